@@ -13,7 +13,7 @@ import representatives
 from hypothesis import settings
 from servers.quick_java import quick_java
 
-# The machines that run these tests are shared: a slow moment is no failure.
+# The machines that run these tests are shared: a slow moment is not a failure.
 settings.register_profile("shared", deadline=None)
 settings.load_profile("shared")
 

@@ -1,4 +1,4 @@
-"""Which OpenLineage client the tests run with: older ones emit older facets."""
+"""Version of the OpenLineage client that tests run with: older ones emit older facets."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ needs_newest_client = pytest.mark.skipif(
 
 
 def known_problems_of(event: dict[str, Any]) -> list[str]:
-    """Return the problems of an event, but with an older client not that there is no copy of a schema."""
+    """Return the problems of an event, but with an older client without "no copy of a schema"."""
     return [each for each in problems_of(event) if _IS_NEWEST or UNKNOWN not in each]

@@ -1,4 +1,4 @@
-"""Shows what a program's text says, a line for each step, and loads the files of cases."""
+"""Shows the lineage of a program's text, a line for each step, and loads the files of cases."""
 
 from __future__ import annotations
 

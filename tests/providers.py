@@ -1,4 +1,4 @@
-"""What the installed Airflow and its providers have: some tests need more than the oldest of them."""
+"""Features of the installed Airflow and its providers: some tests need more than the oldest of them."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ RECORDS, EVENTS, FORMATTED = KINDS = ("records", "events", "formatted")
 
 @dataclass(frozen=True)
 class Recording:
-    """What one job left on one Spark."""
+    """The output of one job on one Spark."""
 
     case: str
     version: str = "4.1"
@@ -37,12 +37,12 @@ class Recording:
         return self.text.splitlines()
 
     def of(self, kind: str) -> Recording:
-        """Return what the same job left in another form."""
+        """Return the output of the same job in another form."""
         return Recording(self.case, self.version, kind)
 
 
 def recordings(kind: str, case: str = "") -> list[Recording]:
-    """Return all recordings of a kind, or those of one case, by case and version."""
+    """Return all recordings of a kind, or of one case alone, by case and version."""
     found = [
         Recording(name, version, kind)
         for version in _versions(kind)

@@ -1,4 +1,4 @@
-"""Where the agent writes: a file is whole, and a place that is full still gets the note that says so."""
+"""The folder that the agent writes: files are complete, and a full disk still gets the note about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The zip that travels with a job: what is in it, and that Python behaves as without it."""
+"""The zip that travels with a job: its files, and that Python behaves as without it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def python(
 def oldest_python() -> str:
     """Return Python 3.9 where there is one, else this interpreter."""
     oldest = shutil.which("python3.9")
-    # A shim of pyenv may stand for a version that is not selected.
+    # A shim of pyenv may point to a version that is not selected.
     if oldest is None or subprocess.run([oldest, "-V"], capture_output=True, check=False).returncode:
         return sys.executable
     return oldest

@@ -1,4 +1,4 @@
-"""Real operators with captured lineage, and what the provider's own extractor manager makes of them."""
+"""Real operators with captured lineage, and the answer of the provider's own extractor manager."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def operator_of(kind: str, **stated: Any) -> Any:
 
 
 def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
-    """Return what the provider's manager makes of a task whose capture has ended with `run`."""
+    """Return the manager's metadata for a task whose capture has ended with `run`."""
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
     from airflow_provider_spark_lineage.extractors import SparkExtractor

@@ -1,4 +1,4 @@
-"""What Spark did in a task, and OpenLineage's provider as if it had just started."""
+"""Fixtures: a task's lineage from Spark, and OpenLineage's provider as if it had just started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The assets of what a task wrote: their URIs, and when Airflow gets them."""
+"""The assets of a task's outputs: their URIs, and when Airflow gets them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ BEFORE_3_1 = {
 
 
 def event_uri(dataset):
-    """Return the URI by which Airflow gets a dataset's asset."""
+    """Return the URI of a dataset's asset in Airflow."""
     return assets._asset(DatasetId(*dataset)).uri
 
 
@@ -105,7 +105,7 @@ def wrote(*names: str, mode: Mode = Mode.APPEND) -> Lineage:
 
 @pytest.fixture
 def context(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a task is given to run with, where no DAG knows any asset."""
+    """Return the context of a running task, where no DAG knows any asset."""
     from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
     from airflow.sdk.execution_time import context as sdk
     from airflow.sdk.execution_time.comms import ErrorResponse
@@ -140,7 +140,7 @@ def test_an_asset_that_cannot_be_takes_no_other_with_it(context, caplog):
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("is_counted", [False, True])
 def test_an_event_says_that_there_is_new_data(context, mode, is_counted):
-    """What only made, moved, emptied or dropped a dataset is none; a CREATE with rows is a CTAS."""
+    """Making, moving, emptying or dropping a dataset triggers no event; CREATE with rows is a CTAS."""
     dataset = Dataset(Identity(DatasetId("file", "/a")))
     output = Output(dataset, mode, Statistics(rows=3) if is_counted else Statistics())
     add_asset_events(context, Lineage(outputs=(output,)))
@@ -224,7 +224,7 @@ def test_the_list_of_outlets_that_other_runs_share_stays(context):
 
 
 class Ended:
-    """The lineage of a task; `calls` has what was asked of it."""
+    """The lineage of a task; `calls` lists the calls to it."""
 
     def __init__(self, calls: list[str], *, is_broken: bool = False) -> None:
         self._calls = calls
@@ -255,7 +255,7 @@ def captured(operator: Any, lineage: Ended) -> None:
 @pytest.mark.parametrize("is_generator", [False, True])
 @pytest.mark.parametrize("is_on", [False, True])
 def test_ours_runs_after_post_execute_of_an_operator(context, monkeypatch, is_generator, is_on):
-    """What it does with Spark is work of the task. Airflow runs a generator to its end: it stays one."""
+    """Its Spark work counts as the task's. Airflow runs a generator to its end: it stays a generator."""
     from airflow.sdk import Asset, Metadata
     from airflow.sdk.execution_time.callback_runner import create_executable_runner
 
@@ -304,7 +304,7 @@ def ending(name: str) -> BaseException:
 @pytest.mark.parametrize("kind", ["auto-capture", "auto-capture, resumed", "ours"])
 @pytest.mark.parametrize("end", ["skips", "defers", "reschedules", "fails"])
 def test_ends_by_an_exception(context, monkeypatch, kind, end):
-    """`@task.branch` succeeds by one. A task that goes on elsewhere says what it has done: nobody asks it."""
+    """`@task.branch` succeeds by one. A task that goes on elsewhere is not asked for its lineage here."""
     from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
 
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__ASSET_EVENTS", "True")

@@ -1,4 +1,4 @@
-"""Extractors of yours beside capture: which of them the provider asks, and what is added."""
+"""Extractors of the user beside capture: which of them the provider asks, and what ours adds."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_an_extractor_replaces_the_methods_of_an_operator(spark_did):
 
 
 def test_auto_capture_leaves_an_operator_with_an_extractor_of_yours_alone():
-    """Its author has said what it reports."""
+    """Its author has defined what it reports."""
     from airflow.providers.openlineage.extractors.base import DefaultExtractor
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 

@@ -1,4 +1,4 @@
-"""Assets and annotations in real Airflow and real Spark: what is in its database, and in the events."""
+"""Assets and annotations in real Airflow and real Spark, as its database and the events show them."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_an_operators_own_work_after_the_task_is_done(ran: Ran) -> None:
 
 @IN_EACH_WAY
 def test_what_is_stated_and_what_hooks_report_is_in_the_event(ran: Ran) -> None:
-    """In a deployment's own process, too; assets of ours are no datasets beside those of Spark."""
+    """In a deployment's own process, too; our assets do not repeat the datasets of Spark."""
 
     def stated(datasets: list[dict[str, Any]]) -> dict[str, str | None]:
         return {each["name"]: each["facets"].get("sparkLineage_stated", {}).get("by") for each in datasets}
@@ -142,7 +142,7 @@ def test_what_is_stated_and_what_hooks_report_is_in_the_event(ran: Ran) -> None:
     end, home = ran.end_of("declares"), str(ran.home)
     assert stated(end["inputs"]) == {"/rates": "inlets", "/hooked": None}
     written = {f"{home}/declared": None, f"{home}/unseen": "outlets"}
-    if Version("2.16") <= OPENLINEAGE:  # It reports what the task's code gave to an alias.
+    if Version("2.16") <= OPENLINEAGE:  # It reports the asset that the task's code gave to an alias.
         written[f"{home}/resolved"] = "outlets"
     assert stated(end["outputs"]) == written
     [declared] = [each for each in end["outputs"] if each["name"] == f"{home}/declared"]

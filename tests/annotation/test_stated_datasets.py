@@ -136,7 +136,7 @@ def test_what_is_no_dataset_is_left_out_and_takes_nothing_with_it(spark_did, cap
 
 
 def test_explicit_lineage_has_stated_outlets(spark_did):
-    """Spark says what its own outputs come from: an inlet is no source of theirs. Hooks are in no pair."""
+    """Spark names the sources of its own outputs: an inlet is not added to them. Hooks are in no pair."""
     report_by_hooks()
     lineage = asked("ours", operator_of("ours", **stated()), spark_did)
     assert pairs(lineage) == {(TOTALS[1], ORDERS[1]), (REPORT[1], ORDERS[1]), (REPORT[1], RATES[1])}
@@ -177,7 +177,7 @@ def test_facets_of_inputs_and_outputs_are_completed_too():
 
 
 def test_assets_that_the_tasks_code_gives_to_aliases_are_outputs(spark_did, monkeypatch):
-    """Also to the alias that events of Spark's own assets go by, which are no second datasets."""
+    """Also to the alias that carries the assets of Spark, which are not reported a second time."""
     from airflow.providers.openlineage.utils import utils
     from airflow.sdk import AssetAlias
 

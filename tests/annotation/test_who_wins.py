@@ -35,7 +35,7 @@ def written(state: str) -> dict[tuple[str, str], str]:
 @ENDS
 @EVERYWHERE
 def test_spark_did_something_and_the_author_states_more(kind, state, spark_did):
-    """Each once; what only the author says has a facet for that, and is no output if it ended early."""
+    """Each once; datasets that only the author states have a facet, and are left out of an early end."""
     lineage = asked(kind, operator_of(kind, **stated()), spark_did, state)
     assert named(lineage.inputs) == {ORDERS: CAPTURED, RATES: "inlets"}
     assert named(lineage.outputs) == written(state)
@@ -59,7 +59,7 @@ def test_spark_did_something_and_hooks_report_more(kind, state, spark_did):
 @ENDS
 @EVERYWHERE
 def test_spark_did_nothing_and_hooks_report_something(kind, state):
-    """The provider's rule: hooks hide what is stated."""
+    """The provider's rule: datasets of hooks hide stated ones."""
     report_by_hooks()
     lineage = asked(kind, operator_of(kind, **stated()), Run(Lineage()), state)
     assert (named(lineage.inputs), named(lineage.outputs)) == ({HOOKED: ""}, {})
@@ -69,7 +69,7 @@ def test_spark_did_nothing_and_hooks_report_something(kind, state):
 @ENDS
 @EVERYWHERE
 def test_spark_did_nothing_and_neither_did_hooks(kind, state):
-    """The provider's rule: what is stated is all that there is."""
+    """The provider's rule: the stated datasets are the only ones."""
     lineage = asked(kind, operator_of(kind, **stated()), Run(Lineage()), state)
     assert named(lineage.inputs) == {RATES: "", ORDERS: ""}
     assert named(lineage.outputs) == {REPORT: ""}

@@ -63,7 +63,7 @@ def airflow_distribution(module: str) -> str:
 
 
 def imported(file: Path) -> set[str]:
-    """Return the distributions of what a module imports from outside, inside functions too."""
+    """Return the distributions that a module imports from, inside functions too."""
     found = set()
     for node in ast.walk(ast.parse(file.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -89,7 +89,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 @pytest.mark.parametrize("part", sorted({file.relative_to(PACKAGE).parts[0] for file in FILES}))
 def test_imports_are_declared(part):
-    """What another package happens to bring is gone on the day on which that package stops to."""
+    """A distribution that only comes with another package is gone once that package drops it."""
     files = [file for file in FILES if file.relative_to(PACKAGE).parts[0] == part]
     needed = set().union(*map(imported, files))
     extra = EXTRAS.get(part)

@@ -1,4 +1,4 @@
-"""What may run on the cluster's driver: Python 3.9 syntax, and the standard library alone."""
+"""Limits of code on the cluster's driver: Python 3.9 syntax, and the standard library alone."""
 
 from __future__ import annotations
 

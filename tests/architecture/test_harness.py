@@ -23,7 +23,7 @@ def modules(*parts: str) -> list[Path]:
 
 @pytest.mark.parametrize("file", modules(*HARNESS), ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_the_harness_does_not_mention_spark(file):
-    """What is specific to our events is an argument (`draft_rules`), so that others can use the harness."""
+    """Rules about our events are an argument (`draft_rules`), so that others can use the harness."""
     text = OUR_NAMES.sub("", file.read_text(encoding="utf-8"))
     assert re.findall(r"(?i).*spark.*", text) == []
 

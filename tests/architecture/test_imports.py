@@ -1,4 +1,4 @@
-"""What an import costs a DAG file: our doors bring in nothing heavy that Airflow's own operator did not.
+"""Imports of a DAG file: our modules load nothing heavy that Airflow's own operator does not.
 
 Import-linter sees who imports whom, not when; `sys.modules` of a fresh process does.
 """

@@ -57,7 +57,7 @@ def test_a_context_that_exists_is_noticed_at_once(arrival, arrived, monkeypatch)
 
 
 def test_a_forked_child_does_not_capture(arrival, arrived, monkeypatch):
-    """What a child of the task does on Spark would be lost with the child."""
+    """Lineage of a child's work on Spark would be lost with the child."""
     monkeypatch.setattr(SparkContext, "_do_init", lambda context: None)
     arrival.arm()
     child = os.fork()

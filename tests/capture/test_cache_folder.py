@@ -1,4 +1,4 @@
-"""Where the compiled classes of capture are kept: what is there runs in the user's jobs."""
+"""The folder of capture's compiled classes: its files run in the user's jobs."""
 
 from __future__ import annotations
 

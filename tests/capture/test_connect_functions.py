@@ -45,7 +45,7 @@ def test_body_is_read_without_literals():
 
 
 class Asked:
-    """A server that counts what it is asked."""
+    """A server that counts the questions it gets."""
 
     def __init__(self):
         self.statements = []

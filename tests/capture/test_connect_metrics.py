@@ -1,4 +1,4 @@
-"""What the server counted, from the metrics in its responses."""
+"""Counts of the server, from the metrics in its responses."""
 
 from __future__ import annotations
 

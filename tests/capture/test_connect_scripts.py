@@ -152,7 +152,7 @@ _UNCLEAR = "statements of the SQL script are not recorded, because other stateme
                 _UNCLEAR + "INSERT t (line 1)",
             ],
         ),
-        # A table of the same name, of which nothing is known, was there before: what it was is not known.
+        # An unknown table of the same name was there before: its effect is unclear.
         (
             "DROP TABLE t; CREATE TABLE t (a INT); INSERT INTO t SELECT a FROM s; TABLE t; DROP TABLE t;",
             [
@@ -160,7 +160,7 @@ _UNCLEAR = "statements of the SQL script are not recorded, because other stateme
                 _UNCLEAR + "CREATE t (line 1), INSERT t (line 1), TABLE (line 1), DROP t (line 1)",
             ],
         ),
-        # WITH does not stand for a name with a database.
+        # WITH defines no name with a database.
         (
             "CREATE TABLE x AS SELECT a FROM s; INSERT INTO t SELECT a FROM d.x; DROP TABLE x;",
             [
@@ -213,7 +213,7 @@ def test_variables_become_values_where_they_stand_for_themselves():
 
 
 class Server:
-    """A server that gives one answer after the other, and keeps what it was asked."""
+    """A server that gives one answer after the other, and keeps the requests."""
 
     def __init__(self, *answers):
         self.answers = list(answers)
@@ -233,7 +233,7 @@ UNRESOLVED = (
 
 
 def explained(server, text):
-    """Return the plan of a statement of a script, and the gaps, from what a server answers."""
+    """Return the plan of a statement of a script, and the gaps, from the answers of a server."""
     pb2 = pytest.importorskip("pyspark.sql.connect.proto")
     command = pb2.SqlCommand()
     command.input.sql.query = text

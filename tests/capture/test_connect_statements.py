@@ -1,4 +1,4 @@
-"""Which SQL statements of a Connect client are explained, when, and which tables they name."""
+"""SQL statements of a Connect client: which are explained, when, and which tables they name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What DESCRIBE TABLE EXTENDED says, and which tables of a plan it is asked about."""
+"""Reading DESCRIBE TABLE EXTENDED, and the tables of a plan that need it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What watching pyspark's methods leaves behind in the program that calls them."""
+"""Traces of watching pyspark's methods in the program that calls them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an RDD says of the files it reads."""
+"""File paths that an RDD reads."""
 
 from __future__ import annotations
 

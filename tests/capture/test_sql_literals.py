@@ -56,7 +56,7 @@ def written(dialect: str, seed: int) -> str:
 
 @pytest.mark.parametrize("dialect", WAYS)
 def test_no_text_stays_whether_or_not_the_dialect_is_known(dialect: str) -> None:
-    """What a database reads as a text or as a comment is gone."""
+    """Everything that any database reads as a text or as a comment is removed."""
     for seed in range(400):
         text = written(dialect, seed)
         assert "SECRET" not in without_sql_literals(text, dialect), text
@@ -137,7 +137,7 @@ def test_every_database_has_a_reading() -> None:
 
 @pytest.mark.parametrize("dialect", WAYS)
 def test_a_query_that_was_cut_is_not_read_as_a_whole_one(dialect: str) -> None:
-    """Its lineage would be wrong without a word."""
+    """Its lineage would be wrong, with no gap."""
     for query in ("select a from t where b = 'x", "select a from t /* x"):
         with pytest.raises(SqlError):
             evaluate(read_query(without_sql_literals(query, dialect), Dialect(dialect), ["a"]))
@@ -163,7 +163,7 @@ def test_a_query_that_was_cut_is_not_read_as_a_whole_one(dialect: str) -> None:
     ],
 )
 def test_numbers_are_emptied(text: str, masked: str) -> None:
-    """A number is a literal like any text, but for one that stands for a column."""
+    """A number is a literal like any text, except for one that denotes a column."""
     assert without_numbers(text) == masked
 
 

@@ -1,4 +1,4 @@
-"""What all commands share: how they say what is wrong, and what their help shows."""
+"""Rules for all commands: the form of error messages, and the contents of their help."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def lineage(*arguments: str | Path) -> Result:
     ],
 )
 def test_every_mistake_is_one_sentence_that_begins_alike(tmp_path, monkeypatch, arguments, sentence):
-    """Who reads a log finds our errors by one word; exit code 2, and nothing on standard output."""
+    """One word finds all of our errors in a log; exit code 2, and nothing on standard output."""
     monkeypatch.chdir(tmp_path)
     result = lineage(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")

@@ -1,4 +1,4 @@
-"""`spark-lineage compare` as a user runs it: what it prints and its exit code."""
+"""`spark-lineage compare` as a user runs it: its output and its exit code."""
 
 from __future__ import annotations
 
@@ -99,14 +99,14 @@ def test_no_events(folder):
 
 
 def test_a_place_without_events_has_likely_causes(folder):
-    """Where not even a file was written the causes are the same, and are said too."""
+    """If not even a file was written, the causes are the same, and are listed too."""
     result = run(folder, "--events", "nowhere.jsonl", "--json")
     assert (result.exit_code, result.stdout) == (2, "")
     assert all(cause in result.stderr for cause in LIKELY_CAUSES)
 
 
 def test_events_have_no_causes(folder):
-    """Where there are events, nothing explains that there are none."""
+    """With events present, no cause of missing events is printed."""
     assert json.loads(run(folder, "--var", "DATA=/abs", "--json").stdout)["causes"] == []
 
 
@@ -198,7 +198,7 @@ def test_rules_can_be_turned_off(folder):
 
 
 def test_scope_of_keys(folder):
-    """One instance of a mapped task is compared alone, and the summary says what was not."""
+    """One instance of a mapped task is compared alone, and the summary names the others."""
     events = [mapped("START", 0), mapped("START", 1), mapped("COMPLETE", 1)]
     (folder / "events.jsonl").write_text("\n".join(map(json.dumps, events)))
     (folder / "expected.yaml").write_text(
@@ -236,7 +236,7 @@ def test_versions_are_given(folder):
 
 
 def test_exit_codes_are_documented():
-    """What CI relies on stands in `--help`, and so do the names of the rules."""
+    """`--help` has the exit codes that CI relies on, and the names of the rules."""
     text = CliRunner().invoke(main, ["compare", "--help"]).output
     for line in ("0  all events match", "1  some differ", "2  bad input", "unique_keys"):
         assert line in text

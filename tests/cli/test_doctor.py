@@ -1,4 +1,4 @@
-"""`spark-lineage doctor` in real processes: its options, its streams, and what it reads of Airflow."""
+"""`spark-lineage doctor` in real processes: its options, its streams, and its reading of Airflow."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_person_reads_a_table_and_numbered_cures(doctor):
 
 @pytest.mark.airflow
 def test_a_terminal_shows_what_is_looked_at(tmp_path):
-    """Importing Airflow and its plugins takes seconds, in which the command looked dead."""
+    """Importing Airflow and its plugins takes seconds; without a line about it the command looks dead."""
     leader, follower = pty.openpty()
     environment = {**os.environ, "AIRFLOW_HOME": str(tmp_path / "airflow"), "TERM": "xterm"}
     process = subprocess.Popen(
@@ -184,7 +184,7 @@ def test_transport_of_a_file_and_of_the_environment(doctor, tmp_path):
 
 @pytest.mark.airflow
 def test_thread_mode_is_told(doctor):
-    """Whether facets are read in a fork or a thread decides what they may touch."""
+    """Facets are read in a fork or in a thread; the finding says which, because their limits differ."""
     from airflow.providers.openlineage import conf
 
     if not hasattr(conf, "execute_in_thread"):

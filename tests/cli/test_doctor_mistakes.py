@@ -1,4 +1,4 @@
-"""Each mistake that `spark-lineage doctor` knows, planted one by one: what it says, and its exit code.
+"""Each mistake that `spark-lineage doctor` knows, planted one by one: its message, and the exit code.
 
 The mistakes are rows of the modules in `doctor_mistakes/`.
 """
@@ -131,7 +131,7 @@ def test_one_cause_is_one_finding(planted, names, report):
 
 
 def test_what_is_wrong_comes_first(report):
-    """In a terminal the end is what scrolls away last, in a ticket the beginning is what is read."""
+    """In a terminal the end scrolls away last, in a ticket people read the beginning."""
     planted = Machine(options(selective_enable=True), variables={"JAVA_HOME": "", "PATH": "/no"})
     _, text = report(planted)
     lines = text.splitlines()
@@ -150,7 +150,7 @@ def test_a_pipe_has_no_width(report):
 
 
 def test_auto_capture_that_is_switched_off_is_meant(report):
-    """Who has written False knows: the note is for those who have not heard of the option."""
+    """The note is for people who do not know the option; writing False shows that they do."""
     off = {**AIRFLOW.own_values, "auto_capture": False}
     named = {**AIRFLOW.options, "custom_extractors": set()}
     _, text = report(airflow(own_texts={"auto_capture": "False"}, own_values=off, options=named))
@@ -172,7 +172,7 @@ def test_check_that_raises_hides_no_other_finding(report):
 
 
 def test_machine_without_airflow_is_examined(report):
-    """Spark alone is enough for `spark-lineage run`; what is missing for Airflow is named."""
+    """Spark alone is enough for `spark-lineage run`; packages missing for Airflow are named."""
     code, text = report(replace(installed(apache_airflow=None), airflow=Airflow()))
     assert code == 1
     assert "pip install apache-airflow`" in text

@@ -225,7 +225,7 @@ PLANTED = {
         1,
         {"execution-timeout": ["leaves no time"]},
     ),
-    # An extractor of ours alone knows only what the text of a job says.
+    # An extractor of ours alone knows only the text of a job.
     "no capture": (
         {"AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "False"},
         1,
@@ -238,7 +238,7 @@ PLANTED = {
 @pytest.mark.airflow
 @pytest.mark.parametrize("name", PLANTED)
 def test_planted_mistakes_are_found(doctor, name):
-    """Each mistake is found, and nothing else: what is right has no finding."""
+    """Each mistake is found, and no correct setting is reported."""
     variables, code, mistakes = PLANTED[name]
     found = doctor(variables)
     assert (found[0], sorted(found[1])) == (code, sorted(mistakes)), found

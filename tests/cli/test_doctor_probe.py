@@ -1,4 +1,4 @@
-"""The process in which the doctor loads plugins: what is known of it when something there does not end."""
+"""The process that loads plugins for the doctor, and its report when something there does not end."""
 
 from __future__ import annotations
 

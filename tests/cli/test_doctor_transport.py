@@ -1,4 +1,4 @@
-"""What the doctor says of transports: of their options, and of files and hosts that no event reaches."""
+"""Findings of the doctor about transports: options, and unreachable files and hosts."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_proxy_stands_before_the_backend(monkeypatch, backend):
 
 
 def test_hosts_that_never_answer_are_waited_for_together():
-    """A firewall drops packets without a word: nobody waits for minutes, and each host is named."""
+    """A firewall drops packets silently: nobody waits for minutes, and each host is named."""
     with contextlib.ExitStack() as stack:
         ports = []
         for _ in range(3):

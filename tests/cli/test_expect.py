@@ -1,4 +1,4 @@
-"""`spark-lineage expect` as a user runs it: what it prints, what it writes and its exit code."""
+"""`spark-lineage expect` as a user runs it: its output, its files and its exit code."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_file_is_written_then_left_alone_then_changed(folder):
 
 
 def test_conditions_are_for_the_versions_given(folder):
-    """`--version` says what `when:` asks about, before what is installed."""
+    """`--version` answers `when:`, before the installed versions."""
     file = folder / "dag.yaml"
     file.write_text(f"when: {{spark: '<3'}}\n{DRAFT}")
     result = run(folder, "--update", str(file), "--version", "spark=4.1")

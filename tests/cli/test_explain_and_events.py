@@ -40,7 +40,7 @@ def documents(result: Result) -> list[dict[str, Any]]:
 
 
 def test_explain_is_a_page_with_a_headline_for_each_output(recorded):
-    """What was written stands above its columns; a pipe gets no colour codes."""
+    """The output's name is printed above its columns; a pipe gets no colour codes."""
     result = run("explain", recorded("two_copies"))
     assert result.exit_code == 0
     reads, page = result.stdout[: -len(PAGE)].splitlines(), result.stdout[-len(PAGE) :]
@@ -107,7 +107,7 @@ def test_jobs_over_rdds_are_called_so(recorded):
 
 
 def test_a_job_has_the_name_of_what_it_was_to_write(recorded):
-    """Where the plan names its target, a statement has one job, whether it succeeds or fails."""
+    """If the plan names its target, a statement has one job name, whether it succeeds or fails."""
     events = documents(run("events", recorded("failure"), "--namespace", "ns", "--job", "etl"))
     assert [
         (event["eventType"], event["job"]["name"]) for event in events if event["eventType"] != "START"

@@ -52,7 +52,7 @@ def lake(tmp_path: Path) -> Path:
 
 
 def test_each_task_is_explained(lake: Path) -> None:
-    """The executions of a task repeat what the task says, and stand under `--each` alone."""
+    """The executions of a task repeat the task's lineage, and appear under `--each` alone."""
     result = explain(lake)
     assert (result.exit_code, result.stderr) == (0, "")
     assert (
@@ -79,7 +79,7 @@ writes  file /lake/gold/totals
 
 @pytest.mark.parametrize("name", ["value", "totals.value", "/lake/gold/totals.value"])
 def test_a_column_is_followed_through_all_tasks(lake: Path, name: str) -> None:
-    """A column of the last table is what a person asks about, and the first file is the answer."""
+    """A person asks about a column of the last table, and the answer is the first file."""
     result = explain("--events", lake, "--column", name)
     assert (result.exit_code, result.stderr) == (0, "")
     assert (
@@ -130,7 +130,7 @@ def test_what_is_no_event_is_one_sentence(tmp_path: Path, case: str) -> None:
 
 
 def test_a_torn_end_does_not_hide_the_events_before_it(lake: Path) -> None:
-    """What could be read is explained, and the rest is said."""
+    """Readable events are explained, and the unreadable rest is reported."""
     lake.write_text(lake.read_text() + '{"eventType": "COMPLETE", "run', encoding="utf-8")
     result = explain(lake)
     assert result.exit_code == 2

@@ -1,4 +1,4 @@
-"""What a person reads where a package is missing that an extra brings: a sentence that names the extra."""
+"""The error where a package of an extra is missing: a sentence that names the extra."""
 
 from __future__ import annotations
 

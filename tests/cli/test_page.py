@@ -81,7 +81,7 @@ gap     line 1   of nothing written
 
 
 def test_an_output_without_columns_has_a_headline_alone() -> None:
-    """A text tells what is written long before it tells from what."""
+    """The text of a job often names an output without the sources of its columns."""
     text = page(lineage(output("/a"), output("/b", columns="x", mode="drop")))
     assert text == "writes  file /a   append   1 row\n\nwrites  file /b   drop   1 row\n"
 

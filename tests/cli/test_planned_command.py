@@ -1,4 +1,4 @@
-"""`spark-lineage planned`: the readable lineage of a text, and one sentence for what is no such text."""
+"""`spark-lineage planned`: the readable lineage of a text, and one sentence for any other file."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_relative_paths_are_below_the_folder(tmp_path):
     ],
 )
 def test_encodings(tmp_path, name, content):
-    """A script is read in the encoding that it names, as Python does, and the mark of UTF-8 is no text."""
+    """A script is read in the encoding that it names, as Python does, and UTF-8's mark is skipped."""
     file = tmp_path / name
     file.write_bytes(content)
     assert run(file).stdout.startswith("reads   file /caf\u00e9\n")
@@ -76,7 +76,7 @@ def test_a_text_that_names_no_dataset_says_so(tmp_path, name, content):
 
 
 def test_a_function_that_nothing_calls_is_said_to_be_that(tmp_path):
-    """Another module may call it, so what it does counts; whether anything does is not known."""
+    """Another module may call it, so its reads and writes count; a gap says that it may never run."""
     file = tmp_path / "jobs.py"
     file.write_text("def load():\n    spark.read.parquet('s3://b/in')\n\ndef other():\n    return 1\n")
     assert run(file).stdout == (
@@ -86,7 +86,7 @@ def test_a_function_that_nothing_calls_is_said_to_be_that(tmp_path):
 
 
 def test_a_text_that_no_parser_accepts_is_a_mistake(tmp_path):
-    """What can be read is printed; a statement that Spark may know and we do not is a gap alone."""
+    """Readable statements are printed; one that Spark may know and our parsers do not is only a gap."""
     file = tmp_path / "query.sql"
     file.write_text("selec 1;\nselect * from db.t;\ncall system.clean('db.t');\nnot ((sql;\nset a = b")
     result = run("--conf", "spark.sql.warehouse.dir=s3://b/w", file)

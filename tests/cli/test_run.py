@@ -111,7 +111,7 @@ SAME = {
 
 @pytest.mark.parametrize("case", SAME)
 def test_a_script_behaves_as_under_python(tmp_path, case):
-    """Exit code, standard output and error, arguments, names and tracebacks are those of `python SCRIPT`."""
+    """Exit code, standard output and error, arguments, names and tracebacks match `python SCRIPT`."""
     folder = tmp_path / "my jobs"
     folder.mkdir()
     text = textwrap.dedent(SAME[case])
@@ -219,7 +219,7 @@ def test_a_spark_script_is_recorded(finished):
 
 @pytest.mark.spark
 def test_explain_shows_the_run(finished):
-    """What the run read and wrote, one column of it, and every execution by itself."""
+    """The run's reads and writes, one of its columns, and every execution by itself."""
     folder, _ = finished
     whole = lineage_command("explain", "records", cwd=folder)
     assert (whole.returncode, whole.stderr) == (0, "")
@@ -290,7 +290,7 @@ def test_a_failed_script_keeps_its_traceback_and_its_records(failed):
 @pytest.mark.spark
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_records_survive_whatever_ends_the_script(tmp_path, ending):
-    """Ctrl-C is Python's own, with its traceback and code 130; a killed driver leaves what was recorded."""
+    """Ctrl-C is Python's own, with its traceback and code 130; a killed driver leaves its records."""
     script(tmp_path, JOB)
     running = subprocess.Popen(
         [*COMMAND, "run", "job.py", str(tmp_path), "wait"],

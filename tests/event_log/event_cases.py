@@ -56,9 +56,9 @@ def new_gaps(log: Recording) -> list[str]:
 
 
 def differences(log: Recording) -> list[str]:
-    """What the log says more or less than the records, a line each.
+    """Return the differences of a log's lineage from that of the records, a line each.
 
-    `~` is an edge of another kind between the same columns: what the optimizer made of it.
+    `~` is an edge of another kind between the same columns, as the optimizer changed it.
     """
     of_log, of_records = (
         edges(found) | datasets(found) for found in (lineage_of_log(log), lineage(log.of(RECORDS)))
@@ -107,7 +107,7 @@ def ends(edge: str) -> str:
 
 
 def text_of(log: Recording) -> str:
-    """What a person reviews of a log that differs; empty where it does not."""
+    """Return the text that a person reviews of a log that differs; empty if nothing differs."""
     lines = differences(log)
     if lines:
         lines.extend(f"gap {reason}" for reason in dict.fromkeys(new_gaps(log)))

@@ -1,4 +1,4 @@
-"""The jobs of `tests/records`, read from Spark's event log: the text tells what the records tell."""
+"""The jobs of `tests/records`, read from Spark's event log: same lineage as from the records."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_physical_plan_tells_what_the_records_tell(log: Recording) -> None:
 
 @pytest.mark.parametrize("log", [pytest.param(log, id=f"{log.kind[:1]} {log.name}") for log in BOTH])
 def test_a_dataset_that_differs_has_a_gap(log: Recording) -> None:
-    """Where no gap names it, `without_gap.txt` has the reason."""
+    """Otherwise `without_gap.txt` has the reason."""
     assert without_gap(log) <= known_without_gap().get(log.name, set())
 
 
@@ -66,7 +66,7 @@ def test_no_reason_is_out_of_date() -> None:
 
 @pytest.mark.parametrize("log", [pytest.param(log, id=f"{log.name} {log.kind}") for log in BOTH])
 def test_a_dataset_has_the_columns_that_the_records_have(log: Recording) -> None:
-    """Not those of the text that Spark reads to infer a schema; the physical plan has what is used alone."""
+    """Not the columns of the text that Spark infers a schema from; a physical plan has used ones alone."""
     of_log, of_records = columns_read(lineage_of_log(log)), columns_read(lineage(log.of(RECORDS)))
     for name in of_log.keys() & of_records.keys():
         if log in LOGS:

@@ -1,4 +1,4 @@
-"""Reading Spark's event logs: where they lie, how they are compressed, what is left of torn ones."""
+"""Reading Spark's event logs: their places, their compression, and torn ones."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_part_that_failed_is_nothing_that_its_execution_did(
 
 
 def test_counts_are_read_from_the_accumulators(tmp_path: Path) -> None:
-    """What the tasks and the driver counted is in other events than the plan that names it."""
+    """Counts of tasks and driver are in other events than the plan that names the metric."""
     path = tmp_path / "app-1"
     path.write_bytes(LOG)
     text = RecordedFolder(path).text()
@@ -150,7 +150,7 @@ def test_an_application_that_ended_before_its_first_statement_has_a_start_and_an
 
 @pytest.mark.parametrize("mark", ["app-9.inprogress", "eventlog_v2_app-9/appstatus_app-9.inprogress"])
 def test_a_log_whose_application_has_not_ended_says_so(tmp_path: Path, mark: str) -> None:
-    """Spark marks such a log in its name; what the application does next is not in it."""
+    """Spark marks such a log in its name; later executions of the application are missing from it."""
     place = (tmp_path / mark).parent if "/" in mark else tmp_path / mark
     (tmp_path / mark).parent.mkdir(exist_ok=True)
     (tmp_path / mark).touch()
@@ -194,7 +194,7 @@ def test_secrets_do_not_leave_the_log(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_records_is_no_event_log(tmp_path: Path) -> None:
-    """The command takes both, and tells them apart by what they hold."""
+    """The command takes both, and tells them apart by their contents."""
     (tmp_path / "local-1-000001.record.json.gz").write_bytes(b"")
     (tmp_path / "spark-lineage-run.json").write_text("{}", encoding="utf-8")
     assert not is_event_log(tmp_path)
@@ -206,7 +206,7 @@ def test_a_folder_of_records_is_no_event_log(tmp_path: Path) -> None:
 def test_a_missing_library_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, library: str
 ) -> None:
-    """Who reads a compressed log learns which extra to install."""
+    """The error for a compressed log names the extra to install."""
     for module in [name for name in sys.modules if name.partition(".")[0] == library]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, library, None)
@@ -264,7 +264,7 @@ def test_lz4_blocks(tmp_path: Path, whole: list[Record]) -> None:
 
 
 def test_a_damaged_block_is_a_torn_end(tmp_path: Path, whole: list[Record]) -> None:
-    """What was before it stays, and nothing but the library's own exception is taken for it."""
+    """Events before it are kept, and only the library's own exception counts as damage."""
     block = pytest.importorskip("lz4.block")
     data = block.compress(LOG, store_size=False)
     path = tmp_path / "app-1.lz4"
@@ -420,7 +420,7 @@ def in_shell_of_spark_4_2(log: Recording) -> str:
 
 @pytest.mark.parametrize("log", ["events", "formatted"])
 def test_a_statement_of_the_sql_shell_is_one_execution(tmp_path: Path, log: str) -> None:
-    """It has the counts of the write inside, and what the shell shows of it is none of its own."""
+    """It has the counts of the write inside; displaying it in the shell is not an execution."""
     path = tmp_path / "app-1"
     usual = Recording("insert_directory", kind=log)
     path.write_text(in_shell_of_spark_4_2(usual))

@@ -1,4 +1,4 @@
-"""Explain texts of Spark's default mode: what is not said has no edge, and a gap."""
+"""Explain texts of Spark's default mode: an omitted part has no edge, and a gap."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_an_operator_that_is_not_known_has_no_edges_of_its_own() -> None:
 
 
 def test_a_list_that_spark_cut_has_no_edges_for_what_is_behind_the_cut() -> None:
-    """What the first items say is no reason to guess the others."""
+    """The columns behind the cut are not guessed from the first ones."""
     window = (
         "(2) Window\nInput [3]: [a#1, b#2L, note#3]\nArguments: [rank(a#1) windowspecdefinition(note#3,"
         " a#1 ASC NULLS FIRST, specifiedwindowframe(RowFrame, unboundedpreceding$(), currentrow$())) AS r#9,"

@@ -1,4 +1,4 @@
-"""Which reads of an event log are Spark's own: those that infer the schema of files."""
+"""Telling Spark's own reads in an event log: those that infer the schema of files."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_job_of_a_reader_infers(method: str) -> None:
 
 
 def test_a_job_over_an_rdd_of_the_program_is_the_programs() -> None:
-    """`spark.read.json(rdd)` reads what made the RDD; an action over RDDs is no method of a reader."""
+    """`spark.read.json(rdd)` reads the RDD's sources; an action over RDDs is not a reader's method."""
     assert not job_infers(job("json", "json", "map"))
     assert not job_infers(job("collect", "collect"))
 

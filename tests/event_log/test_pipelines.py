@@ -30,7 +30,7 @@ def lines_of(name: str) -> list[bytes]:
 
 @pytest.mark.parametrize("path", [pytest.param(path, id=path.name.split(".jsonl")[0]) for path in LOGS])
 def test_flows_are_read_from_the_log(path: Path) -> None:
-    """Materialized views are overwritten, streams append, views are seen through, state is no dataset."""
+    """Materialized views are overwritten, streams append, views are seen through, state is left out."""
     expected = path.with_name(path.name.replace(".jsonl.gz", ".txt")).read_text(encoding="utf-8")
     assert text_of(gzip.decompress(path.read_bytes()).splitlines(keepends=True)).strip() == expected.strip()
 

@@ -46,7 +46,7 @@ def test_ids_with_dots_come_from_the_facet():
 
 
 def test_the_facet_wins_over_a_foreign_job_name():
-    """Where an integration renames the job, the airflow facet still says which task it was."""
+    """If an integration renames the job, the airflow facet still names the task."""
     assert run_event("renamed", airflow=airflow("dag", "task")).key == "dag.task.event.start"
 
 

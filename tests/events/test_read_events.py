@@ -1,4 +1,4 @@
-"""Reading what OpenLineage's own FileTransport writes, and what is left when a writer is killed."""
+"""Reading the files of OpenLineage's own FileTransport, also after a writer was killed."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_every_torn_middle_loses_one_event_only(tmp_path):
     ],
 )
 def test_foreign_content_is_a_problem(tmp_path, content, cause):
-    """What is no event becomes a sentence with file and cause; events in other files are kept."""
+    """Content other than an event becomes a sentence with file and cause; other files are still read."""
     emit(tmp_path / "good.jsonl", append=True)
     (tmp_path / "bad.json").write_bytes(content)
     events = read_events(tmp_path)

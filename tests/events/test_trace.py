@@ -88,7 +88,7 @@ def test_indirect_edges_are_followed_only_on_request():
 
 
 def test_one_kind_of_indirect_edges_can_be_asked_for():
-    """What a value depends on by a condition is of interest without every join of the way."""
+    """Conditions that a value depends on can be asked for without every join on the way."""
     event = write(
         "out", {"a": [edge("in.c", "indirect conditional")]}, rows=[edge("in.f", "indirect filter")]
     )

@@ -1,4 +1,4 @@
-"""The extractor adds to what the provider reports without it, and takes nothing away."""
+"""The extractor adds to the provider's own report, and takes nothing away."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_job_without_spark_reports_what_it_does_without_us(method):
 
 @contextlib.contextmanager
 def new_collector(monkeypatch) -> Iterator[None]:
-    """Have hooks report to a new collector, as with the provider's plugin, which reads what they report."""
+    """Have hooks report to a new collector, which the provider's plugin would read."""
     try:
         from airflow.sdk import lineage, plugins_manager
     except ImportError:  # Airflow before 3.2
@@ -171,7 +171,7 @@ def test_a_job_without_spark_whose_hook_reports_datasets_is_not_unknown(monkeypa
 
 
 def test_an_operator_that_cannot_be_read_is_a_gap(caplog):
-    """No exception leaves us; the event has what the provider knows."""
+    """No exception escapes; the event has the provider's own report."""
     operator = dataproc()
     del operator.job
     lineage = extractor_of(operator).extract_on_complete(instance())
@@ -235,7 +235,7 @@ def test_an_odd_report_of_a_trigger_is_no_id(event):
 
 
 def test_an_encoding_of_an_older_airflow_is_read():
-    """Airflow 3.0 encodes what a trigger reports otherwise."""
+    """Airflow 3.0 encodes the report of a trigger otherwise."""
     from airflow.serialization.serialized_objects import BaseSerialization
 
     from airflow_provider_spark_lineage.extractors.resumption import trigger_event
@@ -246,7 +246,7 @@ def test_an_encoding_of_an_older_airflow_is_read():
 
 
 def test_records_of_a_task_that_deferred_itself_began_with_its_first_process():
-    """What the driver wrote in between is older than the process that resumes the task."""
+    """Records from before the task resumed are older than the process that resumes it."""
     from airflow_provider_spark_lineage.extractors.resumption import first_start
 
     began = datetime(2026, 1, 1, tzinfo=timezone.utc)

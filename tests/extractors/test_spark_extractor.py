@@ -1,4 +1,4 @@
-"""The extractor answers from what the plugin captured in the same process, else from the text of a job."""
+"""The extractor answers from the plugin's capture in the same process, else from the text of a job."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def gaps(lineage) -> list[str]:
 
 
 def test_a_failed_task_had_read_what_it_had_read(extractor):
-    """A text says what a job is going to do: of one that failed or was skipped, that is not known."""
+    """The text of a job is a plan: after a failure or a skip it is unknown how much of it happened."""
     failed = extractor.extract_on_failure(instance())
     assert ([each.name for each in failed.inputs], gaps(failed)) == (["/in/orders"], [])
     ended = extractor.extract_on_complete(instance())
@@ -76,7 +76,7 @@ def test_it_is_silent_where_the_user_wants_nothing(extractor, monkeypatch, optio
 
 
 def test_the_provider_gets_it_by_the_documented_names(monkeypatch):
-    """By Airflow's own names of classes, and those that the user adds; a broken option is no exception."""
+    """By Airflow's own names of classes, and those that the user adds; a broken option does not raise."""
     from airflow.providers.openlineage.utils.utils import try_import_from_string
 
     package = "airflow_provider_spark_lineage.extractors"

@@ -21,7 +21,7 @@ def written(lineage: Lineage, **options: bool) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Without what every facet carries, so that a test shows only what it is about."""
+    """Return facets without the fields that every facet carries, so that tests show only their subject."""
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in value.items() if k not in ("_producer", "_schemaURL")}
     return [_plain(v) for v in value] if isinstance(value, list) else value
@@ -172,7 +172,7 @@ def test_edges_on_the_whole_output_stand_once_beside_the_fields(totals):
 
 
 def test_option_repeats_edges_on_the_whole_output_for_each_column(totals):
-    """Also for a literal column; what the field already had is neither lost nor doubled."""
+    """Also for a literal column; the field's own edges are neither lost nor doubled."""
     lineage = written(totals, dataset_edges_per_field=True)[0]["facets"]["columnLineage"]
     assert lineage["dataset"] == written(totals)[0]["facets"]["columnLineage"]["dataset"]
     assert set(lineage["fields"]) == {"customer", "total", "password", "one"}
@@ -247,7 +247,7 @@ def _objects(value: Any) -> dict[int, Any]:
     ],
 )
 def test_the_data_source_is_the_namespace(namespace, storage_layer, uri):
-    """Its URI is a valid one (RFC 3986), or absent; what is escaped stays."""
+    """Its URI is a valid one (RFC 3986), or absent; an escaped character stays escaped."""
     identity = Identity(DatasetId(namespace, "a/b"), storage_layer=storage_layer)
     (dataset,) = input_datasets(Lineage(inputs=(Input(Dataset(identity)),)))
     assert (dataset.facets["dataSource"].name, dataset.facets["dataSource"].uri) == (namespace, uri)

@@ -111,7 +111,7 @@ def test_nothing_that_nobody_wrote_is_documentation(execution, whole):
 
 
 def test_all_events_of_a_run_have_the_facets_of_its_start(execution, whole, failures):
-    """Of the run and of its job, unchanged: consumers replace what they knew by the latest event."""
+    """Of the run and of its job, unchanged: consumers replace earlier facets by the latest event's."""
     failed = replace(execution, job="sales.failed", lineage=replace(execution.lineage, failures=failures))
     streaming = replace(execution, job="sales.batch", streaming=True)
     rdd = replace(execution, job="sales.rdd", job_type="RDD_JOB", sql="")

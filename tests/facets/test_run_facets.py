@@ -45,7 +45,7 @@ def test_all_failures_are_kept_because_airflow_replaces_the_error_message(failur
 
 
 def test_an_event_does_not_grow_with_the_number_of_executions():
-    """A hundred gaps and the last hundred failures are listed, and what is not listed is a gap itself."""
+    """A hundred gaps and the last hundred failures are listed, and the omission of others is a gap."""
     gaps = tuple(Gap(f"RDD#{number}", "Rows came out of an RDD.") for number in range(MAX_ENTRIES + 1))
     failures = tuple(Failure("E", str(number)) for number in range(MAX_ENTRIES + 2))
     facets = lineage_run_facets(Lineage(gaps=gaps, failures=failures))

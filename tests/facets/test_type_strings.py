@@ -97,7 +97,7 @@ def test_what_has_parts_has_nested_fields(type_string, expected):
     ],
 )
 def test_the_names_of_parts_are_the_users(type_string, names):
-    """With all characters that Spark lets them have; comments of DDL are no names."""
+    """With all characters that Spark lets them have; comments of DDL are skipped."""
     field = typed_field("column", type_string)
     assert (field.type, [part.name for part in field.fields]) == ("struct", names)
 

@@ -1,4 +1,4 @@
-"""Plans of a Spark that nobody has seen: lineage of what is known, and a gap with the name of what is not."""
+"""Plans of a Spark that nobody has seen: lineage of the known nodes, and a gap that names the others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def gaps_of(lineage: Lineage) -> str:
 
 
 def test_node_in_the_middle() -> None:
-    """What passes through it keeps its edges; that it may do more is said."""
+    """Columns that pass through it keep their edges; a gap says that it may do more."""
     lineage = lineage_of(project(node("FutureNode", scan(column("a", 1))), alias("x", 2, column("a", 1))))
     assert edges_of(lineage, "x") == READ
     assert "FutureNode" in gaps_of(lineage)

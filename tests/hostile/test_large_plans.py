@@ -68,7 +68,7 @@ def test_500_joins_of_one_table() -> None:
 
 
 def test_3000_nested_calls(tmp_path: Path) -> None:
-    """Depth is no recursion: not in reading, and not in any later stage."""
+    """Neither reading nor any later stage uses recursion for depth."""
     tree = column("a", 1)
     for _ in range(3000):
         tree = call("UnaryMinus", tree)
@@ -79,7 +79,7 @@ def test_3000_nested_calls(tmp_path: Path) -> None:
 
 
 def test_5000_times_with_column(tmp_path: Path) -> None:
-    """Each step computes a column from that of the step before."""
+    """Each step computes a column from the column of the step before."""
     tree = scan(column("a", 1))
     for number in range(2, 5002):
         tree = project(tree, column("a", 1), alias("x", number, call("Add", column("x", number - 1))))
@@ -136,7 +136,7 @@ def test_subqueries_nested_50_deep(around: Callable[[Tree], Tree]) -> None:
 
 
 def test_subqueries_deeper_than_python_s_stack_are_a_gap() -> None:
-    """Spark itself gives up long before that; a lineage with a gap is what is left."""
+    """Spark itself gives up long before that; the result is a lineage with a gap."""
     tree = scan(column("a", 1))
     for _ in range(2000):
         tree = project(scan(column("a", 1)), alias("x", 2, subquery(tree)))
@@ -165,7 +165,7 @@ def test_opaque_code_over_5000_columns() -> None:
 
 
 def test_1000_files_read_by_list(tmp_path: Path) -> None:
-    """They are one dataset, their folder, and what was read of it is kept."""
+    """They are one dataset, their folder, and the files that were read are kept."""
     one = record(scan(column("a", 1)))
     paths = [f"file:/in/{number:04}.parquet" for number in range(1000)]
     one.facts[0]["probed"]["paths"] = paths

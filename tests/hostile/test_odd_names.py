@@ -98,7 +98,7 @@ def test_columns_that_differ_by_case_alone() -> None:
 
 
 def test_columns_of_one_name() -> None:
-    """An output that has a name twice says of that name what is true of either column."""
+    """If an output has two columns of one name, edges of either belong to that name."""
     tree = project(
         scan(column("a", 1), column("b", 2)), alias("x", 3, column("a", 1)), alias("x", 4, column("b", 2))
     )

@@ -42,7 +42,7 @@ RECORDED = [versions(case)[0] for case in cases()]
 
 
 def nodes_of(value: Any) -> Iterator[tuple[list[Any], int]]:
-    """Every node of a plan's JSON, nested ones too: the list that it stands in, and its position there."""
+    """Yield every node of a plan's JSON, nested ones too: the list that has it, and its position there."""
     stack = [value]
     while stack:
         current = stack.pop()
@@ -135,7 +135,7 @@ def test_any_damage_leaves_a_lineage(data: st.DataObject) -> None:
 
 
 def test_what_only_the_execution_inside_names_is_an_input() -> None:
-    """Where the command's own relation has lost its name, its columns still come from somewhere."""
+    """If the command's own relation has lost its name, its columns still come from somewhere."""
     (of,) = (of for of in RECORDED if of.case == "delta_versions")
     found = copy.deepcopy(golden(of))[:1]
     ids = (
@@ -151,7 +151,7 @@ def test_what_only_the_execution_inside_names_is_an_input() -> None:
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_any_damage_of_facts_and_counters_leaves_a_lineage(data: st.DataObject) -> None:
-    """What capture probed is as foreign as the plan; a record of the wrong shape is none."""
+    """Probed facts are as foreign as the plan; a record of the wrong shape counts as missing."""
     found = copy.deepcopy(golden(data.draw(st.sampled_from(RECORDED))))
     one = data.draw(st.sampled_from(found))
     entries = [*one.facts, *one.metrics, *(entry["probed"] for entry in one.facts)]
@@ -210,6 +210,6 @@ def test_two_columns_with_one_id_are_a_gap() -> None:
 
 
 def test_records_of_a_future_version_are_json_all_the_same() -> None:
-    """Fields that nobody knows are no harm."""
+    """Unknown fields do no harm."""
     one = json.loads(json.dumps(record(scan(column("a", 1))).to_json()))
     assert Record.from_json({**one, "future": {"deep": [1]}}).plan == one["plan"]

@@ -92,7 +92,7 @@ def test_the_page_has_a_command_for_each_state() -> None:
 
 @pytest.mark.parametrize("state", THERE)
 def test_pyspark_works_after_the_command(state: str, with_airflow: Path, wheel: Path, tmp_path: Path) -> None:
-    """One that was there before has the same version, and all of its files are those of that version."""
+    """An installed one has the same version as before, and all of its files belong to that version."""
     environment = tmp_path / "environment"
     shutil.copytree(with_airflow, environment, symlinks=True)
     if THERE[state]:

@@ -1,4 +1,4 @@
-"""Operators of other systems as their DAGs make them, and what is read of each: one row for each form.
+"""Operators of other systems as their DAGs make them, and the expected reading: one row for each form.
 
 `given` are the arguments of the real class; `kept` what an instance has instead, where the class keeps them
 under other names; `ran` what `execute` sets.
@@ -31,7 +31,7 @@ class Row:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What a real instance has before it runs, as far as it is read."""
+        """Return the attributes of a real instance before it runs, as far as they are read."""
         return {**UNSET.get(self.class_name, {}), **self.given, **self.kept}
 
     def plain(self) -> Any:

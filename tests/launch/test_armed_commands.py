@@ -152,7 +152,7 @@ def armed(task: Bash, base: Path | str, **options: Any) -> Armed:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.split("\n")[0][:50])
 def test_a_script_gets_the_agent(case, tmp_path):
-    """Where its words stand, and nowhere else; the operator keeps its own text."""
+    """The agent's options go in front of the script, nowhere else; the operator keeps its own text."""
     script, _, expected = case.partition("\n=> ")
     task = Bash(script)
     armed(task, tmp_path, agent="AGENT")
@@ -165,7 +165,7 @@ def test_a_script_gets_the_agent(case, tmp_path):
 
 
 def test_a_command_with_an_environment_of_its_own_is_read_by_that(tmp_path, monkeypatch):
-    """What the worker's variables name does not run there."""
+    """The worker's variables do not reach that command."""
     monkeypatch.setenv("MORE", "spark-submit b.py")
     task = Bash('spark-submit a.py; eval "$MORE"')
     task.env = {"DAY": "1"}
@@ -341,7 +341,7 @@ def test_another_user_needs_a_place_and_a_zip_of_his(records, agent):
 
 
 def test_an_environment_with_other_settings_leaves_the_command(tmp_path, monkeypatch):
-    """That of the operator, or one of which the worker's settings are no part."""
+    """The operator's environment, or one without the worker's settings."""
     monkeypatch.setenv("SPARK_CONF_DIR", "/conf")
     for env, append, is_armed in (
         ({"SPARK_CONF_DIR": "/other"}, True, False),

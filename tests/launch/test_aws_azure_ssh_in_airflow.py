@@ -46,7 +46,7 @@ def is_there(family: str) -> bool:
 
 
 class Ended:
-    """The run of all tasks, and what the services gave."""
+    """The run of all tasks, and the contents of the services."""
 
     def __init__(self, run: DagRun, jobs: Path, run_ids: list[str]) -> None:
         self.run = run
@@ -139,7 +139,7 @@ def gaps(event: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row.task)
 def test_an_operator_of_a_service(row: Row, ended: Ended):
-    """What it launched, under which id, and what the records or the text say that it read and wrote."""
+    """The launched application, its id, and its inputs and outputs from the records or the text."""
     if "SPARK_LINEAGE_SERVICES" not in os.environ:
         import_or_skip(FAMILIES[row.family], "needs this provider of Airflow: make services")
     events = ended.events(row.task)

@@ -1,4 +1,4 @@
-"""What users get wrong: the task ends as without us, its event has what is known, and a gap says the rest."""
+"""Users' mistakes: the task ends as without lineage, its event has the known part, and a gap the rest."""
 
 from __future__ import annotations
 

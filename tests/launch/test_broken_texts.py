@@ -102,7 +102,7 @@ def test_a_broken_text_is_one_gap_and_one_warning_without_a_word_of_it(broken, c
     ],
 )
 def test_a_broken_file_of_an_application_is_a_gap_without_a_word_of_it(name, text, said, tmp_path, caplog):
-    """Nothing to warn of: what is read of a text always has a gap."""
+    """Nothing to warn of: the lineage of a text always has a gap."""
     caplog.set_level(logging.DEBUG)
     (tmp_path / name).write_text(text)
     launch = launch_of(command(f"{'spark-sql -f' if name == 'a.sql' else 'spark-submit'} {tmp_path}/{name}"))

@@ -106,7 +106,7 @@ def test_events_are_valid(run, task):
 
 
 def test_a_failed_task_has_no_datasets_of_a_text(run):
-    """What a script says is not what it did."""
+    """The text of a script does not show how much of it ran."""
     start, failed = events(run(extractor=True), "failed")
     assert failed["eventType"] == "FAIL"
     assert names(start) == (["a"], ["b"])

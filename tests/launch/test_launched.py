@@ -1,4 +1,4 @@
-"""What is known of a launched application: its records where they may be read, else its text, else a gap."""
+"""Lineage of a launched application: its records if they can be read, else its text, else a gap."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_script_of_this_worker_is_certain(tmp_path):
 
 
 def test_what_one_application_writes_and_the_next_reads_is_the_tasks_own(tmp_path):
-    """A script of two commands is one task: what stands between them is no input."""
+    """A script of two commands is one task: a dataset between them is not an input."""
     path = tmp_path / "a.py"
     both = [script(path, "s3://b/in", "s3://b/between"), script(path, "s3://b/between", "s3://b/out")]
     lineage, _ = planned_of(both)
@@ -114,7 +114,7 @@ def base(tmp_path):
 
 
 def written(folder: Path, *, complete: bool = True, record: Record = RECORD) -> None:
-    """Write what a driver with the agent writes."""
+    """Write the files of a driver with the agent."""
     folder.mkdir(parents=True, exist_ok=True)
     note = DriverNote(
         record.application_id, record.application_name, record.spark_version, is_complete=complete
@@ -145,7 +145,7 @@ def test_records_below_the_configured_place_are_facts(base):
 
 
 def test_records_of_earlier_runs_are_not_this_tasks(base):
-    """The same folder for every run: what is older than the try is of another one."""
+    """The same folder for every run: files older than the try belong to another one."""
     written(base)
     for path in base.iterdir():
         os.utime(path, (1, 1))

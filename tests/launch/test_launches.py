@@ -1,4 +1,4 @@
-"""What is read of operators: from objects with their attributes, and from the real classes where they are."""
+"""Reading operators: objects with their attributes, and the real classes if they are installed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Real operators of other systems, whose clients ask a local server: through the listener to the events.
 
-`services/` has the operators' arguments and what is expected, one row for each task.
+`services/` has the operators' arguments and the expected events, one row for each task.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def pairs(values: dict[str, str]) -> str:
 
 
 def test_a_command_inherits_the_workers_environment_as_bash_does(monkeypatch):
-    """`env` replaces it, unless `append_env` adds to it; the script's own variables are what was given."""
+    """`env` replaces it, unless `append_env` adds to it; the script's own variables are the given ones."""
     monkeypatch.setenv("FROM_WORKER", "w")
     for env, append, argument in ((None, False, "w"), ({"A": "1"}, False, "?"), ({"A": "1"}, True, "w")):
         operator = SimpleNamespace(

@@ -1,4 +1,4 @@
-"""Executions of a task and what they read and wrote, made by hand."""
+"""Executions of a task with their reads and writes, made by hand."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def writes(
 
 
 def changes(name: str, mode: Mode, table: str = "", **more: Any) -> Output:
-    """What a command does to a table without a query."""
+    """Make a command that changes a table without a query."""
     return Output(dataset(name, table=table or f"db.{name}"), mode, has_rows=False, **more)
 
 
@@ -82,7 +82,7 @@ def modes_of(lineage: Lineage) -> dict[str, Mode]:
 
 
 def entry(name: str, mode: Mode, at: str = "", previous: str = "") -> Output:
-    """What a command does to a catalog's entry alone, whose data lie at the place `at`."""
+    """Make a command that changes only a catalog's entry, whose data lie at the place `at`."""
     link = (Symlink("file", "/wh/" + at, "LOCATION"),) if at else ()
     identity = Identity(DatasetId(WAREHOUSE, name), symlinks=link, type="TABLE")
     before = DatasetId(WAREHOUSE, previous) if previous else None

@@ -1,4 +1,4 @@
-"""What a command without a query did, by the facts of its table."""
+"""Effects of a command without a query, by the facts of its table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DROP = Command((), (), "DropTable#0", relation="DropTable", change=Change.DROPPE
 
 
 def test_dropped_table_of_a_catalog_that_no_source_knows_is_a_gap() -> None:
-    """Nobody can tell what it is called elsewhere, and that it is gone must not be silent."""
+    """Its name elsewhere is unknown, and its disappearance must not be silent."""
     facts = {"table_text": "db.t", "catalog": "shop"}
     found = effect(DROP, facts)
     assert found.outputs == ()
@@ -59,7 +59,7 @@ def test_drop_of_a_table_whose_data_lie_elsewhere_ends_its_name(facts) -> None:
 
 
 def test_drop_that_nobody_asked_about_before_is_of_the_name_with_a_gap() -> None:
-    """What is gone cannot be asked any more: no place is guessed."""
+    """A dropped table cannot be asked any more: its place is not guessed."""
     facts = {name: value for name, value in SESSION.items() if name != "existed"}
     found = effect(DROP, facts)
     assert named(found) == [("file:/wh", "db.t")]
@@ -135,7 +135,7 @@ def test_tables_go_with_their_database() -> None:
 
 @pytest.mark.parametrize("change", [Change.CREATED, Change.ALTERED, Change.RENAMED, Change.EMPTIED])
 def test_changed_table_of_a_catalog_that_no_source_knows_is_a_gap(change: Change) -> None:
-    """What became of it is not silent, whatever it was."""
+    """The change has a gap, whatever it was."""
     found = effect(Command((), (), "X#0", change=change), {"table_text": "db.t", "catalog": "shop"})
     assert (found.outputs, [gap.reason for gap in found.gaps]) == (
         (),

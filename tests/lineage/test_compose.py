@@ -41,7 +41,7 @@ from airflow_provider_spark_lineage.sources.dataset import Identity, Symlink
 
 
 def test_column_is_traced_through_what_the_task_wrote() -> None:
-    """What was written and read back is no input; its columns lead to what was read from outside."""
+    """A dataset written and read back is not an input; its columns lead to the task's real inputs."""
     lineage = compose(
         [
             execution(reads("a", "x"), writes("m", edge("a.x", "y", Kind.TRANSFORMATION))),
@@ -76,7 +76,7 @@ def test_row_influences_of_an_intermediate_reach_what_was_made_of_it() -> None:
 
 
 def test_column_of_an_intermediate_that_is_not_its_source_s_is_a_gap() -> None:
-    """What is read back but was never written is visible, and no guess is made."""
+    """A column read back but never written has a gap, and no guess is made."""
     lineage = compose(
         [
             execution(reads("a", "x"), writes("m", edge("a.x", "x"))),
@@ -100,7 +100,7 @@ def test_column_is_read_back_in_another_case() -> None:
 
 
 def test_append_keeps_what_was_there_before_the_task() -> None:
-    """What is read after an append was there before too: the dataset is an input, both ways are edges."""
+    """Data from before the append are read with it: the dataset is an input, both ways are edges."""
     lineage = compose(
         [
             execution(reads("a", "x"), writes("log", edge("a.x", "x"), mode=Mode.APPEND)),
@@ -176,7 +176,7 @@ def test_two_versions_in_one_query_are_traced_apart() -> None:
 
 @pytest.mark.parametrize("mode", [Mode.APPEND, Mode.OVERWRITE])
 def test_version_from_before_the_task_is_from_outside(mode: Mode) -> None:
-    """What the task wrote later is not in it."""
+    """A later write of the task is not in it."""
     lineage = compose(
         [
             execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=mode, version="6")),
@@ -200,7 +200,7 @@ def test_partial_overwrite_keeps_the_other_partitions() -> None:
 
 
 def test_partitions_decide_which_rows_a_partial_overwrite_leaves() -> None:
-    """Of rows that the task put there, and of those from before; the output itself says what it wrote."""
+    """Both for rows of the task and for rows from before; the output names the partitions it wrote."""
     filled = execution(reads("a", "x", "p"), writes("t", edge("a.x", "x"), edge("a.p", "p")))
     over = writes("t", edge("c.x", "x"), edge("c.q", "p"), partial=True, partitions=("P",))
     reading = execution(reads("t", "x"), writes("b", edge("t.x", "x")))
@@ -221,7 +221,7 @@ def test_self_overwrite_comes_from_itself() -> None:
 
 
 def test_second_self_overwrite_composes_with_the_first() -> None:
-    """The second one reads what the first one wrote, which is no further input."""
+    """The second one reads the result of the first one, which is not another input."""
     once = execution(reads("a", "x", rows=1), writes("a", edge("a.x", "x", Kind.TRANSFORMATION)))
     lineage = compose([once, once])
     assert edges_of(lineage, "a") == {edge("a.x", "x", Kind.TRANSFORMATION)}
@@ -229,7 +229,7 @@ def test_second_self_overwrite_composes_with_the_first() -> None:
 
 
 def test_two_copies_are_two_edges() -> None:
-    """Which input fed which output is kept: a to b and c to d, not all to all."""
+    """Edges go from each input to its own output: a to b and c to d, not all to all."""
     lineage = compose(
         [
             execution(reads("a", "x"), writes("b", edge("a.x", "x"))),
@@ -243,7 +243,7 @@ def test_two_copies_are_two_edges() -> None:
 
 
 def test_appended_rows_are_added_and_overwritten_ones_are_not() -> None:
-    """An output's count is of what the task left there."""
+    """An output's count is the number of rows that the task left there."""
     first = execution(writes("b", mode=Mode.CREATE, rows=2))
     assert compose([first, execution(writes("b", mode=Mode.APPEND, rows=3))]).outputs[0].statistics.rows == 5
     assert (
@@ -266,7 +266,7 @@ def test_column_born_in_the_task_is_traced_to_where_it_was_born() -> None:
 
 
 def test_failures_and_gaps_are_kept() -> None:
-    """What went wrong in any execution is said of the task."""
+    """Failures and gaps of any execution belong to the task."""
     failure, gap = Failure("E", "broken"), Gap("x", "reason")
     lineage = compose([execution(failures=(failure,), gaps=(gap,)), execution(gaps=(gap,))])
     assert lineage.failures == (failure,)
@@ -274,7 +274,7 @@ def test_failures_and_gaps_are_kept() -> None:
 
 
 def test_wrapping_command_and_its_write_are_one() -> None:
-    """What was counted comes from the inner write, the table's name and the mode from the command."""
+    """Counts come from the inner write, the table's name and the mode from the command."""
     symlink = Symlink(WAREHOUSE, "db.t")
     inner = ExecutionLineage(execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=3)), query=(1,))
     outer = ExecutionLineage(
@@ -294,7 +294,7 @@ def test_target_of_a_wrapping_command_has_the_name_of_its_table() -> None:
 
 
 def test_a_command_that_failed_was_to_write_what_the_write_inside_was() -> None:
-    """Where its own plan names no target; what it wrote itself, it names itself."""
+    """A failed command takes the target of the write inside; a command's own outputs need none."""
     inner = ExecutionLineage(execution(), targets=(Identity(place("t")),))
     failed = ExecutionLineage(execution(failures=(Failure("E", "broken"),)))
     assert wrapped(inner, failed).targets == inner.targets
@@ -303,7 +303,7 @@ def test_a_command_that_failed_was_to_write_what_the_write_inside_was() -> None:
 
 
 def test_wrapping_command_that_failed_leaves_no_gap_of_its_write() -> None:
-    """A write inside that did not know its target is not claimed, and what is unknown of it no matter."""
+    """An inner write with an unknown target is not claimed, and its gaps are dropped."""
     unknown = Gap("AppendData#0", "its location was not recorded")
     inner = ExecutionLineage(execution(reads("a", "x"), gaps=(unknown,)), query=(1,))
     failed = execution(reads("a", "x"), failures=(Failure("E", "broken"),))
@@ -354,7 +354,7 @@ def test_asking_on_the_way_changes_nothing(executions: list[Lineage]) -> None:
 
 
 def test_rows_before_a_partial_overwrite_are_not_counted() -> None:
-    """Nobody knows how many of them it left; one alone, and what is appended to it, are known."""
+    """The number of rows it left is unknown; a single partial overwrite, and appends to it, are counted."""
     part = execution(writes("t", rows=3, partial=True))
     more = execution(writes("t", mode=Mode.APPEND, rows=2))
     assert compose([part, more]).outputs[0].statistics.rows == 5
@@ -385,7 +385,7 @@ def test_batches_of_one_stream_are_one_read() -> None:
 
 
 def test_thousand_appends_are_one_output() -> None:
-    """Appends in a loop: one output, its counts summed, its edges once; what they read is counted once."""
+    """Appends in a loop: one output, counts summed, edges once; their common input is counted once."""
     steps = [
         execution(reads("a", "x", rows=2), writes("log", edge("a.x", "x"), mode=Mode.APPEND, rows=2))
         for _ in range(1000)

@@ -36,7 +36,7 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
 
 def test_dropped_table_disappears() -> None:
-    """A table created and dropped on the way is no output, and what was made of it is traced through."""
+    """A table created and dropped on the way is not an output; copies of it are traced through it."""
     lineage = compose(
         [
             execution(reads("a", "x"), writes("tmp", edge("a.x", "x"), mode=Mode.CREATE, table="db.tmp")),
@@ -87,7 +87,7 @@ def test_name_that_a_new_table_took_is_no_name_of_the_old_place() -> None:
 
 
 def test_column_born_in_a_dropped_table_has_no_origin() -> None:
-    """A table that is no more is no input, whatever was born in it."""
+    """A dropped table is not an input, even for a column that was computed in it."""
     born = Output(dataset("m", "one", table="db.m"), Mode.CREATE)
     lineage = compose(
         [
@@ -124,7 +124,7 @@ def named(lineage: Lineage) -> list[tuple[str, Mode]]:
 
 
 def test_dropping_an_external_table_leaves_its_data() -> None:
-    """What the task wrote is still there, without the name; a name that the task made itself says nothing."""
+    """The task's files are still there, without the name; a name that the task made itself is left out."""
     written = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.CREATE, table="db.t"))
     lineage = compose([written, execution(entry("db.t", Mode.DROP))])
     assert named(lineage) == [("/wh/t", Mode.CREATE)]
@@ -168,7 +168,7 @@ def test_new_name_of_a_place_is_told_by_what_is_written_there() -> None:
 
 
 def test_renamed_entry_leaves_its_data_where_they_are() -> None:
-    """An external table under another name: what the task wrote has the new name, and a column is traced."""
+    """An external table under another name: the task's rows have the new name, and a column is traced."""
     written = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND, table="db.t"))
     renamed = execution(entry("db.u", Mode.RENAME, at="t", previous="db.t"))
     lineage = compose([written, renamed])
@@ -181,7 +181,7 @@ def test_renamed_entry_leaves_its_data_where_they_are() -> None:
 
 
 def test_table_created_empty_holds_only_what_the_task_inserts() -> None:
-    """CREATE TABLE, INSERT INTO, read back: the table is no input."""
+    """CREATE TABLE, INSERT INTO, read back: the table is not an input."""
     lineage = compose(
         [
             execution(changes("t", Mode.CREATE, "db.t")),
@@ -225,7 +225,7 @@ def test_gap_of_an_execution_is_one_of_the_task() -> None:
 
 
 def test_dropped_if_exists_and_created_is_created() -> None:
-    """What a script begins with says nothing once the table is made anew, and the table may go again."""
+    """A DROP IF EXISTS at the start has no effect once the table is made anew; it may be dropped again."""
     steps = [
         execution(changes("t", Mode.DROP, may_be_absent=True)),
         execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.CREATE, table="db.t")),
@@ -262,7 +262,7 @@ def test_dropped_and_created_again_was_there_before() -> None:
 
 
 def test_rename_takes_along_what_the_task_wrote() -> None:
-    """Columns are traced through the new name, and the old one is no output."""
+    """Columns are traced through the new name, and the old one is not an output."""
     lineage = compose(
         [
             execution(
@@ -280,7 +280,7 @@ def test_rename_takes_along_what_the_task_wrote() -> None:
 
 
 def test_renaming_what_was_there_before_says_its_old_name() -> None:
-    """An output without edges; what was written to it before keeps its edges."""
+    """An output without edges; earlier writes to it keep their edges."""
     renamed = changes("new", Mode.RENAME, previous=place("old"))
     (output,) = compose([execution(renamed)]).outputs
     assert (output.mode, output.previous, output.edges) == (Mode.RENAME, place("old"), ())
@@ -384,7 +384,7 @@ def test_column_born_in_a_table_dropped_before_it_was_used_again_has_no_origin()
 
 
 def test_truncated_and_filled_is_overwritten() -> None:
-    """Nothing of before is left; the counts are of what was put in afterwards."""
+    """Nothing of before is left; the counts are of rows inserted afterwards."""
     lineage = compose(
         [
             execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND, rows=5)),
@@ -422,7 +422,7 @@ def test_created_again_if_not_exists_keeps_what_it_holds() -> None:
 
 
 def test_view_is_what_its_last_definition_says() -> None:
-    """A view holds no rows: what it was defined as before is of no concern any more."""
+    """A view holds no rows: its earlier definitions are irrelevant."""
 
     def view(*edges: Edge, mode: Mode) -> Output:
         identity = Identity(DatasetId(WAREHOUSE, "db.v"), type="VIEW")

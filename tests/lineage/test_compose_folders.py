@@ -1,4 +1,4 @@
-"""Folders of a dataset that are written and read by their paths: what is where, and how much was read."""
+"""Folders of a dataset that are written and read by their paths: their place, and the rows read."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_folders_that_one_execution_reads_apart_are_traced_apart() -> None:
 
 
 def test_count_of_a_dataset_is_unknown_where_one_counted_folder_was_replaced() -> None:
-    """How many of the rows of the whole were in that folder is not known."""
+    """The share of the total that was in that folder is unknown."""
     assert compose([copied("a", rows=3), copied("b", "1", rows=5)]).outputs[0].statistics.rows is None
     whole = compose([copied("b", "1", rows=5), copied("a", rows=3)])
     assert whole.outputs[0].statistics.rows == 3
@@ -162,7 +162,7 @@ def test_folders_that_a_command_reads_apart_have_the_counts_of_the_write_inside(
 
 
 def test_folders_that_a_failed_execution_read_are_not_counted() -> None:
-    """What its tasks read until then is not all; a later read of one folder does not tell the other."""
+    """A failed read is partial; a later read of one folder does not give the count of the other."""
     failed = execution(both_days(3, 5).uncounted())
     assert rows_read(compose([failed])) is None
     assert rows_read(compose([failed, read("1", rows=3)])) is None
@@ -179,7 +179,7 @@ steps_of_folders = st.lists(
 @given(steps_of_folders, st.sampled_from(FOLDERS))
 @example([("", Mode.OVERWRITE), ("1", Mode.OVERWRITE), ("", Mode.APPEND), ("1", Mode.OVERWRITE)], "1")
 def test_every_folder_has_the_rows_that_a_file_system_has(steps: list[tuple[str, Mode]], folder: str) -> None:
-    """Appends add to a folder and to what is inside it, other writes replace that, in any order."""
+    """Appends add to a folder and to those inside it, other writes replace them, in any order."""
     places: dict[str, set[str]] = {place: {"d"} for place in FOLDERS}
     executions = []
     for number, (written, mode) in enumerate(steps):

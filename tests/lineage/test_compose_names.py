@@ -1,4 +1,4 @@
-"""Tables of a small catalog are made, written, renamed and dropped: what is said is what became of them."""
+"""Tables of a small catalog are made, written, renamed and dropped: outputs match what became of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = ("a", "b", "c", "d")
 
 @dataclass
 class Table:
-    """What a name stands for; `origin` is its name before the task, empty for one that the task made."""
+    """The table behind a name; `origin` is its name before the task, empty if the task made it."""
 
     origin: str
     done: set[Mode] = field(default_factory=set)
@@ -76,7 +76,7 @@ class Catalog:
 
 
 class Entries(Catalog):
-    """The same of names alone, whose data lie elsewhere and stay there: what is written goes to the data."""
+    """A catalog of names alone, whose data lie elsewhere and stay there: writes go to the data."""
 
     def take(self, action: str, name: str, new: str) -> None:
         if action in ("make", "drop", "rename"):
@@ -92,7 +92,7 @@ class Entries(Catalog):
 def expected(
     catalog: Catalog, named: Callable[[str], DatasetId]
 ) -> dict[DatasetId, tuple[set[Mode], DatasetId | None]]:
-    """Return what may be said of each name, and what it was called."""
+    """Return the modes that each name may have, and its former name."""
     found: dict[DatasetId, tuple[set[Mode], DatasetId | None]] = {}
     alive = {table.origin for table in catalog.tables.values()}
     for name in NAMES:

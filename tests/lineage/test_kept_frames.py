@@ -1,4 +1,4 @@
-"""Frames that a program keeps: what a checkpoint made of rows is read by the ids of its columns."""
+"""Frames that a program keeps: the rows of a checkpoint are read by the ids of its columns."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def kept_again(rdd: int) -> Record:
 
 
 def test_a_frame_is_told_from_the_one_that_it_was_made_of() -> None:
-    """A loop keeps its frame in each turn: what the checkpoint read had the RDD of the frame before."""
+    """A loop keeps its frame in each turn: the checkpoint's input had the RDD of the frame before."""
     first = kept(filtered("k", 1))
     assert read(first, kept_again(rdd=6), ids=(1, 2))[2:] == [
         "* <- left.k    indirect  filter",

@@ -28,13 +28,13 @@ def test_values_of_a_query_come_from_nowhere() -> None:
 
 
 def test_rows_listed_by_a_program_are_a_gap() -> None:
-    """What a program put into a DataFrame may come from anywhere, also where Spark keeps it as a list."""
+    """Rows that a program put into a DataFrame may come from anywhere, also if Spark keeps a list."""
     (reason,) = gaps({"in_sql": False})
     assert "Python memory" in reason
 
 
 def test_values_that_a_query_reads_twice_are_still_its_own() -> None:
-    """Spark copies the rows for the second use, and the copy does not say where it stands in the text."""
+    """Spark copies the rows for the second use, and the copy does not have its position in the text."""
     assert gaps({"in_sql": False, "schema": "s"}, {"in_sql": True, "schema": "s"}) == []
     assert gaps({"in_sql": False, "schema": "s"}, {"in_sql": True, "schema": "t"}) != []
 
@@ -59,7 +59,7 @@ def test_names_of_declared_variables(facts: dict[str, Any], names: tuple[str, ..
 
 
 def test_an_rdd_of_more_rdds_than_were_asked_is_a_gap() -> None:
-    """What was found is read; that there may be more is said, whether a query or a job reads it."""
+    """The known RDDs are read, and a gap says that there may be more, for a query and for a job."""
     tree = [{"class": "RDD", "num-children": 0, "output": []}]
     origins = [{"paths": ["file:/in/a.txt"]}, {"more": True}]
     facts = [{"node": "RDD", "expr_id": -1, "probed": {"origins": origins}}]
@@ -69,7 +69,7 @@ def test_an_rdd_of_more_rdds_than_were_asked_is_a_gap() -> None:
 
 
 def test_an_rdd_of_an_input_format_without_files_is_a_gap() -> None:
-    """What reads by a connector of Hadoop has no name, which is said also where nothing else was read."""
+    """A connector of Hadoop gives no name; a gap says so, even if nothing else was read."""
     tree = [{"class": "RDD", "num-children": 0, "output": []}]
     facts = [{"node": "RDD", "expr_id": -1, "probed": {"origins": [{"unnamed": "NewHadoopRDD"}]}}]
     lineage = lineage_of(read_plan(tree), ExecutionFacts(facts=facts)).lineage

@@ -1,4 +1,4 @@
-"""What Spark counted goes to the dataset that it was counted for, and to none where that is not told."""
+"""Spark's counts go to the dataset that they were counted for, and to none if that is unclear."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rows_of(
     named: Mapping[str, DatasetId | None] | None = None,
     shared: Sequence[DatasetId] = (),
 ) -> dict[DatasetId, int | None]:
-    """The rows of each dataset, all of which are read whole."""
+    """Return the rows of each dataset; all are read whole."""
     counted = scan_statistics(metrics, map(Identity, ids), named, shared)
     return {identifier: counts.rows for (identifier, _), counts in counted.items()}
 
@@ -68,7 +68,7 @@ NAMES = ["a,b", "a, b", "a b", "a]b", "a[b", "a. ", "a, ...", "...", "a(2 paths)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_any_character_may_be_in_the_name_of_a_folder(name: str) -> None:
-    """A comma, a bracket or dots are no end of a path."""
+    """A comma, a bracket or dots do not end a path."""
     odd = DatasetId("file", f"/in/{name}")
     location = f"InMemoryFileIndex(1 paths)[file:/in/{name}]"
     alone = {"node": "Scan csv", "location": location, "rows": 3}

@@ -1,4 +1,4 @@
-"""Batches of a stream in which a source has no new data: Spark puts empty rows in its place."""
+"""Batches of a stream with a source without new data: Spark puts empty rows in its place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real Spark session for all tests of this folder, and what the tests ask of it."""
+"""A real Spark session for all tests of this folder, and functions that read its records."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def recorded():
 
 @pytest.fixture
 def wait_for_bus(spark):
-    """Return a function that waits until Spark's listeners have been told of everything."""
+    """Return a function that waits until Spark's listeners have received all events."""
 
     def wait(seconds=300):
         spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(seconds * 1000)

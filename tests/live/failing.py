@@ -29,7 +29,7 @@ PROGRAMS = {
 
 
 def prepare(spark):
-    """Make what the programs use."""
+    """Make the tables and files that the programs use."""
     # As of Spark 4.0.
     spark.conf.set("spark.sql.ansi.enabled", "true")
     spark.sql("drop table if exists numbers")

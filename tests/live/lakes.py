@@ -1,4 +1,4 @@
-"""What live tests ask of Delta and Iceberg alike."""
+"""Sessions and checks that live tests of Delta and Iceberg share."""
 
 from __future__ import annotations
 

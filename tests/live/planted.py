@@ -31,7 +31,7 @@ SECRETS["aes"] = "hunter2xaesxxxxx"  # a key has 16 bytes
 TOKEN = "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiJodW50ZXIyIn0.c2lnbmF0dXJlcGxhbnRlZA"
 
 TEXT, NUMBER = "ordinary-literal-4711", 4242424242
-"""Literals that are no secrets: `full` may show them, `masked` and `none` may not."""
+"""Literals that are not secrets: `full` may show them, `masked` and `none` may not."""
 
 ENVIRONMENT = {
     "AWS_SECRET_ACCESS_KEY": SECRETS["aws_env"],
@@ -193,7 +193,7 @@ def _errors(spark, frame):
         frame.select(F.raise_error(F.lit(f"at https://etl:{SECRETS['raised_later']}@host/ {TEXT}"))).collect
     )
     attempt(spark.sql(f"select cast('{TEXT}' as int) from tokens").collect)
-    # Behind as many letters as a message may have: what is cut in the middle is still a secret.
+    # Behind as many letters as a message may have: a secret cut in the middle is still a secret.
     far, secret = "x" * 3950, SECRETS["frame_error"] * 3
     attempt(frame.select(F.raise_error(F.lit(f"{far} jdbc://etl:{secret}@host/"))).collect)
 

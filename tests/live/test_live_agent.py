@@ -33,7 +33,7 @@ def agent(tmp_path_factory):
 
 @pytest.fixture
 def submit(agent, tmp_path):
-    """Return a function that submits a program with the agent, and gives what it printed."""
+    """Return a function that submits a program with the agent, and returns its output."""
 
     def run(program, *arguments, records=tmp_path / "records", **conf):
         path = tmp_path / "app.py"
@@ -106,7 +106,7 @@ def test_a_driver_that_is_killed_leaves_what_had_ended(submit, tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_changes_nothing(submit, tmp_path):
-    """The job does its work; the driver's log says what is lost."""
+    """The job does its work; the driver's log says that the lineage is lost."""
     (tmp_path / "file").write_text("")
     records = tmp_path / "file" / "records"
     done = submit(LOAD, tmp_path, records=records)

@@ -78,7 +78,7 @@ def scratch(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 def test_a_block_is_captured_wherever_it_stands(spark, tmp_path, scratch, place, monkeypatch):
-    """What it needs of the disk it can do without, and nothing stays there."""
+    """It works without a writable disk, and leaves no file there."""
     found = []
 
     def block():
@@ -96,7 +96,7 @@ def test_a_block_is_captured_wherever_it_stands(spark, tmp_path, scratch, place,
 
 
 def test_a_fault_of_the_lineage_itself_is_a_gap(spark, tmp_path, monkeypatch):
-    """What breaks in our own code does not reach the block, and its events say what is missing."""
+    """A fault in our own code does not reach the block, and its events have a gap."""
     from airflow_provider_spark_lineage.runs import pipeline
 
     def broken(*_, **__):
@@ -112,7 +112,7 @@ def test_a_fault_of_the_lineage_itself_is_a_gap(spark, tmp_path, monkeypatch):
 
 
 def test_a_captured_block_shows_its_lineage(spark, tmp_path):
-    """In a notebook and at a prompt: the readable lineage, and HTML in which no name is markup."""
+    """In a notebook and at a prompt: the readable lineage, and HTML that escapes all names."""
     with capture_lineage(spark) as captured:
         spark.range(3).write.parquet(str(tmp_path / "out"))
     assert repr(captured) == captured.text().rstrip("\n")

@@ -77,5 +77,5 @@ def test_a_session_is_captured_from_its_first_query_on(url, program, kind):
 
 
 def test_importing_pyspark_begins_nothing():
-    """Functions import types; capture would cost them what it costs a session."""
+    """Functions import types of pyspark; starting capture for that would cost them as much as a session."""
     assert python(WAIT, "arrival.arm()\n", CLASSIC, REMOTE, "ends()\n") == "0 0 []"

@@ -61,7 +61,7 @@ def test_classes_are_compiled_once_for_many_jvms(load, tmp_path):
 
 
 def torn(content):
-    """Return what is left of a file that was cut short."""
+    """Return the beginning of a file that was cut short."""
     return content[:1000]
 
 

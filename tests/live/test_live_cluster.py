@@ -36,7 +36,7 @@ def edges(captured):
 
 
 def test_queries_jobs_and_streams_of_a_cluster_are_captured(spark, tmp_path):
-    """What executors read and write is in the driver's plans and RDDs."""
+    """Reads and writes of executors are in the driver's plans and RDDs."""
     source = str(tmp_path / "in")
     spark.range(10).selectExpr("id", "id * 2 as twice").write.parquet(source)
     stream = spark.readStream.schema("id bigint, twice bigint").parquet(source)

@@ -1,4 +1,4 @@
-"""Spark Connect: what a client records of its actions and commands, on a real server in a JVM of its own."""
+"""Spark Connect: records of a client's actions and commands, on a real server in a JVM of its own."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def orders(remote, tmp_path):
 
 
 def test_each_action_is_one_record(remote, recorded, orders, tmp_path):
-    """Actions, writes and statements are a record each, numbered in the order in which they ended."""
+    """Actions, writes and statements are a record each, numbered in the order of their ends."""
     with recorded() as records:
         remote.read.parquet(orders).count()
         remote.read.parquet(orders).write.parquet(str(tmp_path / "copy"))
@@ -119,7 +119,7 @@ def test_paths_are_complete(remote, recorded, orders, tmp_path):
 
 
 def test_an_overwrite_says_which_rows_it_replaces(remote, recorded, tmp_path):
-    """The other partitions stay, so what was written before is still part of the dataset."""
+    """The other partitions stay, so earlier rows are still part of the dataset."""
     rows = remote.range(4).selectExpr("id", "id % 2 as half")
     with recorded() as records:
         rows.write.partitionBy("half").parquet(str(tmp_path / "halves"))
@@ -134,7 +134,7 @@ def test_an_overwrite_says_which_rows_it_replaces(remote, recorded, tmp_path):
 
 
 def test_the_end_of_the_capture_puts_the_client_back(remote, recorded):
-    """What capture replaces is there again, and is not called any more."""
+    """The replaced methods are there again, and capture's are not called any more."""
     from pyspark.sql.connect.client.core import SparkConnectClient
 
     before = dict(vars(SparkConnectClient))
@@ -163,7 +163,7 @@ def test_failure_says_why(remote, recorded, orders):
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="a bare `raise` adds the frame again")
 def test_tracebacks_are_those_of_the_program(remote, recorded):
-    """The methods that stand for pyspark's are in no traceback: of commands, of rows, of statements."""
+    """Capture's wrapper methods are in no traceback: of commands, of rows, of statements."""
     programs = {
         "statement": lambda: remote.sql("insert into nowhere select 1"),
         "command": lambda: remote.range(1).write.insertInto("nowhere"),
@@ -285,7 +285,7 @@ def test_a_script_has_the_lineage_of_its_statements(remote, recorded, table, scr
 
 @needs_spark_4
 def test_a_script_that_failed_claims_nothing(remote, recorded, table, scripts):
-    """Which statements ran before the error is not known; the error is the program's."""
+    """It is unknown which statements ran before the error; the error is the program's."""
     from pyspark.errors import PySparkException
 
     table("src", "a int, b int", (1, 2))

@@ -1,7 +1,7 @@
-"""The example pipeline on Spark Connect: the lineage that the same functions have in a classic session.
+"""The example pipeline on Spark Connect: same lineage as of the same functions in a classic session.
 
-The steps of `dags/nycflights_steps.py` run as they are, and what the system test of the DAG expects of the
-classic run is expected of them.
+The steps of `dags/nycflights_steps.py` run as they are, and the expectations that the system test of the DAG
+has for the classic run are applied to them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def steps(home):
 
 @pytest.fixture(scope="module")
 def lineages(steps, home):
-    """What was captured of each task, by its name, in the order of the pipeline."""
+    """Return the lineage captured of each task, by its name, in the order of the pipeline."""
     conf = {"spark.sql.warehouse.dir": str(home / "warehouse"), "spark.sql.session.timeZone": "UTC"}
     with connect(home, **conf) as url, client(url) as session:
         lineages = {}

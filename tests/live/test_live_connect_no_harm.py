@@ -109,7 +109,7 @@ def test_a_script_runs_whatever_the_server_says_of_it(remote, monkeypatch, is_sl
 
 
 def test_the_end_of_a_session_loses_nothing(url):
-    """What a session did last is recorded before its program closes it."""
+    """The last action of a session is recorded before its program closes it."""
     records = []
     capture = Capture(records.append)
     capture.arm()

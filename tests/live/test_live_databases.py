@@ -1,4 +1,4 @@
-"""Databases behind JDBC with a real one at the other end: what was read and written, by which names."""
+"""JDBC with a real database at the other end: its datasets, read and written, and their names."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_table_has_one_name_however_it_is_written(spark, url, read, tmp_path, 
 
 @pytest.mark.usefixtures("read")
 def test_a_read_divided_by_a_column_is_of_the_whole_table(spark, url, driver, tmp_path):
-    """How a read is divided says nothing of the dataset, and no row is left out by it."""
+    """The division of a read does not change the dataset, and it leaves out no row."""
     with capture_lineage(spark) as captured:
         spark.read.jdbc(url, "people", "age", 0, 40, 2, properties=driver).select("id").write.parquet(
             str(tmp_path / "out")
@@ -101,7 +101,7 @@ def test_a_read_divided_by_a_column_is_of_the_whole_table(spark, url, driver, tm
 @pytest.mark.usefixtures("read")
 @pytest.mark.parametrize("table", ["people", "(select * from people) p"])
 def test_predicates_of_a_read_choose_its_rows(spark, url, driver, tmp_path, table):
-    """What they name are FILTER edges, and no text of theirs is kept."""
+    """Their columns are FILTER edges, and none of their text is kept."""
     predicates = ["age < 30 and name <> 'nobody'", "id = 2"]
     with capture_lineage(spark) as captured:
         some = spark.read.jdbc(url, table, predicates=predicates, properties=driver)
@@ -121,7 +121,7 @@ def test_predicates_of_a_read_choose_its_rows(spark, url, driver, tmp_path, tabl
 
 @pytest.mark.parametrize("option", ["query", "dbtable"])
 def test_columns_are_traced_through_a_query(spark, url, read, tmp_path, option):
-    """The datasets are the tables inside the query, and what it tests and groups by are edges, too."""
+    """The datasets are the tables inside the query; its tests and groupings are edges, too."""
     query = """
         with grown as (select * from people where age > 18 and name <> 'n0' /* it's nobody */)
         select upper(g.name) as name, count(p.id) as others from grown g join public.people p on p.id <> g.id
@@ -145,7 +145,7 @@ def test_columns_are_traced_through_a_query(spark, url, read, tmp_path, option):
 
 
 def test_rows_are_counted_for_the_table_that_they_were_read_from(spark, read, people, tmp_path):
-    """A table beside files has its own count; the rows of a query are those of none of its tables."""
+    """A table beside files has its own count; the rows of a query are counted for none of its tables."""
     files = spark.read.parquet(people).select("id")
     with capture_lineage(spark) as captured:
         read(dbtable="people").filter("age >= 30").join(files, "id").write.parquet(str(tmp_path / "out"))
@@ -158,7 +158,7 @@ def test_rows_are_counted_for_the_table_that_they_were_read_from(spark, read, pe
 
 
 def test_a_query_that_cannot_be_read_leaves_its_database(spark, url, read, driver, tmp_path):
-    """What PostgreSQL understands and the parser does not is a gap, not a guess."""
+    """SQL that PostgreSQL accepts and the parser does not is a gap, not a guess."""
     query = "select name from people where xmlexists('//a' passing xmlparse(document '<a/>'))"
     with capture_lineage(spark) as captured:
         read(query=query).write.parquet(str(tmp_path / "out"))

@@ -45,7 +45,7 @@ def table(spark, tmp_path):
 
 
 def test_a_table_is_its_location_with_the_tables_name_beside(spark, recorded, table):
-    """Path and table are one dataset; what is read and what is made has its version, table its catalog."""
+    """Path and table are one dataset; each read or written state has its version, the table its catalog."""
     with recorded() as records:
         spark.table("t").where("v > 1").write.format("delta").mode("append").save(table + "2")
     found = lineage(records)
@@ -95,7 +95,7 @@ def test_a_table_of_literals_made_after_a_command_is_one_write(spark, recorded, 
 
 
 def test_a_renamed_table_is_known_by_its_new_name(spark, recorded, tmp_path, table):
-    """A table of Spark's warehouse moves with its name, and what was written to it with the table."""
+    """A table of Spark's warehouse moves with its name, and earlier writes to it with the table."""
     for name in ("made", "renamed", "copy"):
         spark.sql(f"drop table if exists {name}")
     with recorded() as records:
@@ -281,7 +281,7 @@ def test_a_generated_column_comes_from_what_it_is_computed_of(spark, recorded, t
 
 
 def test_replace_where_is_a_condition_of_the_write(spark, recorded, table):
-    """What is replaced is named by the table's own columns."""
+    """Columns of the replaced rows have the table's own names."""
     with recorded() as records:
         spark.sql("insert into t replace where id > 1 select * from src where id > 1")
     found = lineage(records)
@@ -290,7 +290,7 @@ def test_replace_where_is_a_condition_of_the_write(spark, recorded, table):
 
 
 def test_the_option_replace_where_is_a_condition_of_the_write(spark, recorded, table):
-    """Its text is no part of the plan; Spark's parser says which columns it names, and no value is kept."""
+    """Its text is not part of the plan; Spark's parser gives its columns, and no value is kept."""
     rows = spark.table("src").where("id > 1")
     where = "ID > 1 and `name` <> 'secret' and v is not null"
     with recorded() as records:

@@ -1,4 +1,4 @@
-"""What a DROP leaves: the event says that data are gone only where they are, on disk and in the catalog.
+"""Effects of a DROP: the event reports data as dropped only if they are, on disk and in the catalog.
 
 Every case runs twice: the table was there before the task, or the task made it.
 """
@@ -233,7 +233,7 @@ class HeldBack:
 @pytest.mark.parametrize("session", [lakes], indirect=True)
 @pytest.mark.parametrize("case", ["view", "cascade, external"])
 def test_drop_waits_for_the_record_of_the_creation(session, case):
-    """What a task makes and drops at once is no DROP of the task, even if the creation is recorded late."""
+    """A table made and dropped at once is not a DROP of the task, even if its creation is recorded late."""
     spark, folder, _ = session
     _, make, drop, _ = CASES[case]
     start_callbacks(spark.sparkContext._gateway)
@@ -287,7 +287,7 @@ def test_create_if_not_exists_of_a_table_that_is_there_is_nothing(session):
 
 @IN_BOTH
 def test_drop_that_python_did_not_ask_for_is_of_the_name_with_a_gap(session):
-    """Spark does not say before what it is about to drop: nobody claims that the data are gone."""
+    """Spark does not announce the effect of a drop: the data are not claimed to be gone."""
     spark, _, _ = session
     spark.sql("create table unforeseen using parquet as select 1 a")
     with capture_lineage(spark) as captured:

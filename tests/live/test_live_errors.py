@@ -38,7 +38,7 @@ def test_stack_traces_are_those_of_the_program(spark, caught, recorded):
 
 
 def test_a_query_that_failed_after_its_analysis_has_a_plan(spark, caught, recorded):
-    """What was read and what was to be written are known where the analysis succeeded, and only there."""
+    """Inputs and outputs are known if the analysis succeeded, and only then."""
     with recorded() as records:
         caught()
     kinds = {record.error["class"].rpartition(".")[2]: record.plan_kind for record in records if record.error}

@@ -1,4 +1,4 @@
-"""Errors of a script are those of `python SCRIPT`, under `spark-lineage run` and with a driver's agent."""
+"""Errors of a script match `python SCRIPT`, under `spark-lineage run` and with a driver's agent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture
 def told(tmp_path):
-    """Return a function that runs the failing programs by a command, and gives what was printed of them."""
+    """Return a function that runs the failing programs by a command, and returns their output."""
 
     def run(*command, **conf):
         out = tmp_path / "errors.json"
@@ -48,7 +48,7 @@ def told(tmp_path):
         assert out.exists(), done.stdout + done.stderr
         found = json.loads(out.read_text())
         if sys.version_info < (3, 11):
-            # A bare `raise` adds the frame of the method that stands for pyspark's.
+            # A bare `raise` adds the frame of capture's wrapper of the method.
             for error in found.values():
                 error["frames"] = [frame for frame in error["frames"] if frame != "hooks.py call"]
         return found

@@ -54,7 +54,7 @@ def lines(lineage, path, *, counts=False):
 
 @pytest.fixture(params=["", None], ids=["v2", "v1"])
 def way(spark, request):
-    """Which of Spark's two ways it reads files."""
+    """Set one of Spark's two ways to read files."""
     if request.param is not None:
         spark.conf.set("spark.sql.sources.useV1SourceList", request.param)
     yield request.param
@@ -173,7 +173,7 @@ def test_folder_below_the_base_path_is_read_alone(spark, rows, path, lineage):
 
 
 def test_counts_of_a_scan_of_several_datasets_are_those_of_none(spark, rows, path, lineage):
-    """Spark cuts the list of what a scan reads; the first dataset in it has not all of the rows."""
+    """Spark cuts the list of files of a scan; the first dataset in it does not have all of the rows."""
     names = ["many/one/orders", "many/two/orders", "x" * 120 + "1/orders", "x" * 120 + "2/orders"]
     for name in names:
         rows.write.parquet(path(name))
@@ -198,7 +198,7 @@ def test_any_character_may_be_in_the_name_of_a_folder(spark, rows, path, lineage
 
 
 def test_csv_without_header_is_read_back_by_position(spark, rows, path, lineage):
-    """Such a file has no names: what reads it calls its columns `_c0`, `_c1`, or what it likes."""
+    """Such a file has no names: its readers call the columns `_c0`, `_c1`, or anything else."""
 
     def job():
         rows.write.parquet(path("in"))
@@ -271,7 +271,7 @@ def test_many_files_by_list_are_their_folder(spark, path, lineage):
 
 
 def test_cached_rows_are_counted_once(spark, rows, path, lineage):
-    """What is in memory is still from its files, which were read once."""
+    """Cached rows still come from their files, which were read once."""
 
     def job():
         rows.write.parquet(path("in"))
@@ -298,7 +298,7 @@ def test_a_sort_does_not_double_its_rows(spark, rows, path, lineage):
 
 
 def test_bucketed_and_sorted_table(spark, rows, path, lineage):
-    """How files are laid out changes nothing of where their columns come from."""
+    """The layout of files does not change the origin of their columns."""
     rows.write.parquet(path("in"))
 
     def job():

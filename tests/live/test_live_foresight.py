@@ -1,4 +1,4 @@
-"""What is asked before a statement runs: it is never run for that, and costs no job."""
+"""Questions to Spark before a statement runs: they never run it, and cost no job."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_statement_runs_once(spark, kept, what):
 
 
 def test_a_statement_that_drops_by_text_drops(spark, kept):
-    """What is dropped once is not there for a second time."""
+    """Asking about it beforehand must not drop the table: the statement itself would fail then."""
     if spark.version < "4":
         pytest.skip("no such statement in Spark 3.5")
     with capture_lineage(spark):
@@ -75,7 +75,7 @@ def test_a_jvm_that_cannot_be_listened_to_is_tried_once(spark, monkeypatch):
 
 
 def test_a_forked_child_that_leaves_the_block_disturbs_nobody(spark, tmp_path):
-    """The child unwinds the block as well; what the parent does later is captured."""
+    """The child unwinds the block as well; later actions of the parent are captured."""
     with capture_lineage(spark) as captured:
         child = os.fork()
         if not child:

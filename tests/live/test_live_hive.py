@@ -75,7 +75,7 @@ def test_insert_into_a_table_of_hives_own_format(spark, lineage):
 
 
 def test_partitions_are_overwritten_and_the_rest_stays(spark, lineage):
-    """One partition named, one made of the rows: what the table held before is read with them."""
+    """One partition named, one made of the rows: earlier rows of the table are read with them."""
     found = lineage(
         spark,
         "insert overwrite table parts partition (p = 'y') select id, name from texts",

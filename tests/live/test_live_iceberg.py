@@ -64,7 +64,7 @@ def snapshot(spark, table):
 
 
 def test_a_table_is_its_location_at_a_snapshot(spark, recorded, warehouse):
-    """Names, catalog and snapshots of what is read and written; rows that were read are counted."""
+    """Names, catalog and snapshots of inputs and outputs; rows that were read are counted."""
     read = make(spark, "orders")
     make(spark, "target")
     with recorded() as records:
@@ -146,7 +146,7 @@ def test_states_of_a_table_are_one_dataset(spark, recorded):
         spark.sql("insert into lake.db.states.branch_audit select * from src")
     found = lineage(records)
     audit = spark.table("lake.db.states.refs").where("name = 'audit'").select("snapshot_id").collect()
-    # Iceberg 1.4 does not say which branch a table object stands for.
+    # Iceberg 1.4 does not give the branch of a table object.
     assert named(found.outputs) == {"states": str(audit[0][0]) if release("iceberg") >= (1, 5) else ""}
     assert [link.name for link in found.outputs[0].dataset.identity.symlinks] == ["db.states"]
 

@@ -79,7 +79,7 @@ def test_each_topic_that_is_read_is_an_input(spark, servers, options, topics, tm
 
 
 def test_a_pattern_is_an_input_with_a_gap(spark, servers, options, topics, tmp_path):
-    """Which topics it matched is not known; that it was read is."""
+    """The topics that it matched are unknown; the read itself is reported."""
     with capture_lineage(spark) as captured:
         frame = spark.read.format("kafka").options(**options, subscribePattern="orders.*").load()
         frame.select("value").write.parquet(str(tmp_path / "out"))
@@ -103,7 +103,7 @@ def run_stream(write, place, **trigger):
 
 
 def test_a_stream_into_a_topic_is_its_output(spark, servers, options, tmp_path):
-    """Each batch feeds the topic; what was read of the files is traced to key and value."""
+    """Each batch feeds the topic; columns of the files are traced to key and value."""
     spark.sql("select 1 as id, 'ann' as name").write.parquet(str(tmp_path / "in"))
     stream = spark.readStream.schema("id int, name string").parquet(str(tmp_path / "in"))
     frame = stream.selectExpr("cast(id as string) key", "name value")

@@ -191,7 +191,7 @@ def test_what_is_asked_holds_nobody_on_sparks_bus(spark, recorded, tmp_path, mon
 
 
 def test_a_capture_that_cannot_start_harms_nothing(spark, monkeypatch):
-    """Whatever breaks while attaching, the user's block runs and the lineage says what is missing."""
+    """Whatever breaks while attaching, the user's block runs and the lineage has a gap."""
     from airflow_provider_spark_lineage.capture import sessions
 
     def breaks(*_):
@@ -204,7 +204,7 @@ def test_a_capture_that_cannot_start_harms_nothing(spark, monkeypatch):
 
 
 def test_a_forked_child_leaves_the_parents_gateway_alone(spark, recorded, capfd, caplog):
-    """A child that drops what it inherited, as Airflow's listener does, neither talks nor closes anything."""
+    """A child that drops its inherited objects, as Airflow's listener does, sends and closes nothing."""
     caplog.set_level(logging.DEBUG, "py4j")
     with recorded() as records:
         frames = [spark.range(number + 1) for number in range(20)]

@@ -1,4 +1,4 @@
-"""Programs that are no plain reads and writes of tables: what they read and write is named all the same."""
+"""Programs beyond plain reads and writes of tables: their datasets are named all the same."""
 
 from __future__ import annotations
 

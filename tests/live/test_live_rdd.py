@@ -1,4 +1,4 @@
-"""Jobs over RDDs, which no query listener is told of: recorded where they are called, in their true order."""
+"""Jobs over RDDs, which no query listener sees: recorded at the call, in their true order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shown(records):
 
 
 def test_each_action_is_one_record(spark, recorded, lines):
-    """pyspark makes its actions of one another: what the program called is recorded, once."""
+    """pyspark makes its actions of one another: the program's own call is recorded, once."""
     with recorded() as records:
         rdd = spark.sparkContext.textFile(lines)
         assert rdd.count() == 2
@@ -128,7 +128,7 @@ def test_no_method_of_pyspark_stays_replaced(spark, recorded):
 
 
 def test_a_job_that_lineage_cannot_read_is_not_harmed(spark, lines, monkeypatch):
-    """Whatever breaks while a call is recorded, the call gives what it gives."""
+    """Whatever breaks while a call is recorded, the call returns its own result."""
     from airflow_provider_spark_lineage.capture import sessions
 
     def breaks(*_):
@@ -176,7 +176,7 @@ def counts(spark, rdd, action="count", *arguments):
 
 
 def test_rows_of_jobs_are_those_that_their_tasks_counted(spark, lines, tmp_path):
-    """Of what is read once, in whatever way it goes on. Sequence files need the first pair."""
+    """Rows that each task reads once, whatever follows. Sequence files need the first pair."""
     upper, pairs, pickled = (str(tmp_path / name) for name in ("upper", "pairs", "pickled"))
     rdd = spark.sparkContext.textFile(lines)
     assert counts(spark, rdd, "collect") == (2, [])
@@ -202,7 +202,7 @@ def test_a_call_that_may_stop_early_counts_no_rows(spark, lines, call):
 
 
 def test_blocks_of_a_cached_rdd_are_not_counted(spark, lines):
-    """Tasks count what they read from memory as well."""
+    """Tasks also count rows read from memory."""
     rdd = spark.sparkContext.textFile(lines)
     cached = rdd.map(len).cache()
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""What a record of a real execution holds: every execution once, with all that the plan's JSON leaves out."""
+"""Records of real executions: every execution once, with the facts that the plan's JSON leaves out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def facts(records: list[Record], node: str) -> list[dict]:
 
 
 def test_each_execution_is_one_record(spark, recorded, orders):
-    """An action, a write and a failure are a record each, numbered in the order in which they ended."""
+    """An action, a write and a failure are a record each, numbered in the order of their ends."""
     from pyspark.errors import PySparkException
 
     with recorded() as records:
@@ -55,7 +55,7 @@ def test_each_execution_is_one_record(spark, recorded, orders):
 
 
 def test_scan_and_write_have_paths_format_and_mode(spark, recorded, orders, tmp_path):
-    """A record says where a file scan reads and a file write goes, in which format, and how."""
+    """A record has the places of a file scan and of a file write, the format, and the mode."""
     with recorded() as records:
         spark.read.parquet(orders).write.mode("append").json(str(tmp_path / "out"))
     (scan,) = facts(records, "LogicalRelation")
@@ -69,7 +69,7 @@ def test_scan_and_write_have_paths_format_and_mode(spark, recorded, orders, tmp_
 
 
 def test_rows_bytes_and_files_are_counted(spark, recorded, orders, tmp_path):
-    """Metrics say what was scanned, not what the file holds, and what was written."""
+    """Metrics give the rows that were scanned, not those in the file, and the rows that were written."""
     with recorded() as records:
         spark.read.parquet(orders).filter("customer = 'a'").coalesce(1).write.parquet(str(tmp_path / "out"))
     by_node = {entry["node"]: entry for entry in records[0].metrics}
@@ -97,7 +97,7 @@ def test_a_plan_that_runs_twice_is_counted_twice(spark, recorded, orders, wait_f
 
 
 def test_a_cached_relation_is_counted_once(spark, recorded, orders):
-    """What was read to fill a cache is not read again by who uses the cache; the plan keeps its leaves."""
+    """The read that fills a cache is not repeated by users of the cache; the plan keeps its leaves."""
     with recorded() as records:
         frame = spark.read.parquet(orders).cache()
         frame.count()
@@ -156,7 +156,7 @@ def test_every_leaf_has_facts_wherever_it_stands(spark, recorded, orders, case):
 
 
 def test_sql_text_is_kept(spark, recorded, orders):
-    """The SQL that a user wrote is in the record of what it executed; the DataFrame API has none."""
+    """The user's SQL text is in the record of its execution; the DataFrame API has none."""
     spark.read.parquet(orders).createOrReplaceTempView("orders")
     text = "select customer from orders where amount > 1"
     with recorded() as records:

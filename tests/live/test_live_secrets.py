@@ -1,4 +1,4 @@
-"""No secret that a user hands to Spark is found in what is written down, no literal that the option bars."""
+"""No secret that a user hands to Spark is written down, and no literal that the option bars."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def check(written, sql_text):
 
 
 def check_sql(texts, sql_text):
-    """Fail where the option did not do what it says: a test of nothing finds no secrets."""
+    """Fail if the option had no effect: a test of an empty record finds no secrets."""
     if sql_text == "none":
         assert set(texts) == {""}
         return
@@ -158,7 +158,7 @@ def _left(folder):
 
 
 def test_a_word_that_is_no_setting_keeps_all_text_back(spark, caplog, monkeypatch):
-    """A typing error in what is meant to keep text private must not publish it."""
+    """A typing error in an option that keeps text private must not publish the text."""
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__SQL_TEXT", "mask")
     with capture_lineage(spark) as captured:
         spark.sql("select 4711").collect()
@@ -190,7 +190,7 @@ MASKED = {
 
 
 def test_literals_are_found_by_sparks_own_lexer(spark):
-    """What stays is exactly the statement's words and names; what is no SQL to Spark is left out."""
+    """Exactly the statement's words and names stay; text that is not SQL to Spark is left out."""
     from py4j.java_gateway import get_field
 
     from airflow_provider_spark_lineage.capture import jvm
@@ -215,7 +215,7 @@ LOCATIONS = {
 
 
 def test_values_of_partition_folders_are_masked_whatever_characters_they_have(spark):
-    """A comma or a bracket is no end of a value, and may be part of a folder's name."""
+    """A comma or a bracket does not end a value, and may be part of a folder's name."""
     from py4j.java_gateway import get_field
 
     from airflow_provider_spark_lineage.capture import jvm

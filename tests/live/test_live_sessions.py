@@ -1,4 +1,4 @@
-"""Which sessions are captured, from when to when, and that pyspark and Spark are left as they were found."""
+"""Sessions that are captured, from when to when, and that pyspark and Spark are restored."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_finish_waits_for_all_that_ran(spark):
 
 
 def test_a_forgotten_arm_or_a_second_disarm_is_harmless(spark):
-    """Disarming what was never armed, and disarming twice, changes nothing and tells nothing."""
+    """Disarming without arming, and disarming twice, change nothing and report nothing."""
     capture = Capture([].append)
     capture.disarm()
     capture.arm()

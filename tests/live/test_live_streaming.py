@@ -104,7 +104,7 @@ def names(datasets):
 @pytest.mark.parametrize("sink", SINKS)
 @pytest.mark.parametrize("source", SOURCES)
 def test_what_streams_from_anywhere_into_anything_is_said(spark, data, tmp_path, source, sink):
-    """Inputs, output, columns and counts; a sink in memory is no dataset, nor is a source of made-up rows."""
+    """Inputs, output, columns and counts; a sink in memory is left out, and so are made-up rows."""
     if "delta" in (source, sink) and not HAS_DELTA:
         pytest.skip("Delta has no release for this Spark")
     # Rows without an end: one batch of them.
@@ -240,7 +240,7 @@ def test_writes_of_one_batch_at_the_same_time_are_told_apart(spark, data, tmp_pa
 
 @pytest.mark.skipif(not HAS_DELTA, reason="Delta has no release for this Spark")
 def test_a_merge_of_each_batch_is_one_execution(spark, data, tmp_path):
-    """What Delta runs for its MERGE inside a batch is no execution of the program's."""
+    """Queries that Delta runs for its MERGE inside a batch are not executions of the program."""
     target = str(tmp_path / "target")
     spark.range(0).selectExpr("id", "string(id) as name").write.format("delta").save(target)
 
@@ -338,7 +338,7 @@ def test_each_batch_is_one_record(spark, recorded, tmp_path):
 
 
 def test_a_batch_that_fails_is_a_failure(spark, recorded, data, tmp_path):
-    """What it was to read is known, and Spark's reason; in a function, that of what the function ran."""
+    """Its inputs are known, and Spark's reason; in a function, the reason of the function's own query."""
     from pyspark.errors import StreamingQueryException
 
     bad = SOURCES["folder"](spark, data).selectExpr("assert_true(id < 1, 'too many') as id", "name")

@@ -44,7 +44,7 @@ def read(spark, api, path):
 
 
 def test_the_second_api_s_files_are_known(spark, lineage, workbook, tmp_path):
-    """What extends Spark's class for tables of files is named by its files, whoever wrote it."""
+    """Any class that extends Spark's tables of files is named by its files, whoever wrote it."""
     frame = read(spark, SECOND, workbook).where("id > 0").select("name")
     assert lineage(lambda: frame.write.format(SECOND).mode("append").save(str(tmp_path / "out"))) == [
         "reads   file /book.xlsx   id bigint, name string   rows=3",

@@ -1,4 +1,4 @@
-"""What the text of a job says: on START, and on COMPLETE where its driver has written nothing."""
+"""Lineage from the text of a job: on START, and on COMPLETE if its driver has written nothing."""
 
 from __future__ import annotations
 

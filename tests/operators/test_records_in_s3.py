@@ -64,7 +64,7 @@ def _complete(run: DagRun):
 
 
 def test_the_worker_reads_the_records_from_the_store(tmp_path):
-    """With what the job has to reach it: packages, the file of properties, the variables of the task."""
+    """With the job's own means to reach it: packages, the file of properties, the task's variables."""
     with s3("lake") as store:
         run = _run(tmp_path, store)
     assert run.tasks == {"load": "success"}, tail(run.log, 60)

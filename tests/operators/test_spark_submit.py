@@ -1,4 +1,4 @@
-"""`SparkSubmitLineageOperator` is Airflow's own, and reports what the application on a cluster did."""
+"""`SparkSubmitLineageOperator` is Airflow's own, and reports the lineage of an application on a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How transformations compose along a path."""
+"""Composition of transformations along a path."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ def test_indirect_stays_indirect(outer: Transformation, inner: Transformation) -
 
 @given(steps, steps)
 def test_masking_stays(outer: Transformation, inner: Transformation) -> None:
-    """What cannot be read back once cannot be read back later."""
+    """A masked value stays masked through every later step."""
     assert outer.after(inner).masking == (outer.masking or inner.masking)

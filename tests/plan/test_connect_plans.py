@@ -1,4 +1,4 @@
-"""Commands of a Spark Connect client on top of explained plans: pure functions of what the record has."""
+"""Commands of a Spark Connect client on top of explained plans: pure functions of the record."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_write_that_was_skipped_has_no_output(command, connect):
 
 
 def test_a_failed_write_has_no_output():
-    """What a failed action was to write is not reported; what it read is."""
+    """The output of a failed action is not reported; its inputs are."""
     found = lineage(write(path="file:/data/out"), failed=True)
     assert [line for line in found if line.startswith(("reads", "writes"))] == [
         "reads   file /data/orders   customer string, amount double"
@@ -110,7 +110,7 @@ def test_a_failed_write_has_no_output():
 
 
 def test_a_table_that_nobody_described_is_a_gap():
-    """Without its description a table has no place: there is no output, and the reason is told."""
+    """Without its description a table has no place: there is no output, and a gap has the reason."""
     found = lineage(write(table="t"), targets=["t"], tables={"t": {}})
     assert not [line for line in found if line.startswith("writes")]
     assert any("the catalog did not describe the written table" in line for line in found)
@@ -167,7 +167,7 @@ def test_a_directory_beside_a_table_is_not_that_table():
 
 
 def test_a_range_has_its_column():
-    """The text of a Range has no column, and a later action may read what was written of it."""
+    """The text of a Range has no column, and a later action may read a copy of it."""
     text = "== Analyzed Logical Plan ==\nid: bigint\nRange (0, 3, step=1, splits=Some(2))\n"
     text += "\n== Optimized Logical Plan ==\nRange (0, 3, step=1, splits=Some(2))\n"
     text += "\n== Physical Plan ==\n*(1) Range (0, 3, step=1, splits=2)\n"
@@ -230,7 +230,7 @@ def test_an_insert_into_a_table_of_iceberg_may_keep_partitions(is_insert, is_par
 
 
 def test_save_as_table_of_delta_may_replace_some_rows():
-    """The option is that of the write, whether a path or a table is written."""
+    """The option belongs to the write, whether a path or a table is written."""
     command = write(table="t", mode="Overwrite", replaces={"replace_where": True})
     target = target_of({"command": command, "tables": {"t": {**TABLE, "provider": "delta"}}}, {})
     assert target.facts["replace_where"]
@@ -301,7 +301,7 @@ def test_body_of_a_function_says_where_its_result_is_from():
     ],
 )
 def test_queries_of_functions_that_are_not_known_are_left_out(functions):
-    """Where the numbers do not agree, or a body is not known, no query is given to any expression."""
+    """If the numbers do not agree, or a body is not known, no query is given to any expression."""
     found = lineage(write(path="file:/data/out"), FUNCTIONS, functions=functions)
     assert not [line for line in found if "orc" in line and "<-" in line]
     assert [line for line in found if _NOT_TOLD in line]

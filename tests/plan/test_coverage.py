@@ -69,7 +69,7 @@ def test_expressions_are_told_from_plans(version: str) -> None:
 
 
 def test_every_row_says_what_it_does() -> None:
-    """The page of what is covered prints what rows say of themselves."""
+    """The page of covered classes prints the docstrings of rows."""
     silent = [name for name, row in {**ROWS, **EXPRESSIONS}.items() if not row.__doc__]
     assert silent == []
 

@@ -43,7 +43,7 @@ def shown(tree: list[dict[str, Any]]) -> str:
 
 @pytest.mark.parametrize(("text", "expected"), PAIRS)
 def test_an_expression_has_the_structure_that_its_text_shows(text: str, expected: str) -> None:
-    """Literals stand in the text without quotes, and may hold brackets; names may hold anything."""
+    """Literals appear in the text without quotes, and may hold brackets; names may hold anything."""
     value = Reader(text, columns()).whole(0, (END,))
     assert shown(value.tree) == expected
 
@@ -160,14 +160,14 @@ def test_two_relations_that_no_id_tells_apart_have_no_name() -> None:
 
 
 def test_a_drawn_tree_has_the_plans_of_subqueries_apart() -> None:
-    """What stands two levels deeper than a node is inside one of its expressions, and no input."""
+    """A plan two levels deeper than a node is inside one of its expressions, and is not an input."""
     root = draw("Filter x\n:  +- Aggregate y\n:     +- A\n+- B\n   text, with a second line")
     assert [node.name for node in root.inner] == ["Aggregate"]
     assert [node.text for node in root.children] == ["B\n   text, with a second line"]
 
 
 def test_a_merge_whose_clauses_are_not_in_the_text_has_no_edges_of_columns() -> None:
-    """Which clause assigns a column, and from what, is not guessed from the columns that there are."""
+    """The text does not name the column that a clause assigns: none is guessed from the known columns."""
     plan = (
         "ReplaceData RelationV2[a#1] lake.db.t lake.db.t\n+- MergeRows[__row_operation#9, a#10]\n"
         "   +- Join FullOuter, (a#1 = k#7)\n      :- RelationV2[a#1] lake.db.t lake.db.t\n"

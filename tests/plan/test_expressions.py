@@ -1,4 +1,4 @@
-"""Pairs of an SQL expression and what it uses, on the plans that each Spark version makes of it."""
+"""Pairs of an SQL expression and its used columns, on the plans that each Spark version makes of it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STORED = {path.name[12:15]: plans(path) for path in sorted(PLACE.glob("expressio
 @pytest.mark.parametrize("version", STORED)
 @pytest.mark.parametrize(("sql", "uses"), pairs())
 def test_expression_uses(version: str, sql: str, uses: str) -> None:
-    """What an expression does to each column that it uses, as the table in docs/design.md says."""
+    """The effect of an expression on each column that it uses, as in the table of docs/design.md."""
     evaluation = evaluate(read_plan(STORED[version][sql]))
     ((_, value),) = evaluation.output
     found = {f"{name_of(origin)} {how(path)}" for origin, path in value.whole}

@@ -1,4 +1,4 @@
-"""What single fields depend on, of structs that lambdas make of the elements of arrays and maps."""
+"""Dependencies of single fields, of structs that lambdas make of the elements of arrays and maps."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def used(tree: Tree) -> set[Any]:
 
 
 def test_end_of_an_aggregate_may_give_its_fields_other_places() -> None:
-    """A field of the result is what the last lambda makes it of, not the one that had its place before."""
+    """A field of the result is computed by the last lambda, not by the one that had its place before."""
     sums = built(
         call("Add", field(SO_FAR, 0), field(ELEMENT, 0)), call("Add", field(SO_FAR, 1), field(ELEMENT, 1))
     )
@@ -71,7 +71,7 @@ def test_end_of_an_aggregate_may_give_its_fields_other_places() -> None:
 
 
 def test_steps_of_an_aggregate_hand_fields_on() -> None:
-    """What one step puts into a field is in another after the next one."""
+    """A value that one step puts into a field may be in another field after the next step."""
     assert 1 in used(field(aggregate(built(field(SO_FAR, 1), field(ELEMENT, 0)), SO_FAR), 0))
 
 

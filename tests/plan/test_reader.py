@@ -27,7 +27,7 @@ def test_unknown_node_carries_columns_through_and_is_a_gap() -> None:
 
 
 def test_unknown_node_s_new_columns_may_come_from_every_column() -> None:
-    """What it makes of which column is not known, so nothing is left out."""
+    """The mapping of columns is unknown, so nothing is left out."""
     evaluation, edges = found(node("FutureNode", scan(column("a", 1), column("b", 2)), made=[column("c", 3)]))
     assert edges["c"] == {("a", Kind.TRANSFORMATION), ("b", Kind.TRANSFORMATION)}
     assert evaluation.gaps
@@ -51,7 +51,7 @@ def test_persistent_view_is_written_and_a_temporary_one_counts_where_it_is_read(
 
 
 def test_unknown_command_is_a_gap() -> None:
-    """What a command of a future version does is not guessed from its name."""
+    """The effect of a future version's command is not guessed from its name."""
     table = node("ResolvedTable", outputAttributes=[column("a", 1)])
     for tree in (node("AlterTableSetFutureCommand"), node("AlterTableSetFuture", table)):
         evaluation, _ = found(tree)
@@ -60,7 +60,7 @@ def test_unknown_command_is_a_gap() -> None:
 
 
 def test_unknown_command_with_a_query_is_a_gap() -> None:
-    """What the query of an unknown command reads is still read."""
+    """The query of an unknown command is still read."""
     evaluation, _ = found(node("CreateFutureAsSelect", query=scan(column("a", 1))))
     assert evaluation.scans
     assert evaluation.gaps
@@ -122,7 +122,7 @@ def test_column_that_is_nowhere_is_a_gap() -> None:
 
 
 def test_reference_without_definition_is_a_gap() -> None:
-    """A CTE whose definition is not in the plan gives columns of which nothing is known."""
+    """A CTE whose definition is not in the plan gives columns of unknown origin."""
     evaluation, _ = found(node("CTERelationRef", cteId=7, output=[column("a", 1)]))
     assert evaluation.gaps
 
@@ -159,7 +159,7 @@ def test_long_chain_of_unions() -> None:
 
 
 def test_node_that_nothing_reaches_does_not_count() -> None:
-    """A CTE that is defined and never referenced is no input."""
+    """A CTE that is defined and never referenced is not an input."""
     definition = node("CTERelationDef", scan(column("a", 1)), id=7)
     tree = node("WithCTE", definition, scan(column("b", 2)), plan=1, cteDefs=[0])
     evaluation, edges = found(tree)

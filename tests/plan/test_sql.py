@@ -1,4 +1,4 @@
-"""What a database's query says of the columns that it gives: `queries*.txt`, and Spark as a witness."""
+"""Columns of a database's query, and their sources: `queries*.txt`, and Spark as a witness."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def written(sources: Sources) -> str:
 
 
 def lineage(dialect: str, names: list[str], sql: str) -> str:
-    """What `queries.txt` shows of a query: its tables, its columns, its rows, and what is not known."""
+    """Return the lineage of a query as `queries.txt` has it: tables, columns, rows, and unknown names."""
     evaluation = evaluate(read_query(sql, Dialect(dialect, FOLDS.get(dialect, "")), names))
     assert [column.name for column, _ in evaluation.output] == names
     tables = ", ".join(sorted({scan.relation for scan in evaluation.scans}))

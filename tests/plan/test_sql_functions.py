@@ -30,7 +30,7 @@ def said(body):
     ],
 )
 def test_body_says_how_arguments_act(body, parameters, expected):
-    """An argument that the body does not use is no source; what only chooses a value is CONDITIONAL."""
+    """An unused argument is not a source; one that only chooses a value is CONDITIONAL."""
     assert said(read_body(body, parameters)) == expected
 
 
@@ -49,5 +49,5 @@ def test_body_says_how_arguments_act(body, parameters, expected):
     ],
 )
 def test_doubtful_body_is_not_known(body):
-    """Another function may have queries inside, and a name may be no parameter: then the gap stays."""
+    """Another function may have queries inside, and a name may be a column: then the gap stays."""
     assert read_body(body, "x INT") is None

@@ -1,4 +1,4 @@
-"""What single fields depend on, of structs that functions put into arrays and maps, and take out again."""
+"""Dependencies of single fields, of structs that functions put into arrays and maps, and take out again."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_field_of_a_value_is_that_field_alone(struct: Tree) -> None:
 
 
 def test_what_decides_which_element_it_is_acts_on_each_field() -> None:
-    """A position or a number of elements is no field, and each field depends on it."""
+    """A position or a number of elements is not a field, and each field depends on it."""
     assert {key for key, _ in used(field(first(call("ArrayRepeat", STRUCT, COUNT)), 0))} == {1, 3}
     assert {key for key, _ in used(field(call("Get", ARRAY, COUNT), 0))} == {1, 3}
 

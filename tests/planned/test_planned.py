@@ -1,4 +1,4 @@
-"""Which datasets the text of a program names: `planned.txt`."""
+"""Datasets that the text of a program names: `planned.txt`."""
 
 from __future__ import annotations
 

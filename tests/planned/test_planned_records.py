@@ -32,7 +32,7 @@ def script(case: str) -> tuple[str, dict[str, str]]:
 
 
 def datasets(text: str) -> set[str]:
-    """Return what a readable lineage reads and writes."""
+    """Return the inputs and outputs of a readable lineage."""
     lines = re.findall(r"^(reads|writes) +(.*?)(?:   .*)?$", text, re.MULTILINE)
     return {verb + " " + re.sub(BY_CATALOG, r"file /data/warehouse/\1", name) for verb, name in lines}
 
@@ -54,5 +54,5 @@ def known() -> dict[str, str]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_plan_names_what_the_run_reads_and_writes(case: str) -> None:
-    """Where it does not, `planned_records.txt` has the reason."""
+    """If it does not, `planned_records.txt` has the reason."""
     assert difference(case) == known().get(case, "")

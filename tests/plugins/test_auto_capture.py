@@ -1,4 +1,4 @@
-"""The plugin's listener: captures what the option asks for, and lets go however a task ends."""
+"""The plugin's listener: captures the tasks that the option names, and stops however a task ends."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ def test_without_the_option_a_command_is_only_reported(listeners, extractors, co
 @pytest.mark.usefixtures("commands")
 @pytest.mark.parametrize("is_over", [True, False])
 def test_a_command_that_nobody_waits_for_runs_as_it_is(listeners, extractors, is_over):
-    """Where the task has ended, or somebody else has replaced the method since, who calls ours."""
+    """After the task has ended, or if somebody has replaced the method, ours only passes the call on."""
     shell = Shell("BashOperator")
     original = shell.hook.run_command
     started(listeners, shell.instance)
@@ -465,7 +465,7 @@ def test_it_has_finished_before_openlineage_asks_the_extractor(listeners):
 
 
 def test_it_has_started_before_openlineage_asks_the_operator(listeners):
-    """START names what the text of a job says, by a method that the operator has from us."""
+    """START names the datasets of the job's text, by a method that we add to the operator."""
     asked = []
 
     class OpenLineage:
@@ -484,7 +484,7 @@ def test_it_has_started_before_openlineage_asks_the_operator(listeners):
 
 @pytest.mark.parametrize("wrong", [None, SimpleNamespace(task=None), SimpleNamespace(task=object())])
 def test_a_hook_never_raises(listeners, wrong):
-    """An exception in a listener would stand in the task's log as an error of the task."""
+    """An exception in a listener would appear in the task's log as an error of the task."""
     listeners.hook.on_task_instance_running(previous_state=None, task_instance=wrong)
     for ending, more in ENDINGS.items():
         getattr(listeners.hook, ending)(previous_state=None, task_instance=wrong, **more)

@@ -88,7 +88,7 @@ def reasons(event: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("settings", [CAPTURE, {**CAPTURE, **EXTRACTOR}], ids=["alone", "with extractor"])
 def test_every_job_carries_what_writes_it_down(tmp_path, settings):
-    """Each start names what the text says; each end says so, too, where no driver has written anything."""
+    """Each START has the lineage of the text; each end has it too if no driver has written records."""
     dag_run, calls = run(tmp_path, {**settings, **NAMED})
     assert datasets(events(dag_run, "start")) == PLANNED
     ends = events(dag_run, "complete")

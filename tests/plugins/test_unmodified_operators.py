@@ -85,7 +85,7 @@ def events(dag_run: DagRun, *types: str) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def test_every_task_reports_its_columns(captured):
-    """By whatever operator Spark was used; a failed or a deferred task has what it had finished."""
+    """By whatever operator Spark was used; a failed or a deferred task has its finished writes."""
     home, dag_run = captured
     columns = {}
     for _, event in events(dag_run, "complete", "fail", "other"):
@@ -108,7 +108,7 @@ def test_each_execution_is_a_child_run(captured):
 
 
 def test_what_the_provider_reports_by_itself_stays(captured):
-    """Source code of a function, the operator's attributes, and what an operator says of itself."""
+    """Source code of a function, the operator's attributes, and an operator's own facets."""
     _, dag_run = captured
     ends = dict(events(dag_run, "complete"))
     assert "def function()" in ends["function"]["job"]["facets"]["sourceCode"]["sourceCode"]
@@ -118,7 +118,7 @@ def test_what_the_provider_reports_by_itself_stays(captured):
 
 
 def test_a_task_without_spark_and_one_that_is_left_out_have_nothing_of_ours(captured):
-    """Importing pyspark is no use of Spark, and a Python of its own may not have this package."""
+    """Importing pyspark does not count as use, and a Python of its own may not have this package."""
     _, dag_run = captured
     checked = [pair for pair in events(dag_run, "start", "complete") if pair[0] in WITHOUT_SPARK]
     assert len(checked) == 8

@@ -1,4 +1,4 @@
-"""Tasks that write with Spark, and DAGs that are scheduled on what they write."""
+"""Tasks that write with Spark, and DAGs that are scheduled on their datasets."""
 
 from __future__ import annotations
 

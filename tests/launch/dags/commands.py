@@ -1,4 +1,4 @@
-"""Commands of a shell, some of which start Spark; `spark-submit` on this PATH does nothing."""
+"""Shell commands, with and without Spark; `spark-submit` on this PATH does nothing."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _HERE = {"databricks_conn_id": "service", "polling_period_seconds": 1}
 
 @contextlib.contextmanager
 def serve(driver: Callable[[Any], bool], folder: Path) -> Iterator[Service]:
-    """Serve the Jobs API; `driver` does what the driver of a run would, and says how it ends."""
+    """Serve the Jobs API; `driver` acts as the driver of a run, and decides how it ends."""
     with databricks(driver) as server:
         connection = {"conn_type": "databricks", "host": "127.0.0.1", "port": server.port, "schema": "http"}
         yield Service(server.ids, server.port, {"service": {**connection, "extra": {"token": "local"}}})
@@ -148,7 +148,7 @@ ROWS = [
         },
         ({"type": "notebook", "main": "/Shared/fails"},),
         state="failed",
-        # Its trigger is told of the task's own run.
+        # Its trigger gets the task's own run.
         id_of="notebook_fails_deferred/task",
         gaps=(NOTEBOOK_NOT_READ,),
     ),

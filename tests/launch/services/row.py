@@ -1,4 +1,4 @@
-"""One task of a DAG for a service: its operator's arguments, and what is expected of its events.
+"""One task of a DAG for a service: its operator's arguments, and the expected events.
 
 The DAG file and the test read the same rows.
 """
@@ -22,7 +22,7 @@ ANOTHER_RUN = "may also have records of another run"
 
 
 def python(main: str, **more: str) -> dict[str, str]:
-    """Return what `sparkLineage_launch` says of a script."""
+    """Return the expected `sparkLineage_launch` of a script."""
     return {"type": "python", "main": main, **more}
 
 
@@ -44,7 +44,7 @@ class Row:
     """Arguments of the operator, as a DAG has them: with templates."""
 
     applications: tuple[dict[str, str], ...] = ()
-    """What `sparkLineage_launch` says of each; empty where there is no such facet."""
+    """The `sparkLineage_launch` expected of each; empty where the facet is absent."""
 
     link: str = ""
     """With `{id}` for the id of the run, and `{port}` for that of the server."""

@@ -1,4 +1,4 @@
-"""What a test needs to know of a service that runs beside it."""
+"""Address, credentials and requests of a service that runs beside a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A DAG in which our operators and Airflow's own do the same; the last task compares what came out."""
+"""A DAG with the same tasks by our operators and by Airflow's own; the last task compares the results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPARK = {"spark.master": "local[1]", "spark.ui.enabled": "false", "spark.app.nam
 
 
 def report(day: str, spark=None, **context) -> dict:
-    """Return what the function was given, and whether anything of ours is at work in the process."""
+    """Return the function's arguments, and whether anything of ours is at work in the process."""
     from pyspark.sql import SparkSession
 
     return {

@@ -1,4 +1,4 @@
-"""What the text of a script says that it will read and write: `scripts.txt`."""
+"""Planned reads and writes of the text of a script: `scripts.txt`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_script(rule: str, text: str, expected: str) -> None:
 
 @pytest.mark.parametrize(("rule", "text", "expected"), cases(OTHERS))
 def test_other_libraries(rule: str, text: str, expected: str) -> None:
-    """What other libraries read and write is nothing of Spark, whatever their objects are called."""
+    """Reads and writes of other libraries are not Spark's, whatever their objects are called."""
     assert "\n".join(steps(text)) == expected, rule
 
 
@@ -45,7 +45,7 @@ spark.read.parquet(sys.argv[1]).write.parquet(sys.argv[2])
 
 
 def test_arguments_of_the_application() -> None:
-    """`sys.argv` has what the application is given, and a gap says which argument is missing."""
+    """`sys.argv` has the application's arguments, and a gap names a missing one."""
     assert steps(ARGV, "/in", "/out") == ["read parquet /in", "create parquet /out"]
     number = "the path of {} is the application's argument {}, which is not given"
     assert steps(ARGV) == [
@@ -94,7 +94,7 @@ def test_argparse(arguments: list[str], expected: list[str]) -> None:
 
 
 def test_endless_scripts_end() -> None:
-    """What multiplies is followed up to a limit, and the rest is a gap."""
+    """Multiplying values are followed up to a limit, and the rest is a gap."""
     items = list(range(10))
     loops = "".join(f"{'  ' * depth}for i{depth} in {items}:\n" for depth in range(8))
     inside = f"{'  ' * 8}spark.read.parquet(f'/{{i0}}{{i7}}')"
@@ -171,7 +171,7 @@ PIECE = st.sampled_from([*PIECES.split(), "\n", "\n  ", " "])
 
 @given(st.one_of(st.text(), st.lists(PIECE, max_size=40).map(" ".join)))
 def test_no_text_raises(text: str) -> None:
-    """Any text gives a program, with gaps for what is not understood."""
+    """Any text gives a program, with gaps for the parts that are not understood."""
     for step in read_script(text, ["/a"], {}, {}).steps:
         assert step.line >= 0
         assert not isinstance(step, Access) or step.paths or step.table or step.format or step.options

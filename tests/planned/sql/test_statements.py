@@ -1,4 +1,4 @@
-"""What statements of Spark SQL will read and write: `statements.txt`."""
+"""Planned reads and writes of statements of Spark SQL: `statements.txt`."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ lateral union all join on partition rename to truncate explain
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(PIECES.split()), max_size=30).map(" ".join)))
 def test_no_text_raises(text: str) -> None:
-    """Any text gives a program, with gaps for what is not understood."""
+    """Any text gives a program, with gaps for the parts that are not understood."""
     assert all(step.line >= 1 for step in read(text).steps)

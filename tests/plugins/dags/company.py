@@ -86,7 +86,7 @@ class HookOperator(BaseOperator):
 
 
 class HooklessOperator(BaseOperator):
-    """Nobody can say what it runs."""
+    """Its program cannot be known."""
 
     def execute(self, context):
         pass

@@ -1,4 +1,4 @@
-"""Tables of all kinds; both flows into `events` have a batch 0, of which the file sink keeps the first."""
+"""Tables of all kinds; both flows into `events` have a batch 0; the file sink keeps the first."""
 
 from pyspark import pipelines as dp
 from pyspark.sql import SparkSession
