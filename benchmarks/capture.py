@@ -1,4 +1,4 @@
-"""Figures of capture itself, in one Spark session: what it adds to a small query, and to thousands of writes.
+"""Figures of capture itself, in one Spark session: its cost for a small query, and for thousands of writes.
 
     python benchmarks/capture.py [--queries 300] [--writes 2000]
 

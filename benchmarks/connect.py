@@ -1,4 +1,4 @@
-"""What capture adds to the actions of a Spark Connect client.
+"""Cost of capture for the actions of a Spark Connect client.
 
     python benchmarks/connect.py [--actions 200]
 
@@ -29,7 +29,7 @@ ADDED_MS = 30
 
 
 def actions(spark: Any, folder: Path) -> dict[str, Callable[[], object]]:
-    """Return what is measured: an action that reads, one that writes, a statement."""
+    """Return the measured actions: one that reads, one that writes, a statement."""
     path = str(folder / "orders")
     spark.range(1000).selectExpr("id % 10 AS customer", "id AS amount").write.parquet(path)
     totals = spark.read.parquet(path).groupBy("customer").sum("amount").toDF("customer", "total")

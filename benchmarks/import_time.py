@@ -1,4 +1,4 @@
-"""Print what our modules cost when they are imported: figures, not a test.
+"""Print the import times of our modules: figures, not a test.
 
     python benchmarks/import_time.py [--rounds 15]
 
@@ -79,7 +79,7 @@ listener.before_stopping(None)
 assert launch_of(task) is None
 print("MS", (time.perf_counter() - start) * 1000)
 """
-"""The operator runs nothing: what an empty command of a shell takes would bury what is asked for."""
+"""The operator runs nothing: the time of an empty shell command would bury the measured one."""
 
 OPERATORS = ("PythonOperator", "BashOperator", "@task.bash")
 
@@ -97,7 +97,7 @@ def milliseconds(program: str, airflow_home: str, *arguments: str) -> float:
         env={
             **environment,
             "AIRFLOW_HOME": airflow_home,
-            # Without a transport there would be no events, so nothing to work for.
+            # Without a transport there would be no events, and nothing would be computed.
             "AIRFLOW__OPENLINEAGE__TRANSPORT": '{"type": "console"}',
             "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True",
             "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_COMMANDS": "True",

@@ -112,7 +112,7 @@ def appends() -> Iterator[Lineage]:
 
 
 def chain() -> Iterator[Lineage]:
-    """Each execution reads what the one before wrote."""
+    """Each execution reads the output of the one before."""
     return (copy(f"/t/{number}", f"/t/{number + 1}", Mode.OVERWRITE) for number in range(EXECUTIONS))
 
 
@@ -122,7 +122,7 @@ def copies() -> Iterator[Lineage]:
 
 
 def compositions() -> None:
-    """Print what it takes to merge many executions."""
+    """Print the time to merge many executions."""
     print(f"Composition of {EXECUTIONS} executions (aim: under {COMPOSED_SECONDS} s and {COMPOSED_MB} MB)")
     print(f"{'executions':>12} {'seconds':>9} {'Python peak MB':>15} {'outputs':>9}")
     for kind in (appends, chain, copies):

@@ -41,7 +41,7 @@ class Took:
 
 
 class Watch:
-    """Measures what stands in its block."""
+    """Measures its block."""
 
     took: Took
 

@@ -77,7 +77,7 @@ PROGRAMS: dict[str, tuple[Step | None, Step, float]] = {
     "analytical": (sales, analytical, 1.05),
     "wide": (columns, wide, 1.15),
 }
-"""Name -> what makes its input, what is measured, the ratio that the project aims at."""
+"""Name -> its input, the measured function, the ratio that the project aims at."""
 
 
 def measured(name: str, captured: bool) -> Took:

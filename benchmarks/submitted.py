@@ -61,7 +61,7 @@ def submitted(home: Path, *options: str) -> dict[str, float]:
 
 
 def agent(home: Path, rounds: int) -> None:
-    """Print what the agent adds to a job."""
+    """Print the cost of the agent for a job."""
     from airflow_provider_spark_lineage.agent.zipped import write_agent
     from airflow_provider_spark_lineage.records.record import SUFFIX
 
@@ -105,7 +105,7 @@ def event_log(home: Path) -> None:
 
 
 def _repeated(log: Path, target: Path) -> Path:
-    """Write the events of a log again and again, as those of later executions, jobs and stages."""
+    """Write the events of a log again and again, as if of later executions, jobs and stages."""
     lines = [json.loads(line) for line in log.read_bytes().splitlines()]
     number = 0
     with target.open("w") as out:

@@ -96,7 +96,7 @@ def event(kind: str, dag: str, number: int) -> dict[str, Any]:
 
 
 def write_case(folder: Path, events: int, expected: int, dags: int) -> None:
-    """Half of the events are START; the expectations are for the first of them, and name what they need."""
+    """Half of the events are START; the expectations are for the first of them, and name few fields."""
     with (folder / "events.jsonl").open("w", encoding="utf-8") as file:
         for number in range(events // 2):
             dag = f"dag_{number * dags // (events // 2)}"

@@ -1,4 +1,4 @@
-"""Where the example DAGs find their data, and how their Spark sessions are configured. No DAG in here.
+"""Folders of the example DAGs' data, and the settings of their Spark sessions. No DAG in here.
 
 Everything lives under one folder, `NYCFLIGHTS_HOME` (by default `.demo/data` of the working directory):
 

@@ -108,7 +108,7 @@ def typed_flights(bronze: DataFrame) -> DataFrame:
 
 
 def built_aircraft(bronze: DataFrame) -> DataFrame:
-    """Reduce the register of aircraft to what the flights need."""
+    """Reduce the register of aircraft to the columns that the flights need."""
     from pyspark.sql import functions as sf
 
     return bronze.select(

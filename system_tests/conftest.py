@@ -1,4 +1,4 @@
-"""Fixtures of the system tests: one place for the data, and the harness with what the example DAGs need."""
+"""Fixtures of the system tests: one place for the data, and the harness with settings of the example DAGs."""
 
 from __future__ import annotations
 

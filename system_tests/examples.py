@@ -1,4 +1,4 @@
-"""The example DAGs, their settings, and what stands for the place of their data in expected files."""
+"""The example DAGs, their settings, and the variable for the place of their data in expected files."""
 
 from __future__ import annotations
 

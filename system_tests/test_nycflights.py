@@ -23,7 +23,7 @@ def edge(dataset: str, field: str, kind: str, subtype: str) -> dict[str, Any]:
 
 
 class Difference(NamedTuple):
-    """What the event of a task has where the step is written in Python, and where it is written in SQL."""
+    """Differences of a task's event between a step in Python and the same step in SQL."""
 
     python: Any
     sql: Any
@@ -57,7 +57,7 @@ DIFFERENCES: dict[Aspect, Difference] = {
     ("silver_flights", "columns of output silver/flights"): Difference(
         python=PARTITIONED.format("month ", "").split(), sql=PARTITIONED.format("", " month").split()
     ),
-    # A script of Spark SQL has DROP TABLE IF EXISTS, of which Spark's event log does not have the effect.
+    # Spark's event log does not have the effect of a DROP TABLE IF EXISTS in a script of Spark SQL.
     **{
         (task, "gaps"): Difference(python=[], sql=DROPPED)
         for task in (
@@ -90,7 +90,7 @@ def in_python(done: dict[str, DagRun], run_example: RunExample) -> DagRun:
 
 
 def test_pipeline_reports_its_lineage(in_python: DagRun, assert_events: AssertEvents) -> None:
-    """Every task says what it read, what it wrote and which column came from where."""
+    """Every task reports its inputs, its outputs and the edges of its columns."""
     assert_events(in_python)
 
 
@@ -124,7 +124,7 @@ def test_the_pipeline_in_sql_has_the_lineage_of_that_in_python(
 
 
 def aspects(run: DagRun, home: Path) -> dict[Aspect, Any]:
-    """Return all that is compared of the events with which the tasks of a run ended."""
+    """Return all compared parts of the last events of a run's tasks."""
     found: dict[Aspect, Any] = {}
     for task, event in completed(run, home):
         gaps = event["run"]["facets"].get("sparkLineage_gaps", {"gaps": []})["gaps"]
@@ -156,7 +156,7 @@ def types(run: DagRun, home: Path) -> dict[Aspect, str]:
 
 
 def completed(run: DagRun, home: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each task with the event with which it ended, in which `home` is left out of names."""
+    """Yield each task with its last event, `home` left out of names."""
     for event in run.read().items:
         task = event.document["run"]["facets"].get("airflow", {}).get("task")
         if event.type == "complete" and task:

@@ -11,5 +11,5 @@ from system_tests.conftest import AssertEvents, RunExample
 def test_failure_claims_no_unfinished_output(
     run_example: RunExample, assert_events: AssertEvents, *, in_workers: bool
 ) -> None:
-    """A FAIL event says what was read, the write that was finished, and why the other was not."""
+    """A FAIL event has the inputs, the finished write, and the reason why the other was not finished."""
     assert_events(run_example("nycflights_fails", state="failed", in_workers=in_workers))

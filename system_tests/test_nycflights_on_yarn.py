@@ -16,9 +16,9 @@ from system_tests.examples import EXPECTED, variables_of
 def test_drivers_on_the_cluster_report_what_they_report_inside_the_task(
     run_example: RunExample, assert_lineage: Callable[..., object], data: Path, tmp_path: Path
 ) -> None:
-    """In YARN's cluster mode, with records in HDFS, all events are those of `nycflights`, but for the name.
+    """In YARN's cluster mode, with records in HDFS, all events equal those of `nycflights`, but for the name.
 
-    Each driver gets what the job names: nothing else of the worker is on its path.
+    Each driver gets the packages that the job names: nothing else of the worker is on its path.
     """
     expected = tmp_path / "nycflights_submitted.yaml"
     text = (EXPECTED / "nycflights.yaml").read_text()

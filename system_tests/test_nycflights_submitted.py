@@ -16,7 +16,7 @@ from system_tests.examples import EXPECTED, variables_of
 def test_submitted_steps_report_what_they_report_inside_the_task(
     run_example: RunExample, assert_lineage: Callable[..., object], data: Path, tmp_path: Path
 ) -> None:
-    """On a cluster with two workers, all events are those of `nycflights`, but for the name of the DAG."""
+    """On a cluster with two workers, all events equal those of `nycflights`, but for the DAG's name."""
     expected = tmp_path / "nycflights_submitted.yaml"
     text = (EXPECTED / "nycflights.yaml").read_text()
     expected.write_text(text.replace("nycflights", "nycflights_submitted"))

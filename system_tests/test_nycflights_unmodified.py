@@ -23,7 +23,7 @@ SQL_TASK = "nycflights.gold_delays_by_weather"
 TABLE = f"{SQL_TASK}.delays_by_weather"
 
 DIFFERENCES: Mapping[str, str] = {
-    # DROP TABLE IF EXISTS is an execution of its own, of which the log has the table's name in the catalog.
+    # DROP TABLE IF EXISTS is an execution of its own; the log has the table's name in the catalog.
     rf"^{re.escape(TABLE)}\.event": f"{TABLE}.2.event",
     r"\Z": "".join(
         f"{TABLE}.event.{kind}:\n"
@@ -31,7 +31,7 @@ DIFFERENCES: Mapping[str, str] = {
         "  outputs: [{namespace: 'file:${DATA}/warehouse', name: gold.delays_by_weather}]\n"
         for kind in ("start", "complete")
     ),
-    # Spark's event log does not have what a DROP TABLE did.
+    # Spark's event log does not have the effect of a DROP TABLE.
     r"sparkLineage_gaps: !absent": f'sparkLineage_gaps: {{gaps: [{{reason: "{DROPPED[0]}"}}]}}',
     # It has the types of columns that a query casts or compares, and no others.
     r"type: (string|long|integer|double|boolean|date|timestamp)\b": r"type: !regex '(\1)?'",

@@ -6,5 +6,5 @@ from system_tests.conftest import AssertEvents, RunExample
 
 
 def test_every_shape_of_task_runs_and_reports(run_example: RunExample, assert_events: AssertEvents) -> None:
-    """Mapping, groups, retries, many sessions, none: each task does what it did and says what it did."""
+    """Mapping, groups, retries, many sessions, none: each task does its work and reports it."""
     assert_events(run_example("task_shapes"))

@@ -30,7 +30,7 @@ def settings_of(text: str) -> dict[str, str]:
 def test_the_page_is_true(
     tmp_path: Path, run_dag: Callable[..., DagRun], assert_lineage: Callable[..., Any]
 ) -> None:
-    """Whoever copies an example of the page has what the page says."""
+    """Copying an example of the page gives the page's result."""
     text = PAGE.read_text()
     files = dict(FILE.findall(text))
     assert list(files) == [

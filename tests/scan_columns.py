@@ -1,4 +1,4 @@
-"""What a value depends on in words, with the names that the columns of its scans have."""
+"""Dependencies of a value in words, with the names that the columns of its scans have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests need besides Spark, as Maven coordinates; `servers.jars` fetches them.
+"""Packages that tests need besides Spark, as Maven coordinates; `servers.jars` fetches them.
 
 A JVM takes jars only when it starts, so a process of tests starts with all of them; which ones a session uses
 is decided by its settings.
@@ -121,7 +121,7 @@ def s3a_packages() -> str:
 
 
 def s3a() -> str:
-    """Return the value of `spark.jars` with which this interpreter's Spark reads `s3a://`."""
+    """Return the value of `spark.jars` that lets this interpreter's Spark read `s3a://`."""
     return _uris(jars(S3A[_line()].split(","), S3A_EXCLUDED))
 
 
@@ -133,7 +133,7 @@ def _line() -> str:
 
 @cache
 def settings() -> dict[str, str]:
-    """Return the settings with which the first session of a process gets all packages."""
+    """Return the settings that give the first session of a process all packages."""
     packages = [one for name in (*PACKAGES, *LAKES) if (one := coordinate(name))]
     wanted = [one for package in packages for one in package.split(",")]
     return {"spark.jars": _uris([*jars(wanted, EXCLUDED), *map(jar, JARS.get(_line(), ()))])}

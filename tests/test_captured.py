@@ -1,4 +1,4 @@
-"""`capture_lineage` for code that is no Airflow task: what it hands back. No JVM."""
+"""`capture_lineage` for code outside of Airflow, and its return value. No JVM."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_where_nobody_told_a_failed_execution_decides():
 
 
 def test_a_block_without_spark_began_and_ended():
-    """A function that did nothing on Spark is no error: its run has no datasets."""
+    """A function that did nothing on Spark is not an error: its run has no datasets."""
     with capture_lineage() as captured:
         pass
     assert not captured.lineage
@@ -77,7 +77,7 @@ def test_a_block_without_spark_began_and_ended():
 
 
 def test_the_lineage_needs_no_records():
-    """A task keeps none of its records, and knows all the same what they said."""
+    """A task keeps none of its records, and has their lineage all the same."""
     captured = Captured(keep=False)
     captured.write(RECORD)
     captured.finish()

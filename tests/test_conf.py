@@ -1,4 +1,4 @@
-"""The options of `[spark_lineage]`: what is documented is what is read, and no value can fail a job."""
+"""The options of `[spark_lineage]`: the documented ones are read, and no value can fail a job."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ print("ANSWERS" + json.dumps(answers))
 def answers(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[tuple[str, str | None], tuple[object, list[str]]]:
-    """(option, value) -> what its function returned and what it logged, in a process of its own."""
+    """(option, value) -> its function's result and its log lines, in a process of its own."""
     cases = [(option, None) for option in OPTIONS]
     cases += [(option, value) for option, value, _ in GOOD] + BAD
     cases += [("extra_operators", f"{entry}; x.Y = python") for entry in WRONG_ENTRIES]

@@ -120,7 +120,7 @@ class TestRule:
     """Each rule of the table, by itself and among the others."""
 
     def test_masks_the_secret_of_its_example(self, rule: Rule) -> None:
-        """What is outside of the group `secret` stays."""
+        """Text outside of the group `secret` stays."""
         assert without_secrets(rule.example) == rule.masked
         match = re.search(rule.pattern, rule.example, FLAGS)
         assert match
@@ -140,7 +140,7 @@ class TestRule:
 
 @pytest.mark.parametrize("text", KEEPS_NO_SECRET)
 def test_a_secret_is_removed_and_its_name_stays(text):
-    """What a name or a URL marks as secret goes, wherever it is written down."""
+    """A value marked as secret by its name or by a URL is removed, in any notation."""
     clean = without_secrets(text)
     assert SECRET not in clean
     assert REMOVED in clean
@@ -206,7 +206,7 @@ _pieces = st.one_of(
 @settings(max_examples=600, deadline=None)
 @given(st.lists(_pieces, max_size=8).map("".join))
 def test_removing_secrets_never_raises_and_is_done_once(text):
-    """Any text goes through, and what is clean stays as it is."""
+    """Any text goes through, and a clean text stays as it is."""
     clean = without_secrets(text)
     assert without_secrets(clean) == clean
 

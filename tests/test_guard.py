@@ -1,4 +1,4 @@
-"""Where exceptions of lineage code end: what is said of them, and what is kept back."""
+"""The place where exceptions of lineage code end: the text that is logged, and the text that is withheld."""
 
 from __future__ import annotations
 

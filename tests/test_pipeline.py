@@ -1,4 +1,4 @@
-"""What of a record's parts makes its execution, on records made by hand."""
+"""The execution made of a record's parts, on records made by hand."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_command_has_the_names_and_the_write_inside_the_rows() -> None:
 
 
 def test_commands_may_run_commands() -> None:
-    """Each takes what the one inside of it did; the innermost write says what was read."""
+    """Each takes the datasets of the command inside of it; the innermost write has the inputs."""
     rows = scan(column("a", 1))
     read = {"node": "LogicalRelation", "expr_id": 1, "probed": {"paths": ["file:/in"], "format": "Parquet"}}
     insert = part(
@@ -79,7 +79,7 @@ def test_what_an_unknown_command_wrote_is_known() -> None:
 
 
 def test_counts_of_parts_are_those_of_the_execution() -> None:
-    """What a part read for the command's work is what the command read."""
+    """Rows that a part read for the command are the command's input."""
     counted = [{"node": "Scan parquet", "location": "InMemoryFileIndex(1 paths)[file:/in]", "rows": 7}]
     reading = {"name": "foreachPartition", "metrics": counted}
     one = record(scan(column("a", 1)))

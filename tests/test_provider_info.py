@@ -1,4 +1,4 @@
-"""What Airflow learns about the package: the description is valid, and Airflow's own manager takes it."""
+"""The package's description for Airflow: it is valid, and Airflow's own manager takes it."""
 
 from __future__ import annotations
 

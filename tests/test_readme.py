@@ -123,6 +123,6 @@ def test_page_of_a_package_index_has_no_relative_link(repository: str) -> None:
 
 
 def test_readme_names_the_operators_and_the_decorator() -> None:
-    """What Airflow is told to offer is what README says."""
+    """README lists the same as the provider's description for Airflow."""
     for decorator in get_provider_info()["task-decorators"]:
         assert f"@task.{decorator['name']}" in README.read_text()

@@ -46,7 +46,7 @@ def as_json(**changes: object) -> bytes:
 
 
 def test_record_survives_the_disk(tmp_path):
-    """What is read is what was written, texts of any language included."""
+    """A record is read as it was written, texts of any language included."""
     record = a_record(error={"class": "E", "message": "m", "sql_state": "22012"}, outcome="failure")
     assert read_record(write_record(tmp_path, record)) == record
 
@@ -59,7 +59,7 @@ def test_unknown_fields_are_left_out_and_optional_fields_have_defaults():
 
 
 def test_fields_of_earlier_releases_are_left_out():
-    """Records once said by which version they were written."""
+    """Older records have the version that wrote them."""
     assert Record.from_json({**a_record().to_json(), "agent_version": "0.1.0"}) == a_record()
 
 

@@ -1,4 +1,4 @@
-"""Screens of output in README and below docs/ are what the commands print."""
+"""Screens of output in README and below docs/ match the commands' output."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def printed(*arguments: str | Path) -> str:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/zh/README.md"])
 def test_readme_shows_the_page_of_explain(page: str, tmp_path: Path) -> None:
-    """The records are those of `tests/records/cte`; only the name of their folder is shortened."""
+    """The records come from `tests/records/cte`; only the name of their folder is shortened."""
     for line in Recording("cte").lines:
         write_record(tmp_path, Record.from_json(json.loads(line)))
     assert f"$ spark-lineage explain DIR\n{printed('explain', tmp_path)}" in screens(page)
@@ -74,7 +74,7 @@ def complete(job: str, source: str, target: str, subtype: str) -> str:
 
 
 def test_design_shows_a_golden_text() -> None:
-    """The text is that of `tests/records/apply_in_pandas`."""
+    """The text comes from `tests/records/apply_in_pandas`."""
     golden = ROOT / "tests" / "records" / "apply_in_pandas" / "lineage.txt"
     assert golden.read_text(encoding="utf-8") in screens("docs/design.md")
 

@@ -1,4 +1,4 @@
-"""What is said where set-up cannot have what it needs: one sentence with the cure."""
+"""Errors of set-up without the network: one sentence with the cure."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_half_a_jar_is_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.spark
 def test_without_maven_the_sentence_names_the_jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Ivy tried is in a log."""
+    """Ivy's attempts are in a log."""
     monkeypatch.setattr(jars, "FOLDER", tmp_path)
     settings = tmp_path / "ivysettings.xml"
     settings.write_text(

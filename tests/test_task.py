@@ -1,4 +1,4 @@
-"""What a task does with its lineage: when it captures at all, what it sends, and what it leaves behind."""
+"""The lineage of a task: whether it is captured at all, the events sent, and the state left behind."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def instance(**changes: object) -> SimpleNamespace:
 
 
 class Backend:
-    """Stands for the provider's adapter, and keeps what it is given."""
+    """A stand-in for the provider's adapter, which keeps the events."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, str]] = []
@@ -156,7 +156,7 @@ def test_a_backend_that_hangs_does_not_hold_the_task(backend, monkeypatch, caplo
 
 @pytest.mark.usefixtures("unsettled")
 def test_a_fault_of_ours_costs_lineage_only(backend, caplog):
-    """What goes wrong in our own code ends in one warning that says what was lost."""
+    """A fault in our own code ends in one warning that says what was lost."""
     with caplog.at_level("WARNING"):
         lineage = started(get_template_context=None)
     lineage.finish()
@@ -167,7 +167,7 @@ def test_a_fault_of_ours_costs_lineage_only(backend, caplog):
 
 
 def test_a_task_that_is_told_to_stop_sends_what_it_did(backend):
-    """Its process may be killed next: what was done is said, and that more may follow.
+    """Its process may be killed next: its finished work is sent, and that more may follow.
 
     By OTHER, because whoever marked the task as failed has sent its FAIL by then.
     """
@@ -183,7 +183,7 @@ def test_a_task_that_is_told_to_stop_sends_what_it_did(backend):
 
 @pytest.mark.parametrize("sends", ["stop", "pause"])
 def test_a_task_that_has_not_ended_says_what_its_start_says_of_it(backend, sends):
-    """Parent, root, engine and type of the job: consumers replace what they knew by the latest event."""
+    """Parent, root, engine and type of the job: consumers replace earlier facets by the latest event's."""
     captured = Captured()
     captured.write(TWO[0])
     getattr(task_lineage.TaskLineage(captured), sends)(instance())
@@ -304,7 +304,7 @@ def test_a_backend_that_hangs_does_not_hold_a_task_that_is_told_to_stop(backend,
 
 
 def test_facets_are_equal_on_every_call_and_share_nothing(finished):
-    """The provider's redactor writes into what it is given, and other listeners ask again."""
+    """The provider's redactor writes into its argument, and other listeners ask again."""
     first, second = finished.operator_lineage(), finished.operator_lineage()
     assert first == second
     assert [one.name for one in first.inputs] == ["/in/orders"]
@@ -314,7 +314,7 @@ def test_facets_are_equal_on_every_call_and_share_nothing(finished):
 
 
 def test_facets_can_be_asked_in_a_forked_child(finished):
-    """The provider asks in a child that has no JVM; what it reads must be plain objects."""
+    """The provider asks in a child that has no JVM; the facets must be plain objects."""
     assert finished.run.lineage
     reader, writer = os.pipe()
     child = os.fork()

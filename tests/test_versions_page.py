@@ -46,7 +46,7 @@ def test_floors_are_versions_that_passed(matrix: ModuleType) -> None:
 
 
 def test_what_ran_passed(matrix: ModuleType) -> None:
-    """A row that fails is mended, or what it stands for is not declared any more."""
+    """A failing row is fixed, or its version is not declared any more."""
     assert [name for name, result in matrix.read_results().items() if not matrix.passed(result)] == []
 
 

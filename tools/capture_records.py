@@ -82,7 +82,7 @@ def clear_catalog(spark: SparkSession) -> None:
 
 
 def prepared(spark: SparkSession, case: Path, root: Path) -> Callable[[], None]:
-    """Make what a case reads; return what runs its job."""
+    """Make the inputs of a case; return the function that runs its job."""
     if root.exists():
         shutil.rmtree(root)
     (root / "warehouse").mkdir(parents=True)
@@ -173,7 +173,7 @@ def main(names: list[str]) -> int:
 
 
 def session(root: Path, conf: dict[str, str]) -> SparkSession:
-    """Start the session in which cases run; `root` is the folder of each."""
+    """Start the session for the cases; `root` is the folder of each."""
     spark = (
         SparkSession.builder.master("local[1]")
         .config("spark.ui.enabled", "false")

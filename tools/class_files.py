@@ -21,7 +21,7 @@ _TWO_SLOTS = frozenset({5, 6})
 
 @dataclass(frozen=True)
 class ClassFile:
-    """What a class file says of its place among classes, and of its members where they were asked for."""
+    """The superclass, the interfaces and, on request, the members that a class file declares."""
 
     name: str
     parents: tuple[str, ...]
@@ -87,7 +87,7 @@ def _members(data: bytes, at: int, texts: dict[int, str]) -> dict[str, set[str]]
 def _type(written: str) -> str:
     """Return a type by its descriptor or signature: `a.B`, `a.B<element>`, or `*` for a type variable.
 
-    The element is the last type argument; that of an array is what it holds.
+    The element is the last type argument; an array's is the type of its items.
     """
     written = written.partition("^")[0]
     if written.startswith("["):

@@ -59,7 +59,7 @@ class Place:
         self.run(sys.executable, "-m", "airflow", "db", "migrate")
 
     def run(self, *command: str, **variables: str) -> str:
-        """Run a command to its end and return what it printed; raise with that where it fails."""
+        """Run a command to its end and return its output; raise with the output if it fails."""
         result = subprocess.run(
             command,
             cwd=self.folder,

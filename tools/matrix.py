@@ -74,7 +74,7 @@ SUITES: dict[str, tuple[str, list[str]]] = {
         ],
     ),
 }
-"""Name -> what it is, and pytest's arguments; `task` is `tools/first_task.py`."""
+"""Name -> its description, and pytest's arguments; `task` is `tools/first_task.py`."""
 
 TOOLS = (
     *(
@@ -187,7 +187,7 @@ SHOWN = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run rows, keep what they said, and write the page; return 1 where a test failed."""
+    """Run rows, keep their output, and write the page; return 1 if a test failed."""
     names = [row.name for row in ROWS]
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

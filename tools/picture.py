@@ -127,7 +127,7 @@ def label(x: int, y: int, text: str, color: str, *, anchor: str = "start") -> st
 
 
 def picture(event: dict[str, Any]) -> str:
-    """Return the SVG of a task's event: what it read on the left, what it wrote on the right."""
+    """Return the SVG of a task's event: inputs on the left, outputs on the right."""
     inputs = boxes(event["inputs"], MARGIN)
     height = max(box.y + box.height for box in inputs.values()) + MARGIN
     outputs = boxes(event["outputs"], WIDTH - BOX - MARGIN, height)

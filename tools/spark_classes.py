@@ -72,7 +72,7 @@ def listing(folder: Path, library: Path | None = None) -> dict[tuple[str, str], 
 
 
 def text_of(listed: dict[tuple[str, str], list[str]], before: dict[str, list[str]]) -> list[str]:
-    """Return the sections of a file: all classes, or the difference to those of a version before."""
+    """Return the sections of a file: all classes, or the difference to the version before."""
     known: dict[tuple[str, str], set[str]] = defaultdict(set)
     for kind, names in before.items():
         for name in names:

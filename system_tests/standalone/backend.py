@@ -43,7 +43,7 @@ class Backend:
 
     @property
     def mode(self) -> Mode:
-        """What it does now."""
+        """The way in which it answers now."""
         return self._mode
 
     def events(self, *, accepted: bool = False) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ class Backend:
             self._open()
 
     def forget(self) -> None:
-        """Forget what was sent until now."""
+        """Forget the events sent until now."""
         with self._lock:
             self.received.clear()
 
@@ -72,7 +72,7 @@ class Backend:
         self.become("gone")
 
     def take(self, event: dict[str, Any]) -> int | None:
-        """Keep an event, and return the status to answer; None stands for no answer."""
+        """Keep an event, and return the status to answer; None gives no answer."""
         with self._lock:
             mode, changed = self._mode, self._changed
             self.received.append(Received(event, mode == "answers"))

@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the DAG reads, writes and makes its marks; a path with a space, as many users' have."""
+    """Return the folder of the DAG's data and marks; its path has a space, as many users' have."""
     home = tmp_path_factory.mktemp("endings of tasks")
     command = [sys.executable, "-c", MAKE_ORDERS, str(home / "orders")]
     variables = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}

@@ -79,12 +79,12 @@ class Airflow:
         return list(found["task_instances"])
 
     def mark_failed(self, run_id: str, task_id: str) -> None:
-        """Do what a user does who marks a task as failed."""
+        """Mark a task as failed, as a user does."""
         path = f"{self._dag}/dagRuns/{quote(run_id)}/taskInstances/{task_id}"
         self.call("PATCH", path, {"new_state": "failed"})
 
     def clear(self, run_id: str, task_id: str) -> None:
-        """Do what a user does who clears a task."""
+        """Clear a task, as a user does."""
         body = {"dry_run": False, "only_failed": False, "dag_run_id": run_id, "task_ids": [task_id]}
         self.call("POST", f"{self._dag}/clearTaskInstances", body)
 

@@ -1,4 +1,4 @@
-"""Every way in which a task can end, with a backend that works and with one that does not."""
+"""Every way in which a task can end, with a working backend and with a failing one."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Watch:
                 self._airflow.clear(self.run_id, name)
 
     def _may_die(self, run_id: str) -> bool:
-        """What a killed task did is known if its events were sent in time: as its executions end."""
+        """Work of a killed task is known if its events were sent in time: as its executions end."""
         if self._backend.mode != "answers":
             return True
         ends = (one for one in self._backend.events() if one["eventType"] == "COMPLETE")
@@ -121,7 +121,7 @@ def held_too_long(watch: Watch, home: Path) -> list[str]:
 
 
 def test_every_ending_is_told(airflow: Airflow, backend: Backend, home: Path) -> None:
-    """What a task wrote, and nothing else, is in its event, that of its stop or those of its executions."""
+    """A task's outputs, and nothing else, are in its event, its stop's event or its executions' events."""
     backend.become("answers")
     watch = Watch(airflow, backend, home, "answers")
     watch.until_end()
@@ -139,8 +139,8 @@ def test_every_ending_is_told(airflow: Airflow, backend: Backend, home: Path) ->
 def test_a_backend_that_fails_changes_no_task(airflow: Airflow, backend: Backend, home: Path) -> None:
     """Every task ends as it does without lineage, held for no longer than README says.
 
-    The backend fails in all ways, one after another, and comes back: what is sent before and after is
-    true, and of tasks that start after it all is said.
+    The backend fails in all ways, one after another, and comes back: events sent before and after are
+    true, and tasks that start after it are reported in full.
     """
     backend.forget()
     backend.become("hangs")

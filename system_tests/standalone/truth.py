@@ -1,4 +1,4 @@
-"""What the tries of a DAG run did, by their own marks, and what events say of them."""
+"""The work of a DAG run's tries, by their own marks, compared with the events about them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, Literal
 
 Event = Mapping[str, Any]
 Tells = Literal["all", "part", "nothing"]
-"""How much of what a try wrote an event has to name: a part of it comes with a gap."""
+"""Share of a try's outputs that an event has to name: a part of them comes with a gap."""
 
 TOLD_TO_STOP = "asked the task to stop"
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a task ends, and what is said of each of its tries."""
+    """The way in which a task ends, and the events expected of each of its tries."""
 
     state: str
     tries: tuple[Mapping[str, Tells], ...]
@@ -28,9 +28,9 @@ class Ending:
 DONE: Mapping[str, Tells] = {"COMPLETE": "all"}
 FAILED: Mapping[str, Tells] = {"FAIL": "all"}
 STOPPED: Mapping[str, Tells] = {"OTHER": "part"}
-# Airflow's API server sends this FAIL, where nothing is known of what the task did.
+# Airflow's API server sends this FAIL without knowledge of the task's work.
 MARKED: Mapping[str, Tells] = {"OTHER": "part", "FAIL": "nothing"}
-# Nobody can say anything after SIGKILL; what was sent before, of each execution, stays true.
+# Nothing is sent after SIGKILL; events sent before, of each execution, stay true.
 SILENT: Mapping[str, Tells] = {}
 
 ENDINGS = {
@@ -62,7 +62,7 @@ class Try:
     """Of the OpenLineage run."""
 
     wrote: Mapping[str, int]
-    """Paths of what it wrote, and the rows."""
+    """Paths of its outputs, and the rows."""
 
     first_mark: float
     last_mark: float
@@ -99,7 +99,7 @@ def tries_of(marks: Iterable[Mapping[str, Any]]) -> list[Try]:
 
 
 def missing(attempt: Try, events: Iterable[Event]) -> Iterator[str]:
-    """What events do not say of a try, a sentence each; without any, they say all that happened."""
+    """Return the work of a try that events do not report, a sentence each; empty if all is reported."""
     events = list(events)
     own = [event["eventType"] for event in events if event["run"]["runId"] == attempt.run_id]
     wanted = ["START", *attempt.tells]
@@ -114,7 +114,7 @@ def missing(attempt: Try, events: Iterable[Event]) -> Iterator[str]:
 
 
 def wrong(attempt: Try, events: Iterable[Event], orders: str) -> Iterator[str]:
-    """What events say of a try that is not so, a sentence each, whatever else they leave unsaid."""
+    """Return the false statements of events about a try, a sentence each, whatever else they leave out."""
     for event in events:
         kind, name = event["eventType"], event["job"]["name"]
         is_own = event["run"]["runId"] == attempt.run_id
@@ -134,7 +134,7 @@ def wrong(attempt: Try, events: Iterable[Event], orders: str) -> Iterator[str]:
 
 
 def _wrong_end(attempt: Try, event: Event, label: str, outputs: Mapping[str, int | None]) -> Iterator[str]:
-    """What is wrong with an event that ends a try, or is its last word before it may be killed."""
+    """Return the errors of an event that ends a try, or is its last one before it may be killed."""
     tells = attempt.tells.get(event["eventType"])
     gaps = gaps_of(event)
     if tells is None:

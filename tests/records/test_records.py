@@ -32,7 +32,7 @@ def test_lineage_is_the_golden_text_on_every_spark_version(case: Path) -> None:
 
 @pytest.mark.parametrize("of", RECORDED)
 def test_every_edge_starts_at_a_field_of_a_listed_input(of: Recording) -> None:
-    """Who follows an edge finds its source among the inputs, with that field in its schema."""
+    """The source of an edge is among the inputs, with that field in its schema."""
     for one in (lineage(of), *(execution.lineage for execution in executions(records(of)))):
         fields = {(read.dataset.id, field.name) for read in one.inputs for field in read.dataset.fields}
         inputs = {read.dataset.id for read in one.inputs}
@@ -135,7 +135,7 @@ def trees(value: Any) -> Iterator[list[dict[str, Any]]]:
 
 
 def reaches_leaf(record: Record, expr_id: int) -> bool:
-    """Follow every named expression of the plan from one id; knows nothing of what a node means."""
+    """Follow every named expression of the plan from one id, whatever a node means."""
     uses: dict[int, set[int]] = {}
     leaves: set[int] = set()
     for tree in trees(record.plan):

@@ -66,7 +66,7 @@ def test_never_raises(function, wrong):
 @BOTH
 @pytest.mark.usefixtures("ran")
 def test_another_try_is_another_task(function):
-    """What one try captured is not said of the next, nor of another mapped instance."""
+    """The lineage of one try is not reported for the next, nor for another mapped instance."""
     assert function(_task_instance(), None) is not None
     assert function(_task_instance(try_number=2), None) is None
     assert function(_task_instance(map_index=1), None) is None

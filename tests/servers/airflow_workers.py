@@ -1,4 +1,4 @@
-"""What a DAG run needs to have every task in a process of its own, as a deployment does."""
+"""A DAG run with every task in a process of its own, as in a deployment."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class EndsAllWorkers(LocalExecutor):
 
 @contextlib.contextmanager
 def worker_processes(home: Path, metadata: Path) -> Iterator[dict[str, str]]:
-    """Run Airflow's API server in `home`, and yield the settings with which `run_dag` has worker processes.
+    """Run Airflow's API server in `home`, and yield `run_dag`'s settings for worker processes.
 
     The run takes the same `home`, and no metadata: they are copied here.
     """

@@ -21,7 +21,7 @@ ROLE = "arn:aws:iam::123456789012:role/spark"
 
 
 class Aws:
-    """Where the services answer, and what was made there before any job."""
+    """Address of the services, and the ids of objects made before any job."""
 
     def __init__(self, url: str) -> None:
         self.url = url

@@ -1,4 +1,4 @@
-"""Commands of Spark that do what a driver with the agent does, and nothing else."""
+"""Commands of Spark that act as a driver with the agent, and do nothing else."""
 
 from __future__ import annotations
 

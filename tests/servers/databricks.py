@@ -33,7 +33,7 @@ class Databricks:
         name = request.path.removeprefix("/api/2.2/jobs/runs/")
         if (request.method, name) == ("POST", "submit"):
             return self._submit(request.document)
-        # Triggers send what they ask for as JSON, operators as a query.
+        # Triggers send their question as JSON, operators as a query.
         number = int((request.document or request.query)["run_id"])
         return Answer({"get": self._run, "get-output": _output}[name](number))
 

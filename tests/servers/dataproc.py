@@ -125,7 +125,7 @@ def dataproc(folder: Path, driver: Callable[[Any], bool]) -> Iterator[Dataproc]:
 
 
 def settings(folder: Path, port: int) -> dict[str, str]:
-    """Return the environment variables by which Google's clients find the server, and trust it."""
+    """Return the environment variables that lead Google's clients to the server, and make them trust it."""
     return {
         "GOOGLE_CLOUD_UNIVERSE_DOMAIN": f"localhost:{port}",
         "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH": str(folder / "certificate.pem"),

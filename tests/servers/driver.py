@@ -1,4 +1,4 @@
-"""What the driver does of an application that a stand-in of a service is asked to run."""
+"""The driver of an application that a stand-in of a service is asked to run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PLACE = re.compile(r"spark\.lineage\.records\W+file://(/[^\s\"',\\]+)")
 
 
 def driver(request: Any) -> bool:
-    """Write what a driver with the agent writes, where the request says; return whether the job succeeds.
+    """Write the files of a driver with the agent, if the request names a place; return whether it succeeds.
 
     `request` is what the service got, JSON or text. One that has the word `fails` in it fails.
     """

@@ -35,7 +35,7 @@ def java() -> str:
 
 
 def jar(coordinate: str) -> Path:
-    """Return the one jar of a Maven coordinate, without what it needs."""
+    """Return the one jar of a Maven coordinate, without its dependencies."""
     (path,) = jars([coordinate], transitive=False)
     return path
 
@@ -57,7 +57,7 @@ def jars(coordinates: Sequence[str], excluded: Sequence[str] = (), *, transitive
 
 
 def ivy_settings() -> Path:
-    """Return the file for `spark.jars.ivySettings` with which Spark itself finds what was fetched here."""
+    """Return the file for `spark.jars.ivySettings` that makes Spark itself find the jars fetched here."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / "ivysettings.xml"
     if not path.exists() or path.read_text(encoding="utf-8") != _SETTINGS:
@@ -76,7 +76,7 @@ def remove_broken() -> None:
 
 
 def _module(coordinates: Sequence[str], excluded: Sequence[str], transitive: bool) -> str:
-    """Return what is wanted as Ivy's own description of a module."""
+    """Return Ivy's own description of a module that depends on these coordinates."""
     lines = []
     for coordinate in coordinates:
         group, name, version = map(quoteattr, coordinate.split(":"))
@@ -95,7 +95,7 @@ def _module(coordinates: Sequence[str], excluded: Sequence[str], transitive: boo
 
 
 def _listed(listed: Path) -> list[Path] | None:
-    """Return the jars of a list; None where there is no list, or one of them is gone."""
+    """Return the jars of a list; None without a list, or if one of them is gone."""
     if not listed.exists():
         return None
     paths = [FOLDER / line for line in listed.read_text(encoding="utf-8").splitlines()]
@@ -105,7 +105,7 @@ def _listed(listed: Path) -> list[Path] | None:
 def _fetched(name: str, module: str, listed: Path) -> list[Path]:
     import pyspark
 
-    # Ivy, and what it needs for patterns of `excluded`.
+    # Ivy, and the libraries that its patterns of `excluded` need.
     folder = Path(pyspark.__file__).parent / "jars"
     classpath = os.pathsep.join(str(jar) for name in ("ivy", "oro") for jar in folder.glob(f"{name}-*.jar"))
     description, resolved, log = (FOLDER / f"{name}.{end}" for end in ("xml", "classpath", "log"))

@@ -119,9 +119,9 @@ class Kubernetes:
 
 @contextlib.contextmanager
 def kubernetes(folder: Path, driver: Callable[[Any], bool]) -> Iterator[Kubernetes]:
-    """Serve until the end of the block, and write `config.json` to the folder, by which clients find it.
+    """Serve until the end of the block, and write the clients' `config.json` to the folder.
 
-    `driver` does what that of a pod would, and says how it ends.
+    `driver` acts as the driver of a pod, and decides how it ends.
     """
     known = Kubernetes(driver)
     with http_api(known.answer) as port:

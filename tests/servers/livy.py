@@ -22,7 +22,7 @@ class Livy:
 
 @contextlib.contextmanager
 def livy(run: Callable[[dict[str, Any]], bool], certificate: Path | None = None) -> Iterator[Livy]:
-    """Serve on a free port of this machine; `run` does what a batch's driver would, and says how it ends.
+    """Serve on a free port of this machine; `run` acts as a batch's driver, and decides how it ends.
 
     With a certificate it is Synapse, below any path, and the service that gives the client its token.
     """

@@ -14,7 +14,7 @@ KEYS = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
 
 @contextlib.contextmanager
 def s3(bucket: str) -> Iterator[dict[str, str]]:
-    """Yield the properties of Spark with which `s3a://` is a store that has one bucket; they have no keys."""
+    """Yield the properties of Spark that make `s3a://` a store with one bucket; they have no keys."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
     try:

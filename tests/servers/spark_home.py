@@ -1,4 +1,4 @@
-"""Where the pip package of Spark lies: its own scripts do not find it where the path has a space."""
+"""Folder of Spark's pip package: its own scripts do not find it if the path has a space."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def spark_home() -> dict[str, str]:
-    """Return environment variables by which `spark-submit` and `spark-sql` are those of this interpreter."""
+    """Return environment variables that make `spark-submit` and `spark-sql` use this interpreter."""
     import pyspark
 
     home = Path(pyspark.__file__).parent

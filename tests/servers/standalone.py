@@ -14,7 +14,7 @@ from servers.process import free_port, running
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where a cluster is reached."""
+    """Addresses of a cluster."""
 
     host: str
     port: int

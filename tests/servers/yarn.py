@@ -20,12 +20,12 @@ _LIBRARIES = (
     *("org.mockito:mockito-core:4.11.0", "junit:junit:4.13.2"),
     *("org.bouncycastle:bcpkix-jdk18on:1.78.1", "org.glassfish.jaxb:jaxb-runtime:2.3.9"),
 )
-"""What classes of Hadoop's own tests refer to, and what the ResourceManager needs."""
+"""Test classes that Hadoop's own tests refer to, and the libraries of the ResourceManager."""
 
 
 @dataclass(frozen=True)
 class Yarn:
-    """Where a cluster is reached."""
+    """Addresses of a cluster."""
 
     conf: Path
     """Folder with the files of Hadoop's configuration: `HADOOP_CONF_DIR`."""
@@ -44,12 +44,12 @@ class Yarn:
         folder.mkdir()
         lines = [f"{name} {value}\n" for name, value in {**self.properties, **(properties or {})}.items()]
         (folder / "spark-defaults.conf").write_text("".join(lines))
-        # Spark gives it to the containers, which must not find there what the job has to bring.
+        # Spark gives it to the containers, which must not find the job's own packages there.
         (folder / "spark-env.sh").write_text("unset PYTHONPATH\n")
         return {"HADOOP_CONF_DIR": str(self.conf), "SPARK_CONF_DIR": str(folder)}
 
     def said(self) -> str:
-        """Return what the drivers and executors printed."""
+        """Return the output of the drivers and executors."""
         return "".join(path.read_text(errors="replace") for path in sorted(self.logs.glob("**/std*")))
 
 

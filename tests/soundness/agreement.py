@@ -1,4 +1,4 @@
-"""Compares what a lineage says of datasets with what is on the disk and in the catalog.
+"""Compares the datasets of a lineage with the disk and the catalog.
 
 The same comparison is of a whole program and of each of its steps. A difference counts unless the lineage
 has a gap about that dataset, or one about everything.
@@ -68,7 +68,7 @@ class Span:
 
     @cached_property
     def moved(self) -> dict[str, str]:
-        """The places that a step gave another name, and what they are called at last."""
+        """The places that a step gave another name, and their names at the end."""
         found: dict[str, str] = {}
         for step in self.steps:
             gone = step.before.places.keys() - step.after.places.keys()
@@ -79,12 +79,12 @@ class Span:
         return found
 
     def is_from_before(self, place: str, step: Taken) -> bool:
-        """Return whether some of what a step finds in a place was there before all steps."""
+        """Return whether some files that a step finds in a place were there before all steps."""
         is_as_it_was = self.start.has(place) and self.start.place(place) == step.before.place(place)
         return is_as_it_was or bool(self.old & step.before.place(place).files.keys())
 
     def rewrites(self, place: str, step: Taken) -> bool:
-        """Return whether a step made a place anew of what it read there: UPDATE, for example."""
+        """Return whether a step made a place anew of its own rows: UPDATE, for example."""
         removed = step.before.place(place).files.keys() - step.after.place(place).files.keys()
         return place in step.reads and bool(removed)
 
@@ -93,7 +93,7 @@ class Span:
         return [file for name, file in self.end.place(place).files.items() if name not in self.old]
 
     def changed(self) -> Iterator[str]:
-        """Yield the places that are not what they were."""
+        """Yield the places that have changed."""
         for place in sorted({*self.start.places, *self.end.places}):
             if self.start.place(place) != self.end.place(place):
                 yield place
@@ -108,7 +108,7 @@ def differences(lineage: Lineage, steps: Sequence[Taken]) -> list[str]:
 
 
 def existence(span: Span) -> Iterator[Difference]:
-    """What is said to be there is there, what is said to be gone is gone, what was made was not there."""
+    """Outputs exist at the end, dropped ones do not, created ones did not exist before."""
     for output in span.lineage.outputs:
         name, mode = output.dataset.id.name, output.mode
         is_entry = output.dataset.identity.is_entry
@@ -149,7 +149,7 @@ def changes(span: Span) -> Iterator[Difference]:
 
 
 def entries(span: Span) -> Iterator[Difference]:
-    """Names that began or ended are said; no name is given to what it does not stand for."""
+    """Names that began or ended are reported; no dataset has a name of another one."""
     outputs = span.lineage.outputs
     names = {output.dataset.id.name: output for output in outputs}
     told = set(names)
@@ -178,7 +178,7 @@ def entries(span: Span) -> Iterator[Difference]:
 
 
 def reads(span: Span) -> Iterator[Difference]:
-    """What was read of what was there before is an input, and nothing is that was not read."""
+    """Data from before that were read are inputs, and nothing else is."""
     told = {one.dataset.id.name for one in span.lineage.inputs}
     for step in span.steps:
         for place in step.reads:
@@ -190,7 +190,7 @@ def reads(span: Span) -> Iterator[Difference]:
 
 
 def counts_of_outputs(span: Span) -> Iterator[Difference]:
-    """Counts are of what was written and is still there."""
+    """Counts are of rows that were written and are still there."""
     for output in span.lineage.outputs:
         name = output.dataset.id.name
         if output.mode is not Mode.DROP and not output.dataset.identity.is_entry:
@@ -215,7 +215,7 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
         sure = [_total(step.before.place(name).readable()) for step in first if name in step.counted]
         for count in ("rows", "files", "size_bytes"):
             said = getattr(one.statistics, count)
-            # Of what was empty before, no file tells which read is the program's own.
+            # If the place was empty before, no file tells which read is the program's own.
             smallest = max if span.start.place(name).files else min
             least = smallest((getattr(total, count) for total in sure), default=0)
             most = max((getattr(total, count) for total in every), default=0)

@@ -1,4 +1,4 @@
-"""What is on the disk and in the catalog at one moment: looked up, never asked of the lineage.
+"""State of the disk and the catalog at one moment: looked up, never asked of the lineage.
 
 Looking runs no query, so that a capture does not see it.
 """
@@ -130,7 +130,7 @@ def _data_files(path: Path) -> Iterator[str]:
 
 
 def _of_delta(path: Path) -> Place:
-    """Read Delta's log: what was added and not removed since."""
+    """Read Delta's log: the files added and not removed since."""
     files: dict[str, File] = {}
     commits = sorted((path / "_delta_log").glob("*.json"))
     for commit in commits:
@@ -155,7 +155,7 @@ def _counted(name: str, _: int) -> File:
     if path.suffix == ".parquet":
         rows = pq.ParquetFile(path).metadata.num_rows
     else:
-        # Only CSV files have a line that is no row.
+        # Only CSV files have a line that does not count as a row.
         lines = path.read_text(encoding="utf-8").splitlines()
         rows = sum(not line.startswith("id,name") for line in lines)
     return File(rows, path.stat().st_size)

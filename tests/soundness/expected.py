@@ -19,7 +19,7 @@ def read() -> dict[str, str]:
 
 
 def write(texts: dict[str, str]) -> None:
-    """Put the lineage of queries in the place of what was expected."""
+    """Replace the expected lineage of queries by the actual one."""
     groups: dict[str, list[str]] = {}
     for name, text in texts.items():
         group, _, rest = name.partition(": ")

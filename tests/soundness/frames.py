@@ -350,6 +350,6 @@ def conditions(spark):
 
 @query
 def collected(spark):
-    """What is collected and sent back is made of nothing that a plan knows."""
+    """Rows that are collected and sent back have no source that a plan knows."""
     rows = spark.table("items").filter("stock > 3").count()
     return spark.table("orders").select("oid", F.lit("x").alias("x")).limit(1000).filter(f"{rows} >= 0")

@@ -31,7 +31,7 @@ ROWS = 4
 
 @dataclass
 class Outcome:
-    """What was found about one program."""
+    """Differences and gaps of one program."""
 
     program: Program
     differences: list[str]
@@ -47,7 +47,7 @@ class BrokenProgramError(Exception):
 
 
 class _EndError(Exception):
-    """What ends a program that raises."""
+    """Raised by the user's code, to end a program."""
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Runner:
             return Outcome(program, [f"broken: {error}"])
 
     def run(self, program: Program) -> Outcome:
-        """Run a program and compare; what it made is removed."""
+        """Run a program and compare; its files and tables are removed."""
         began = time.monotonic()
         base = self.folder / f"p{program.seed}"
         warehouse = Path(self.spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:"))
@@ -126,7 +126,7 @@ class Runner:
         return [self._short(one) for one in found]
 
     def _do(self, step: Step) -> str:
-        """Take a step; return what it raised, if it was to raise."""
+        """Take a step; return its error, if it was to raise."""
         text = self._real(step.text)
         try:
             if text.startswith("spark."):
@@ -174,7 +174,7 @@ class Runner:
 
 
 def _of_events(captured: Captured, raised: bool) -> Iterator[str]:
-    """Yield what the last event of a run says otherwise than its lineage does."""
+    """Yield the differences of the last event of a run from its lineage."""
     last: dict[str, Any] = captured.events(job="program")[-1]
     if last["eventType"] != ("FAIL" if raised else "COMPLETE"):
         yield f"the last is {last['eventType']}"

@@ -1,8 +1,8 @@
 """Seeded programs that make, read, change, rename and drop datasets: short lists of steps.
 
-A step is one line: a statement of SQL, or Python with `spark` at hand. `ROOT`, `DB` and `LAKE` stand for the
-folders of the program's files, of its database and of its Iceberg tables. A step says which places it reads,
-because nothing on the disk tells; what it writes is found out by looking.
+A step is one line: a statement of SQL, or Python with `spark` at hand. `ROOT`, `DB` and `LAKE` are the
+folders of the program's files, of its database and of its Iceberg tables. A step names its sources, because
+nothing on the disk tells; its writes are found by looking.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Step:
     """The places that it reads."""
 
     counted: tuple[str, ...] = ()
-    """Those of which it reads every row."""
+    """Those that it reads in full."""
 
     fails: bool = False
     """It raises, and the program goes on."""
@@ -45,7 +45,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Program:
-    """What is there before, and what is done under capture."""
+    """The state before, and the steps under capture."""
 
     seed: int
     lakes: bool
@@ -141,8 +141,8 @@ class _Writer:
         return Thing(name, kind, form, "" if kind == "view" else f"{folder}/{name}", parted)
 
     def _sources_of(self, row: Row, target: Thing) -> list[Thing]:
-        """Choose what a step reads."""
-        # A view needs the name of what it reads, too: files outlive the table that is dropped.
+        """Choose the sources of a step."""
+        # A view needs the name of its source, too: files outlive the table that is dropped.
         there = {(thing.name, thing.place, thing.has_name) for thing in self.things if not thing.stale}
 
         def is_readable(thing: Thing) -> bool:
@@ -158,7 +158,7 @@ class _Writer:
 
         found = [thing for thing in self.things if is_readable(thing)]
         if row.fails:
-            # Spark works out at once what it has no files for.
+            # Spark computes at once any rows that it has no files for.
             found = [thing for thing in found if _places(thing)]
         if "{query}" in row.text:
             found = [thing for thing in found if thing.has_name or _has_path(thing)]
@@ -243,7 +243,7 @@ class _Writer:
         return thing.kind == "path" and thing.form in FILES and not thing.parted
 
     def _after(self, row: Row, target: Thing, some: list[Thing], text: str) -> None:
-        """Note what a step leaves."""
+        """Note the places that a step leaves."""
         filled = any(thing.filled for thing in some) or not (some or row.rewrites)
         row_by_row = (
             "overwrite" not in row.text.lower() or "partition" in row.text.lower() or FOLDER in row.text

@@ -71,7 +71,7 @@ class Edge:
 
 @dataclass
 class Verdict:
-    """What was found about one query."""
+    """Proof of one query: differences, gaps and counts."""
 
     query: Query
     edges: set[Edge] = field(default_factory=set)
@@ -83,7 +83,7 @@ class Verdict:
     """Output columns that differ between two runs on the same data: nothing is proven of them."""
 
     refused: list[str] = field(default_factory=list)
-    """Changes of data with which Spark raised."""
+    """Changes of data that made Spark raise."""
 
     text: str = ""
     """The lineage for a person, without places and counts."""
@@ -92,7 +92,7 @@ class Verdict:
 
     @property
     def problems(self) -> list[str]:
-        """Return what is wrong, a sentence each."""
+        """Return the errors of the lineage, a sentence each."""
         return [
             f"{self.query.name}: {column} changes with {base} ({', '.join(ways)}) and has no edge from it"
             for (base, column), ways in self.missing.items()

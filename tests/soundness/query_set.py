@@ -57,7 +57,7 @@ def queries() -> list[Query]:
 
 
 def _of_file(path: Path) -> list[Query]:
-    """Read the sections of a file: a line `-- name`, then statements, of which the last is the query."""
+    """Read the sections of a file: a line `-- name`, then statements; the last one is the query."""
     sections = re.split(r"^-- (.*)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return [
         Query(f"{path.stem}: {name}", _statements(text), is_text=True)

@@ -25,7 +25,7 @@ TEXTS = {
 
 @dataclass(frozen=True)
 class Columns:
-    """What a step may use: the names of columns by their kind."""
+    """Columns that a step may use, by name and kind."""
 
     numbers: tuple[str, ...]
     texts: tuple[str, ...]
@@ -41,7 +41,7 @@ class Step:
 
     frame: Callable[[DataFrame], DataFrame]
     sql: str
-    """`{input}` stands for what came before."""
+    """`{input}` is the frame of the steps before."""
 
     columns: Columns
     """What it gives."""

@@ -1,4 +1,4 @@
-"""The lineage of the queries as other readers tell it: no column loses what it depends on without a gap.
+"""The lineage of the queries by other readers: no column loses its sources without a gap.
 
 Spark's event log with its usual settings and with ours, and Spark Connect.
 """
@@ -32,7 +32,7 @@ CONSTANT = {
 
 @dataclass(frozen=True)
 class Told:
-    """What a reader tells of one query."""
+    """The lineage of one query by one reader."""
 
     query: Query
     reader: str
@@ -59,7 +59,7 @@ class Told:
 
 
 def told(queries: Iterable[Query], folder: Path) -> Iterator[list[Told]]:
-    """Run the queries for each reader; yield what it tells of them."""
+    """Run the queries for each reader; yield its lineage of them."""
     plain = [query for query in queries if not query.on_lakes]
     for reader, conf in LOGS.items():
         yield _logged(plain, folder, reader, conf)

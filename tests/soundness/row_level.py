@@ -1,6 +1,6 @@
 """Statements that change some rows of a lake's table: the result is the table after them.
 
-The table is first made of the rows of `former`; what a statement brings in is in `source`. So the lineage of
+The table is first made of the rows of `former`; a statement's new rows are in `source`. So the lineage of
 the table afterwards has edges from both, however Delta and Iceberg carry the statement out.
 """
 
@@ -40,7 +40,7 @@ DYNAMIC = "spark.sql.sources.partitionOverwriteMode"
 
 @dataclass(frozen=True)
 class Statement:
-    """What is done to the table `{t}`; several statements stand in lines that end with a semicolon."""
+    """A change of the table `{t}`; several statements are lines that end with a semicolon."""
 
     name: str
     lakes: tuple[Lake, ...]

@@ -95,7 +95,7 @@ def _seeds(given: list[str]) -> list[int]:
 
 
 def ask_readers(chosen: list[Query]) -> int:
-    """Ask other readers for the queries' lineage, print what they lose, and return the exit code."""
+    """Ask other readers for the queries' lineage, print their losses, and return the exit code."""
     lost = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         for found in readers.told(chosen, Path(folder)):
@@ -143,9 +143,9 @@ def prove_programs(seeds: Sequence[int]) -> int:
 def go_through(
     chosen: list[Query], step: Callable[[Query], Verdict], verdicts: list[Verdict], broken: list[str]
 ) -> None:
-    """Take one step for each query, and print what is wrong as soon as it is known.
+    """Take one step for each query, and print errors as soon as they are known.
 
-    Where there is no terminal for a bar, each query is a line.
+    Without a terminal for a bar, each query is a line.
     """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:

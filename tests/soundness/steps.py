@@ -66,8 +66,8 @@ KINDS: dict[str, Callable[[Thing], bool]] = {
 class Row:
     """A kind of step.
 
-    In the text stand `{table}`, `{place}`, `{form}`, `{options}`, `{by}` of what is changed or made, and what
-    is read: a data frame in `{frame}`, SQL in `{query}`, a stream in `{stream}`. `{new}` is another name.
+    The text has `{table}`, `{place}`, `{form}`, `{options}` and `{by}` of the changed or new dataset, and its
+    source: a data frame in `{frame}`, SQL in `{query}`, a stream in `{stream}`. `{new}` is another name.
     """
 
     text: str
@@ -75,7 +75,7 @@ class Row:
     """What it changes, a key of `KINDS`."""
 
     makes: str = ""
-    """The kind of what it makes: of a new place and name, or of a new name for the place that it is `on`."""
+    """The kind of its result: of a new place and name, or of a new name for the place that it is `on`."""
 
     forms: tuple[str, ...] = FILES
     weight: int = 2
@@ -84,16 +84,16 @@ class Row:
 
     fails: bool = False
     idle: bool = False
-    """It never gets to read what it names."""
+    """It fails before it reads its sources."""
 
     partly: bool = False
     """It need not read all rows."""
 
     itself: bool = False
-    """It may read what it changes."""
+    """It may read the table that it changes."""
 
     rewrites: bool = False
-    """It reads what it changes."""
+    """It reads the table that it changes."""
 
 
 SAVE = ".write{by}{options}.format('{form}').save('{place}')"

@@ -21,7 +21,7 @@ Tables = dict[str, pa.Table]
 
 FIRST_DAY = datetime.date(2024, 1, 1)
 UNIQUE = frozenset({"customers.cid", "orders.oid", "events.eid", "former.k", "source.k"})
-"""Columns whose values are different in every row: what is identical to one of them tells rows apart."""
+"""Columns whose values are different in every row: a copy of one tells rows apart."""
 
 
 def hand_made() -> Tables:
@@ -106,7 +106,7 @@ def hand_made() -> Tables:
 
 
 def row_level() -> Tables:
-    """Make what a table held and what changes it, with the same columns; half of the keys are in both.
+    """Make a table's former rows and the new ones, with the same columns; half of the keys are in both.
 
     Keys are so far apart that shifted ones are still unique: a MERGE refuses two matches of one row.
     """

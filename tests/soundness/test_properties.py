@@ -1,4 +1,4 @@
-"""What must hold of any query: random plans, proven, and written in ways that mean the same."""
+"""Invariants of any query: random plans, proven, and written in ways that mean the same."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_random_plans_have_every_edge(prover, plan):
 @some
 @given(plan=plans())
 def test_sql_and_dataframe_code_have_the_same_lineage(prover, plan):
-    """Lineage is of what a query means, not of how it is written."""
+    """Lineage depends on a query's meaning, not on the way it is written."""
     assert prover.capture(plan.as_sql()).text == prover.capture(plan.as_frame()).text
 
 

@@ -1,4 +1,4 @@
-"""A seeded part of the proof that a lineage says of datasets what is on the disk and in the catalog."""
+"""A seeded part of the proof that datasets of a lineage agree with the disk and the catalog."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHOSEN = sorted(random.Random(11).sample(ALL, QUICK), key=lambda seed: (of_seed(
 
 @pytest.fixture(scope="module")
 def runners():
-    """What runs programs in the session that is running: at most one, with lakes or without."""
+    """Yield the runner of programs in the running session: at most one, with lakes or without."""
     running = []
     yield running
     for runner in running:
@@ -37,7 +37,7 @@ def runners():
 @pytest.mark.spark
 @pytest.mark.parametrize("seed", CHOSEN)
 def test_what_is_said_of_datasets_is_so(runners, seed, tmp_path_factory):
-    """What exists, was read, made, renamed or dropped, and how many rows, files and bytes."""
+    """Datasets that exist, were read, made, renamed or dropped, and the counts of rows, files and bytes."""
     import session
     from program_runs import Runner
 
@@ -90,7 +90,7 @@ WRONG = {
         "which was never there",
     ),
 }
-"""Name -> a lineage, what there was before and after a step, and what is found."""
+"""Name -> a lineage, the moments before and after a step, and the expected difference."""
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -49,7 +49,7 @@ def test_a_path_is_a_table_whatever_it_is_called(path, name):
 
 
 def test_a_path_without_a_scheme_lies_in_the_default_file_system():
-    """What a user gives as `/tables/t` may be HDFS."""
+    """A user's path `/tables/t` may be in HDFS."""
     (identity,) = identify({"delta_path": "/tables/t", "file_system": "hdfs://nn:8020"})
     assert (identity.id.namespace, identity.id.name) == ("hdfs://nn:8020", "/tables/t")
 
@@ -101,5 +101,5 @@ def test_a_dynamic_overwrite_keeps_partitions(facts, keeps):
     ],
 )
 def test_columns_of_a_condition_are_named_without_what_spark_puts_around_them(facts, columns):
-    """Where there is a condition and nobody knows its columns, that is no empty answer."""
+    """A condition whose columns are unknown gives None, not an empty list."""
     assert source_of(facts).replaced_by() == columns

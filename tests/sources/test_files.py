@@ -1,4 +1,4 @@
-"""Where files lie, as the OpenLineage naming spec names it."""
+"""Places of files, as the OpenLineage naming spec names them."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_credentials_in_the_authority_are_dropped() -> None:
         ("/in/orders/01", "/in/orders/01"),
         ("/in/orders", "/in/orders"),
         ("/in/orders.parquet", "/in/orders.parquet"),
-        # A root is no dataset's folder.
+        # A root is not a dataset's folder.
         ("/2024-01-01", "/2024-01-01"),
         ("s3a://bucket/day=1", "s3a://bucket/day=1"),
     ],
@@ -132,7 +132,7 @@ def test_partition_suffixes_are_trimmed(path: str, trimmed: str) -> None:
     )
 )
 def test_trimming_is_idempotent_and_only_shortens(parts: list[str]) -> None:
-    """What was trimmed has nothing left to trim."""
+    """A trimmed name has nothing left to trim."""
     path = "/" + "/".join(parts)
     once = trim_partitions(path)
     assert trim_partitions(once) == once
@@ -148,7 +148,7 @@ def test_any_location_has_a_name(rest: str, scheme: str) -> None:
 
 
 def test_originals_are_kept_beside_a_trimmed_name() -> None:
-    """Which partitions were read stays known."""
+    """The partitions that were read are still known."""
     (identity,) = identify({"paths": ["file:/in/o/day=1", "file:/in/o/day=2"]})
     assert identity.id == DatasetId("file", "/in/o")
     assert identity.locations == ("file:/in/o/day=1", "file:/in/o/day=2")
@@ -282,7 +282,7 @@ def test_nothing_known_gives_no_name() -> None:
 
 
 def test_noop_keeps_nothing() -> None:
-    """Spark's `noop` format throws rows away, so writing to it is no output."""
+    """Spark's `noop` format throws rows away, so writing to it gives no output."""
     assert source_of(
         {"provider": "org.apache.spark.sql.execution.datasources.noop.NoopTable$"}
     ).discards_rows()
@@ -290,7 +290,7 @@ def test_noop_keeps_nothing() -> None:
 
 
 def test_a_write_to_noop_has_no_dataset_whatever_its_options_name() -> None:
-    """Who replaces `jdbc` by `noop` to measure a query leaves the options of JDBC."""
+    """Replacing `jdbc` by `noop` to measure a query leaves the options of JDBC."""
     noop = "org.apache.spark.sql.execution.datasources.noop.NoopTable$"
     options = {"url": "jdbc:postgresql://h/sales", "dbtable": "orders"}
     discarding = source_of({"provider": noop, "options": options})
@@ -348,7 +348,7 @@ def test_rdd_is_named_by_the_files_behind_it() -> None:
     ],
 )
 def test_files_that_an_rdd_reads_by_a_pattern_are_their_common_directory(path: str, name: str) -> None:
-    """A pattern is no dataset: nobody writes to `/in/*.csv`."""
+    """A pattern is not a dataset: nobody writes to `/in/*.csv`."""
     (identity,) = identify({"origins": [{"paths": [path]}]})
     assert identity.id == DatasetId("file", name)
 
@@ -361,7 +361,7 @@ def test_many_folders_beside_one_another_are_their_directory() -> None:
     (one,) = identify({"paths": given})
     assert one.id == DatasetId("s3://b", "logs")
     assert one.locations == tuple(given)
-    # A bucket is no dataset.
+    # A bucket is not a dataset.
     assert len(identify({"paths": [f"s3a://b/t{number}" for number in range(99)]})) == 99
 
 
@@ -381,7 +381,7 @@ def test_many_folders_beside_one_another_are_their_directory() -> None:
 def test_a_path_as_the_user_wrote_it_lies_in_the_default_file_system(
     facts: dict[str, Any], expected: DatasetId
 ) -> None:
-    """What a stream writes to `/out` is read back as `hdfs://nn:8020/out`: one dataset."""
+    """A stream's output `/out` is read back as `hdfs://nn:8020/out`: one dataset."""
     (identity,) = identify(facts)
     assert (identity.id, identity.note) == (expected, "")
 

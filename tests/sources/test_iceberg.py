@@ -57,14 +57,14 @@ def test_the_catalog_is_told_by_the_sessions_settings(settings, expected, namesp
 
 @pytest.mark.parametrize("name", ["prod", "arn:aws:s3tables:us-east-1:1:bucket/lake"])
 def test_a_warehouse_may_be_a_name_that_a_server_gave(name):
-    """Such a warehouse is no path, and stays as it is."""
+    """Such a warehouse is not a path, and stays as it is."""
     (identity,) = identify({**TABLE, "catalog_type": "rest", "catalog_warehouse": name})
     assert identity.catalog is not None
     assert identity.catalog.warehouse_uri == name
 
 
 def test_a_branch_is_a_state_of_its_table():
-    """The dataset is the table; what was written has the branch's snapshot."""
+    """The dataset is the table; a write has the branch's snapshot."""
     written = {**TABLE, "mode": "AppendData", "written_snapshot": 1, "branch_snapshot": 2}
     (identity,) = identify({**written, "v2_table": "lake.db.t", "identifier": "db.t.branch_audit"})
     assert identity.id.name == "db/t"
@@ -84,7 +84,7 @@ def test_a_branch_is_a_state_of_its_table():
     ],
 )
 def test_a_table_may_be_called_like_a_branch(table: str, identifier: str, name: str) -> None:
-    """What Iceberg calls the table tells a branch of `t` from a table in a namespace `t`."""
+    """Iceberg's own name of the table tells a branch of `t` from a table in a namespace `t`."""
     (identity,) = identify({**TABLE, "v2_table": table, "identifier": identifier})
     assert identity.symlinks == (Symlink("s3://lake/", name),)
 
@@ -124,7 +124,7 @@ def test_an_entry_is_in_the_namespace_of_its_catalog(settings, namespace):
 
 
 def test_a_table_by_path_has_no_catalog():
-    """What was loaded by its path is found in no catalog."""
+    """A table that was loaded by its path is in no catalog."""
     (identity,) = identify({"iceberg_location": "/lake/db/t", "v2_catalog": "default_iceberg"})
     assert (identity.id.namespace, identity.id.name) == ("file", "/lake/db/t")
     assert identity.symlinks == ()

@@ -114,7 +114,7 @@ def test_table_is_named_by_the_naming_spec(url: str, table: str, expected: Datas
     ],
 )
 def test_table_of_a_database_outside_the_spec(url: str, table: str, namespace: str, expected: str) -> None:
-    """What the spec does not name is named alike: where the database is, and the table in it."""
+    """A database outside the spec is named alike: its address, and the table in it."""
     assert name(url, table) == DatasetId(namespace, expected)
 
 
@@ -145,7 +145,7 @@ def test_properties_say_what_the_url_leaves_out() -> None:
     ],
 )
 def test_no_credential_becomes_a_name(url: str) -> None:
-    """Whatever stands in a URL, only its hosts, database and schema are told."""
+    """Only hosts, database and schema of a URL are used, whatever else it has."""
     for table in ("t", "(select a from t) x"):
         (identity,) = identify({"url": url, "dbtable": table})
         told = str(identity)
@@ -177,7 +177,7 @@ def test_a_table_of_sparks_catalog_is_a_symlink() -> None:
     ],
 )
 def test_what_is_no_table_is_a_query(text: str, query: str) -> None:
-    """JDBC takes everything that may stand in FROM; what is no name is SQL, in its database's dialect."""
+    """JDBC takes everything that FROM allows; anything but a name is SQL, in its database's dialect."""
     found = source_of({"url": "jdbc:postgresql://h/db", "dbtable": text}).query()
     assert found is not None
     assert (found.text, found.dialect, found.fold) == (query, "postgres", "lower")

@@ -46,7 +46,7 @@ def test_each_topic_is_a_dataset(options: dict[str, str], names: list[str]) -> N
 
 
 def test_a_pattern_says_that_its_topics_are_not_known() -> None:
-    """What a pattern matched is told to nobody."""
+    """Spark does not report the topics that a pattern matched."""
     (identity,) = identify({"options": {SERVERS: "h", "subscribepattern": "orders.*"}})
     assert identity.id.name == "orders.*"
     assert "not recorded" in identity.note

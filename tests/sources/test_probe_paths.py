@@ -91,7 +91,7 @@ def test_types_are_followed_through_options_lists_and_narrowed_classes():
 
 
 def test_examples_of_the_language_are_true():
-    """The parser's docstrings show what a step, an argument and a shape are."""
+    """The parser's docstrings have examples of a step, an argument and a shape."""
     assert not doctest.testmod(probe_paths).failed
 
 

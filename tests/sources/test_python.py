@@ -23,7 +23,7 @@ def test_options_that_place_data_are_the_name() -> None:
 
 
 def test_a_login_is_no_part_of_the_name() -> None:
-    """Neither who asks nor what a request adds says which data it is."""
+    """Neither the login nor a request's extras tell which data it is."""
     assert named(url="https://etl:pw@shop.example/v1?token=abc").id.name == "https://shop.example/v1"
 
 
@@ -34,5 +34,5 @@ def test_without_such_options_the_name_is_the_sources_and_a_gap() -> None:
 
 
 def test_no_option_that_may_be_a_secret_is_recorded() -> None:
-    """Capture writes down what is listed here, and nothing else that a program passes to its source."""
+    """Capture records the listed options, and nothing else that a program passes to its source."""
     assert not OPTIONS & {"password", "token", "key", "pin", "secret", "auth"}

@@ -96,7 +96,7 @@ def test_table_of_a_connector(facts: Facts, expected: DatasetId) -> None:
     ],
 )
 def test_a_query_is_read(options: dict[str, str]) -> None:
-    """What a warehouse ran instead of a table is SQL in its own dialect."""
+    """A query in place of a table is SQL in the warehouse's own dialect."""
     found = source_of({"options": options}).query()
     assert found is not None
     assert found.text == "select a from t"

@@ -1,4 +1,4 @@
-"""What a worker makes of the files that a driver left, whatever release its agent had."""
+"""Lineage from the files that a driver left for the worker, whatever release its agent had."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def note(**fields: Any) -> DriverNote:
 
 @pytest.mark.parametrize("version", [0, 2])
 def test_records_of_another_release_of_the_agent_are_a_gap(collected, tmp_path: Path, version: int):
-    """A zip that was uploaded once may be older or newer; what the text of the job says is still known."""
+    """A zip that was uploaded once may be older or newer; the text of the job is still read."""
     script = tmp_path / "app.py"
     script.write_text("spark.read.parquet('/lake/orders').write.parquet('/lake/copy')")
     collector = collected(lambda folder: write(folder, note(), version=version), str(script))

@@ -1,4 +1,4 @@
-"""Which properties `spark-submit` reads from files: ours must not replace a user's."""
+"""Property files that `spark-submit` reads: ours must not replace a user's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the worker runs to reach a file system of Hadoop: it gives a reason, and leaves nothing running."""
+"""Commands of the worker for a file system of Hadoop: they give a reason, and leave nothing running."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from airflow_provider_spark_lineage.submitted.file_system import reason_of, run_shell
 
 LASTS = "exec 3>{fifo}; echo on >&3; sleep 1000 & sleep 1000"
-"""Two processes that end only when they are killed, and then close what they have opened."""
+"""Two processes that end only when they are killed, and then close their files."""
 
 
 def job(script: str) -> SimpleNamespace:
@@ -71,7 +71,7 @@ def test_it_runs_with_the_environment_and_the_options_of_the_job():
 
 
 def test_secrets_are_removed_from_a_reason():
-    """What a library says may have the address with which it was called."""
+    """An error text of a library may have the address that it was called with."""
     failure = run_shell(job("echo 'get: no s3a://me:hunter2@bucket' >&2; exit 1"), timeout_seconds=60)
     assert "no s3a://" in failure
     assert "hunter2" not in failure
@@ -113,5 +113,5 @@ TRACE = """
     ],
 )
 def test_the_reason_is_found_between_noise(said: str, reason: str):
-    """What `spark-submit` and Hadoop really print: warnings before, and a stack trace behind."""
+    """Real output of `spark-submit` and Hadoop: warnings before, and a stack trace behind."""
     assert reason_of(NOISE + said) == reason

@@ -1,4 +1,4 @@
-"""What the files of a declarative pipeline say, without running it."""
+"""Reading the files of a declarative pipeline, without running it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is set in the hook of a declarative pipeline, and where the pipeline runs."""
+"""Changes to the hook of a declarative pipeline, and the folder where the pipeline runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the records of a submitted task go on this machine."""
+"""Folders for the records of a submitted task on this machine."""
 
 from __future__ import annotations
 

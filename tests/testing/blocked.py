@@ -13,7 +13,7 @@ BLOCKS = "import threading; threading.Event().wait()"
 
 
 class Told:
-    """A named pipe in which a process says that it has come to some point."""
+    """A named pipe in which a process reports that it has reached some point."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -22,14 +22,14 @@ class Told:
         self.descriptor = os.open(path, os.O_RDWR)
 
     def read(self, seconds: float = 60) -> str:
-        """What has been written; fails where nothing is in time."""
+        """Return the text written to the pipe; fail if none comes in time."""
         ready = select.select([self.descriptor], [], [], seconds)[0]
         assert ready, "nothing was said in time"
         return os.read(self.descriptor, 10_000).decode()
 
 
 def are_gone(processes: list[psutil.Process]) -> bool:
-    """Whether they end in time; those that do not are ended here."""
+    """Return whether they end in time; the others are ended here."""
     _, alive = psutil.wait_procs(processes, timeout=300)
     for process in alive:
         process.kill()

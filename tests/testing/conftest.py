@@ -1,4 +1,4 @@
-"""An example run of one DAG: eight events as Airflow and our operators emit them, and what is expected."""
+"""An example run of one DAG: eight events as Airflow and our operators emit them, and the expected files."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def shop() -> list[dict[str, Any]]:
 
 @pytest.fixture
 def told(tmp_path: Path) -> Iterator[Told]:
-    """What other processes say of themselves."""
+    """Return a pipe in which other processes report."""
     told = Told(tmp_path / "told")
     yield told
     os.close(told.descriptor)

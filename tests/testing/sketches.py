@@ -1,4 +1,4 @@
-"""Events that hold what a test is about and nothing else, and their comparison."""
+"""Minimal events, with only the fields that a test is about, and their comparison."""
 
 from __future__ import annotations
 

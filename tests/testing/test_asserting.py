@@ -1,4 +1,4 @@
-"""What `assert_lineage` takes, and what it refuses with a sentence in place of a traceback."""
+"""Arguments of `assert_lineage`, and its refusals: a sentence in place of a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How events are compared: subsets, sets, the best assignment, scope, and what a person reads."""
+"""Comparison of events: subsets, sets, the best assignment, scope, and the report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.testing import (
 
 
 def test_objects_are_a_subset():
-    """What the expectation does not name may be there."""
+    """Fields that the expectation does not name may be there."""
     assert check({"run": {}}, start(run={"facets": {"airflow": 1}}, producer="x")).ok
     assert check({}, start()).ok
 
@@ -115,7 +115,7 @@ def test_transformations_are_a_multiset():
 
 
 def test_a_matcher_as_name(tmp_path):
-    """A matcher as dataset name takes what nobody asked for by name, and only what it accepts."""
+    """A matcher as dataset name takes the datasets that no other name claims, if it accepts them."""
     file = tmp_path / "dag.yaml"
     file.write_text(
         f"""
@@ -153,7 +153,7 @@ def test_a_wrong_name_is_compared_with_the_nearest():
 
 
 def test_a_wrong_event_is_compared_with_the_nearest():
-    """Instances come in any order: what was emitted of one must not be shown beside another."""
+    """Instances come in any order: an event must not be shown beside another instance."""
 
     def event(name: str) -> dict[str, Any]:
         return {"inputs": [{"namespace": "file", "name": name}], "producer": "x"}
@@ -291,14 +291,14 @@ def test_no_events_at_all():
 
 
 def test_nothing_expected_and_nothing_emitted():
-    """Where not one event came, that none was expected is no excuse."""
+    """If not one event came, an empty expectation does not make the comparison pass."""
     report = compare(Expected.of({}), Events.of([]))
     assert (report.ok, report.differences) == (False, ())
     assert "OpenLineage is not active" in report.text()
 
 
 def test_problems_are_not_ok():
-    """What could not be read could have been an unexpected event, so it is never a pass."""
+    """An unreadable text could have been an unexpected event, so it is never a pass."""
     events = Events(Events.of([start()]).items, ("events.jsonl, line 2: not JSON.",))
     report = compare(Expected.of({KEY: {}}), events)
     assert (report.summary, report.ok) == ("1 event matches, 0 differ", False)
@@ -353,7 +353,7 @@ unexpected  dag.extra.event.start  (event 2)
     ],
 )
 def test_what_is_missing_is_shown_as_the_yaml_that_was_written(tmp_path, written):
-    """A person finds a missing output in the file by what is shown, matchers and all."""
+    """A person finds a missing output in the file by the text shown, matchers and all."""
     file = tmp_path / "dag.yaml"
     file.write_text(f"{KEY}:\n  outputs: [{written}]\n")
     text = compare(read_expected(file), Events.of([start(outputs=[])])).text()

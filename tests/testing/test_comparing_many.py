@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.testing.matchers import Matcher, make
 
 
 def test_a_thousand_mapped_instances():
-    """In whatever order they arrive, events are compared with what is expected of their instance."""
+    """In whatever order they arrive, events are compared with the expectation for their instance."""
     facets = [{"airflow": {"taskInstance": {"map_index": index}}, "v": index % 7} for index in range(300)]
     expected = [{"run": {"facets": facet}} for facet in facets]
     events = [start(run={"facets": dict(facet)}) for facet in facets]

@@ -1,4 +1,4 @@
-"""Matchers that hold values: what each accepts, what it refuses, and where it says a difference is."""
+"""Matchers that hold values: the values they accept, those they refuse, and the place of a difference."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ GOOD: list[tuple[str, list[Any]]] = [
 
 @pytest.mark.parametrize(("written", "good"), GOOD, ids=[case[0] for case in GOOD])
 def test_accepts(tmp_path, written, good):
-    """A matcher accepts what it says."""
+    """A matcher accepts the values of its description."""
     for value in good:
         assert check(tmp_path, written, value).ok, (value, check(tmp_path, written, value).text())
 
@@ -158,7 +158,7 @@ def test_json_form(tmp_path, suffix):
 
 
 def test_the_report_writes_matchers_as_yaml_does(tmp_path):
-    """What a person reads can be written into a file as it is."""
+    """The report can be written into a file as it is."""
     written = "!one_of [a, {b: !uuid , c: !string }, [null, true]]"
     report = check(tmp_path, written, "x")
     assert f"    expected  {written}\n" in report.text()
@@ -166,7 +166,7 @@ def test_the_report_writes_matchers_as_yaml_does(tmp_path):
 
 
 def test_variables_inside_matchers(tmp_path):
-    """A variable is filled in at any depth, and what it makes of a matcher is checked again."""
+    """A variable is filled in at any depth, and the resulting matcher is checked again."""
     written = "!one_of [!exact {a: '${HOST}'}, !regex '${HOST}/[0-9]', !integer '>= ${LEAST}']"
     values = {"HOST": "a+b", "LEAST": "3"}
     for good in ({"a": "a+b"}, "a+b/7", 3):
@@ -188,7 +188,7 @@ def test_two_matchers_on_one_value_are_no_yaml(tmp_path):
 @pytest.mark.parametrize("part", ["inputs", "outputs"])
 @pytest.mark.parametrize("one", ["any", "one_of"])
 def test_datasets_are_a_set_whatever_stands_among_them(part, one):
-    """One matcher without a name does not make an order out of what is a set by the spec."""
+    """One matcher without a name does not put an order on a list that is a set by the spec."""
     names = [{"namespace": "a", "name": name} for name in "xyz"]
     held = {"$match": "any"} if one == "any" else {"$match": "one_of", "value": [names[1], names[0]]}
     expected = Expected.of({"dag.task.event.start": {part: [held, names[0], names[2]]}})

@@ -1,4 +1,4 @@
-"""A draft of real events notices every damage to what they say of datasets: a figure, for each event."""
+"""A draft of real events notices every damage to their datasets: a figure, for each event."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EVENTS = read_events(EMITTED)
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
-    """By key, what a draft of all events expects."""
+    """Return the draft of all events by key."""
     file = tmp_path_factory.mktemp("draft") / "nycflights.yaml"
     file.write_text(draft_expected(EVENTS, variables=VARIABLES, rules=RULES))
     whole = read_expected(file)
@@ -48,7 +48,7 @@ def is_noticed(expected: Any, document: dict[str, Any]) -> bool:
 
 
 def holders(value: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Every key and position in a value, with what holds it, except for what a draft leaves out."""
+    """Yield every key and position in a value, with its container, except for those left out of drafts."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         if key in LEFT_OUT | MEASURED | {"masking"} or item == {}:

@@ -1,4 +1,4 @@
-"""New expected files: what they expect of the events that were emitted."""
+"""New expected files: their expectations of the emitted events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from airflow_provider_spark_lineage.testing import Events, draft_expected, read_
 
 
 def test_a_new_file_expects_what_was_emitted(tmp_path, shop):
-    """A draft passes at once, names every event by its key, and lists what it added."""
+    """A draft passes at once, names every event by its key, and lists the additions."""
     file = tmp_path / "new" / "shop.yaml"
     found = update(file, shop)
     assert found.created
@@ -53,7 +53,7 @@ def test_a_draft_has_matchers_for_what_varies():
 
 
 def test_variables_are_put_back(tmp_path):
-    """Where a variable's value stands alone, its name is written: the longest first."""
+    """If a variable's value occurs alone, its name is written: the longest first."""
     variables = {"DATA": "/data", "IN": "/data/in", "EMPTY": ""}
     values = {"name": "/data/in/x", "other": "/database", "uri": "file:/data/y", "odd": "${DATA} /data"}
     file = tmp_path / "dag.yaml"
@@ -65,7 +65,7 @@ def test_variables_are_put_back(tmp_path):
 
 
 def test_instances_and_tries_have_keys_of_their_own(tmp_path, shop):
-    """Mapped tasks and second tries are told apart by the address of their key, not by what they say."""
+    """Mapped tasks and second tries are told apart by the address of their key, not by their content."""
     update(tmp_path / "shop.yaml", shop)
     keys = [event.key for event in read_expected(tmp_path / "shop.yaml").events]
     assert keys[:3] == [
@@ -81,7 +81,7 @@ def test_instances_and_tries_have_keys_of_their_own(tmp_path, shop):
 
 
 def test_an_instance_without_an_index_shares_the_key(tmp_path, shop):
-    """Where one event of a mapped task has no index, no key leaves it out: all share it."""
+    """If one event of a mapped task has no index, no key can leave it out: all share the key."""
     unmapped = copy.deepcopy(shop[2])
     unmapped["run"]["facets"]["airflow"]["taskInstance"]["map_index"] = -1
     file = tmp_path / "shop.yaml"
@@ -90,7 +90,7 @@ def test_an_instance_without_an_index_shares_the_key(tmp_path, shop):
 
 
 def test_columns_without_edges_are_said_to_have_none(tmp_path, shop):
-    """An expected object accepts whatever it does not mention, so a draft mentions what is not there."""
+    """An expected object accepts any unmentioned field, so a draft mentions absent ones."""
     facets = shop[1]["outputs"][0]["facets"]
     del facets["columnLineage"]["fields"]["total"], facets["columnLineage"]["dataset"]
     text = draft_expected(Events.of(shop), variables=VARIABLES)

@@ -1,4 +1,4 @@
-"""What an expected file may say, and how a wrong one is refused."""
+"""The form of an expected file, and the refusal of a wrong one."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_json_and_yaml_are_the_same(tmp_path):
 
 
 def test_anchors_and_merges(tmp_path):
-    """Aliases and `<<` save repetition; what is written out wins over what is merged in."""
+    """Aliases and `<<` save repetition; written keys win over merged ones."""
     text = f"""
 {KEY}: &start
   eventType: START
@@ -121,7 +121,7 @@ def test_wrong_yaml(tmp_path, text, message):
 
 
 def test_matchers_in_python():
-    """A mapping in code means what it would mean in a JSON file; tuples are lists."""
+    """A mapping in code means the same as in a JSON file; tuples are lists."""
     inputs = ({"name": {"$match": "regex", "value": "in/[0-9]"}}, {"name": "b"})
     expected = Expected.of({KEY: {"run": {"facets": {"$$x": {"$match": "any"}}}, "inputs": inputs}})
     start = {
@@ -149,7 +149,7 @@ def test_matchers_in_python():
     ],
 )
 def test_wrong_values_in_python(value, message):
-    """What no JSON file could say is refused with the place where it stands."""
+    """A value that JSON cannot have is refused with its place."""
     with pytest.raises(BadInputError, match=rf"^expected, \"{KEY}\"\.run\.a\[0\]: {message}"):
         Expected.of({KEY: {"run": {"a": [value]}}})
 
@@ -209,12 +209,12 @@ def test_variables_are_filled_in():
 
 
 def test_a_variable_is_not_filled_twice():
-    """What a variable brings in is text, not another template."""
+    """The value of a variable is text, not another template."""
     assert run_with("${B}", "${A}", A="${B}", B="x")
 
 
 def test_a_variable_in_a_regex_is_literal(tmp_path):
-    """A path put into a regular expression stands for itself, whatever signs it has."""
+    """A path put into a regular expression is literal, whatever signs it has."""
     file = write(tmp_path, f'{KEY}:\n  run:\n    value: !regex "${{DATA}}/part-[0-9]+"\n')
     for value, matched in (("/a+b/part-01", 1), ("/aab/part-01", 0)):
         event = {"eventType": "START", "run": {"value": value}, "job": {"name": "dag.task"}}
@@ -227,7 +227,7 @@ def test_a_variable_in_a_regex_is_literal(tmp_path):
 
 
 def test_an_unknown_variable_is_an_error(tmp_path):
-    """A variable without a value is named, with file, key and what was given."""
+    """A variable without a value is named, with file, key and the given variables."""
     file = write(tmp_path, f"{KEY}:\n  run:\n    value: ${{DAAT}}/x\n")
     with pytest.raises(
         BadInputError, match=rf"dag\.yaml: `{KEY}`: .*\$\{{DAAT\}} has no value; given are: DATA"

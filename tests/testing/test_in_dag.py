@@ -1,4 +1,4 @@
-"""The check as a task of the DAG itself, in real Airflow: what it waits for, finds, keeps and deletes."""
+"""The check as a task of the DAG itself, in real Airflow: the events it waits for, keeps and deletes."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_fifty_tasks_that_emit_at_once_lose_nothing(run: Run, tmp_path: Path, ai
 
 @needs_variables
 def test_where_events_differ_they_are_kept_and_said_to_be(run: Run) -> None:
-    """The task fails with all differences, and the next run is not disturbed by what the first one left."""
+    """The task fails with all differences, and its events do not disturb the next run."""
     settings = {"AIRFLOW__OPENLINEAGE__TRANSPORT": VARIABLES}
     result = run("wrong", settings=settings)
     log = result.log.read_text()
@@ -138,7 +138,7 @@ def test_where_events_differ_they_are_kept_and_said_to_be(run: Run) -> None:
 
 
 def test_events_of_a_file_are_those_of_this_run(run: Run) -> None:
-    """An expected file of ours is compared with FileTransport's, in which another run left its own."""
+    """An expected file of ours is compared with FileTransport's, which has events of another run, too."""
     result = run("by_file")
     assert result.state == "success", result.log.read_text()[-5000:]
     assert "2 events match, 0 differ" in result.log.read_text()

@@ -51,7 +51,7 @@ TASK = CheckingTask("shop", "manual__1", "check")
 
 
 class Transport:
-    """What a transport of OpenLineage's client shows."""
+    """A transport with the attributes of OpenLineage's client."""
 
     def __init__(self, kind: str, **shown: Any) -> None:
         self.kind = kind

@@ -1,4 +1,4 @@
-"""Which events a check in a DAG looks at, and which Variables it deletes: those of its own DAG run."""
+"""Events that a check in a DAG looks at, and Variables that it deletes: those of its own DAG run."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def left(variables: Variables) -> list[str]:
 
 
 def test_variables_of_others_are_neither_compared_nor_deleted(variables: Variables) -> None:
-    """Not of DAGs whose names begin alike, not of other runs, not what is no event."""
+    """Not of DAGs whose names begin alike, not of other runs, not a Variable without an event."""
     mine = task("load")
     others = task("load", dag="shop.eu"), task("load", run="r2"), task("load", dag="sh_p")
     variables.emit(*others, mine, child("shop.load.q", mine), task("check"))
@@ -180,7 +180,7 @@ def test_where_another_dag_says_who_started_it_only_that_run_counts() -> None:
 def test_what_is_gone_when_it_is_read_is_not_there(
     variables: Variables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another check may delete its Variables meanwhile; what is no JSON is said."""
+    """Another check may delete its Variables meanwhile; text that is not JSON is reported."""
     variables.emit(task("load"))
     (key,) = variables.keys()
     monkeypatch.setattr(Variables, "get", lambda self, key, default=None: None)

@@ -155,7 +155,7 @@ def test_a_state_set_by_hand_has_the_address_of_its_run():
 
 
 def test_children_have_an_address_also_without_their_task():
-    """Where only certain keys are compared, the events of the task still say which try a child is of."""
+    """If only certain keys are compared, the events of the task still give the try of a child."""
     first, second = task(None, 1), task(None, 2)
     key = "my.dag.group.task.q#{}.event.start"
     events = [first, child(first, "my.dag.group.task.q"), second, child(second, "my.dag.group.task.q")]
@@ -166,7 +166,7 @@ def test_children_have_an_address_also_without_their_task():
 
 
 def test_only_the_instance_of_a_key_is_compared():
-    """Who asks for one instance has not spoken of the others, nor of children; they are counted and named."""
+    """A key of one instance expects nothing of the others, nor of children; they are counted and named."""
     tasks = [task(index, tried) for index in (0, 1) for tried in (1, 2)]
     events = [*tasks, *(child(one, "my.dag.group.task.q") for one in tasks), task(None, task="other")]
     name = "my.dag.group.task"
@@ -186,7 +186,7 @@ def test_only_the_instance_of_a_key_is_compared():
 
 
 def test_what_is_expected_of_an_instance_is_compared_by_keys():
-    """To leave the other instances out must not leave out what the key is about."""
+    """Leaving the other instances out must not leave out the instance of the key."""
     key = "my.dag.group.task[1].event.start"
     events = [task(0), task(1)]
     assert not check({key: of("0/1")}, *events, scope="keys").ok
@@ -230,7 +230,7 @@ def test_a_job_whose_name_looks_like_an_address():
 
 @pytest.mark.parametrize("value", [0, -1, True, "1", 1.0, None])
 def test_what_is_no_try(value):
-    """Tries count from 1, as integers; anything else is no number of a try."""
+    """Tries count from 1, as integers; anything else is not the number of a try."""
     event = task(None)
     event["run"]["facets"]["airflow"]["taskInstance"]["try_number"] = value
     assert Event(event).try_number is None

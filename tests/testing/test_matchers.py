@@ -1,4 +1,4 @@
-"""Each matcher accepts what it says, and nothing else: no matcher passes by accident."""
+"""Each matcher accepts the values of its description, and nothing else: none passes by accident."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ ERRORS = (
     "[DIVIDE_BY_ZERO] x",
     "org.apache.spark.SparkArithmeticException (SQLSTATE 22012): [DIVIDE_BY_ZERO] x",
 )
-"""What a matcher of the examples may stand for; the first that it accepts is taken."""
+"""Values for each matcher of the examples; the first that it accepts is taken."""
 
 MOST = 600
 """Values changed per example, by seeded chance where it has more; with all 100 % were reported too."""
@@ -135,7 +135,7 @@ def is_exact(report: Report, matched: int, source: str) -> bool:
 def tally(
     expected: Expected, events: list[dict[str, Any]], check: Check, expects: Any
 ) -> tuple[int, list[Any]]:
-    """How many mutations were tried, and those that were not reported exactly."""
+    """Return how many mutations were tried, and those that were not reported exactly."""
     good = check(events)
     assert good.ok, good.text()
     tried, missed = 0, []
@@ -188,7 +188,7 @@ def test_every_mutation_of_an_example_is_reported(file, capsys):
 
 
 def test_every_mutation_of_a_whole_run_is_reported(capsys):
-    """The same where the relations are on: what they add is of runs that the change breaks."""
+    """The same with the relations on: they add problems about runs that the change breaks."""
     events = whole_run()
     keys: dict[str, list[Any]] = {}
     for event in Events.of(copy.deepcopy(events)):
@@ -205,7 +205,7 @@ def test_every_mutation_of_a_whole_run_is_reported(capsys):
 
 
 IDENTITY = (("schemaURL",), ("job", "name"), ("job", "namespace"), ("run", "facets", "parent"))
-"""What says which run of which job an event is about; an expected file may leave it out."""
+"""Fields that identify the run and the job of an event; an expected file may leave them out."""
 
 
 def identity_mutations() -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -229,7 +229,7 @@ def identity_mutations() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 
 def test_every_mutation_of_an_identity_breaks_a_relation(capsys):
-    """Where nothing is expected of an event but its key, what relates it to others still has to be right."""
+    """If only the key of an event is expected, the fields that relate it to others still have to be right."""
     keys = {event.key: [] for event in Events.of(whole_run())}
     for event in Events.of(whole_run()):
         keys[event.key].append({})

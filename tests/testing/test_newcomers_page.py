@@ -44,7 +44,7 @@ def missing_line(patterns: list[str], output: str) -> str | None:
 @needs_airflow("3.3", "`dag.test()` ends without the event of its DAG run's end")
 @pytest.mark.airflow
 def test_the_page_takes_a_newcomer_to_a_passing_and_a_failing_test(tmp_path: Path) -> None:
-    """Whoever types what the page says sees what the page shows."""
+    """Typing the page's commands gives the page's screens."""
     text = PAGE.read_text()
     files = dict(FILE.findall(text))
     assert list(files) == [

@@ -1,4 +1,4 @@
-"""What a run starts ends with the process that started it, however that ends."""
+"""Processes of a run end with the process that started it, however that ends."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ with Program([sys.executable, "-c", command, place], os.environ, Path(home), sub
 
 
 def family(told: Told) -> list[psutil.Process]:
-    """The program and what it started, as far as it has not ended already."""
+    """Return the program and its children, as far as they have not ended already."""
     pids = [int(pid) for pid in told.read().split()]
     assert len(pids) == 4
     found = []
@@ -67,7 +67,7 @@ def family(told: Told) -> list[psutil.Process]:
 def test_nothing_outlives_who_started_it(tmp_path: Path, told: Told, sent: signal.Signals) -> None:
     """Not even processes with a group or session of their own, and whose parent is long gone."""
     command = [sys.executable, "-c", RUNNER, FAMILY + BLOCKS, str(told.path), str(tmp_path)]
-    # A group of its own is what a terminal sends Ctrl-C to.
+    # A terminal sends Ctrl-C to a group of its own.
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE) as runner:
         processes = [*family(told), *psutil.Process(runner.pid).children(recursive=True)]
         os.killpg(runner.pid, sent)
@@ -76,7 +76,7 @@ def test_nothing_outlives_who_started_it(tmp_path: Path, told: Told, sent: signa
 
 
 def test_nothing_outlives_the_program(tmp_path: Path, told: Told) -> None:
-    """A program that ends by itself has its exit code, and what it left behind is ended."""
+    """A program that ends by itself has its exit code, and its leftover children are ended."""
     command = [sys.executable, "-c", f"{FAMILY}\nsys.exit(3)", str(told.path)]
     with Program(command, os.environ, tmp_path, subprocess.DEVNULL) as program:
         processes = family(told)
@@ -99,7 +99,7 @@ def test_a_program_has_the_signals_of_a_shell(tmp_path: Path) -> None:
     """Python ignores a broken pipe for itself; `yes | head` of a task must end all the same."""
     out = tmp_path / "out"
     code = "import signal; print(signal.getsignal(signal.SIGPIPE))"
-    # Python's own start hides what it was started with.
+    # Python's own start hides the environment that it was started with.
     shell = ["/bin/sh", "-c", f"kill -PIPE $$; {sys.executable} -c '{code}'"]
     with out.open("w") as file, Program(shell, os.environ, tmp_path, file) as program:
         assert program.process.wait() != 0

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-# After each inner run pytester forgets what it imported, but packages keep their old modules as attributes:
-# what is here before it stays one and the same.
+# After each inner run pytester forgets its imports, but packages keep their old modules as attributes:
+# modules imported here before it stay the same objects.
 import airflow_provider_spark_lineage.testing  # noqa: F401
 
 pytest_plugins = ["pytester"]
@@ -102,14 +102,14 @@ def test_kept_events_are_there_after_the_run(suite: Run) -> None:
 
 
 def test_a_terminal_gets_colour(suite: Run) -> None:
-    """Red is what was emitted, green what was expected."""
+    """Emitted values are red, expected ones green."""
     out = suite(GOOD, "--color=yes", "--lineage-var", "PLACE=/elsewhere").stdout.str()
     assert "\x1b[31m    actual" in out
     assert "\x1b[32m    expected" in out
 
 
 def test_junit_gets_the_differences_as_plain_text(suite: Run, pytester: pytest.Pytester) -> None:
-    """What CI shows of a failure is the report, with no escapes of a terminal."""
+    """CI shows the report of a failure, with no escapes of a terminal."""
     suite(GOOD, "--color=yes", "--junitxml=out.xml", "--lineage-var", "PLACE=/elsewhere")
     [failure] = ET.parse(pytester.path / "out.xml").iter("failure")  # noqa: S314
     assert "changed     shop.totals.event.complete" in (failure.text or "")
@@ -186,7 +186,7 @@ def test_outside():
 
 
 def test_patches_of_the_test_outlive_the_fixture(suite: Run) -> None:
-    """What a test has patched is undone by its own `monkeypatch`, after the fixtures that need the patch."""
+    """A test's patches are undone by its own `monkeypatch`, after the fixtures that need the patch."""
     text = """
 import os, pytest
 
@@ -252,7 +252,7 @@ def test_what_is_no_dag_to_run_is_refused_with_the_cure(suite: Run) -> None:
 
 
 def test_expected_files_are_written_and_kept(suite: Run, pytester: pytest.Pytester) -> None:
-    """`--update-expected` says what it wrote; the next run passes without it, and another changes nothing."""
+    """`--update-expected` lists its changes; the next run passes without it, and another changes nothing."""
     told = ("--lineage-var", "PLACE=/in")
     text = GOOD.replace("shop.yaml", "new.yaml")
     done = suite(text, "--update-expected", *told)

@@ -1,4 +1,4 @@
-"""The expected files of Airflow's own system tests: what they accept there they accept here, and no more."""
+"""The expected files of Airflow's own system tests: accepted here as there, and no more."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ TEMPLATES: list[tuple[Any, tuple[Any, ...], tuple[Any, ...]]] = [
     ("template", "good", "bad"), TEMPLATES, ids=[str(case[0])[:50] for case in TEMPLATES]
 )
 def test_accepts_and_refuses(template, good, bad):
-    """Each form accepts what it means and refuses its nearest neighbours."""
+    """Each form accepts its own values and refuses their nearest neighbours."""
     for actual in good:
         assert accepts(template, actual), actual
     for actual in bad:
@@ -107,7 +107,7 @@ def test_accepts_and_refuses(template, good, bad):
 
 
 def test_places_are_named():
-    """A difference says where it is, what was wanted and what was there."""
+    """A difference has its place, the wanted value and the actual one."""
     template = {"run": {"list": [{"id": "{{ is_uuid(result) }}"}], "gone": None, "x": {"y": 1}}}
     report = check(template, start(list=[{"id": "no"}], gone=1))
     assert (
@@ -149,7 +149,7 @@ def test_an_array_is_recognised(tmp_path):
 
 
 def test_a_folder_of_both_forms(tmp_path):
-    """Files of both forms may stand in one folder; the same key in two of them is refused."""
+    """Files of both forms may be in one folder; the same key in two of them is refused."""
     file_of(tmp_path, {"eventType": "START", "job": {"name": "dag.task"}})
     (tmp_path / "own.yaml").write_text("dag.other.event.start: {}\n")
     expected = read_expected(tmp_path)
@@ -163,7 +163,7 @@ def test_a_folder_of_both_forms(tmp_path):
 
 
 def test_the_last_event_counts():
-    """One template stands for the last event of its key, and for the only one unless a count says more."""
+    """One template applies to the last event of its key, and to the only one unless a count says more."""
     one, two = start(v=1), start(v=2)
     assert check({"run": {"v": 2}}, two).ok
     report = check({"run": {"v": 2}}, one, two)
@@ -175,7 +175,7 @@ def test_the_last_event_counts():
 
 
 def test_several_templates_are_an_event_each_whatever_counts_say():
-    """What may come more often is one template for all; of several each needs its event."""
+    """One template covers all repetitions of an event; of several each needs its event."""
     templates, counts = [{}, {}, {}], {".*": ">=1"}
     assert not check(templates, start(), counts=counts).ok
     assert check(templates, start(), start(), start(), counts=counts).ok
@@ -271,7 +271,7 @@ def test_a_run_that_is_not_in_scope_may_go_on():
 
 
 def test_counted_keys_may_come_again():
-    """Where a count allows several events of a key, a second START of a run is what was asked for."""
+    """If a count allows several events of a key, a second START of a run is expected."""
     events = whole_run()
     events.insert(2, {**events[1], "eventTime": "2024-05-01T10:00:02.9Z"})
     templates = {"shop.load.orders.event.start": {}}
@@ -302,7 +302,7 @@ def test_counted_keys_may_come_again():
     ],
 )
 def test_bad_files_are_refused(tmp_path, content, message):
-    """What cannot mean anything is refused before a comparison, with file and place."""
+    """A value without a meaning is refused before a comparison, with file and place."""
     (tmp_path / "dag.json").write_text(content)
     with pytest.raises(BadInputError, match=message):
         read_expected(tmp_path / "dag.json")
@@ -339,5 +339,5 @@ def test_bad_counts_are_refused(counts, message):
 
 
 def test_variables_of_ours_are_left_alone():
-    """`${NAME}` is no notation of these files."""
+    """`${NAME}` is not a notation of these files."""
     assert accepts("${NAME}", "${NAME}")

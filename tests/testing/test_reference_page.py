@@ -1,4 +1,4 @@
-"""`docs/testing-reference.md` says what is so: its files and the values in its tables are tried."""
+"""`docs/testing-reference.md` is correct: its files and the values in its tables are tried."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_all_examples_are_found():
 
 @pytest.mark.parametrize(("written", "value", "good"), list(values()))
 def test_a_value_in_the_table(tmp_path, written, value, good):
-    """What stands under "for example" is accepted, what stands under "but not" is refused."""
+    """Values under "for example" are accepted, values under "but not" are refused."""
     file = tmp_path / "dag.yaml"
     twice = "".join(f"dag.task.event.{kind}: {{run: {{facets: {written} }}}}\n" for kind in ("start", "fail"))
     file.write_text(twice)
@@ -84,5 +84,5 @@ def test_every_version_is_in_the_table():
 
 
 def test_every_relation_is_in_the_table():
-    """What is checked unasked can be looked up, in the order in which it is reported."""
+    """Checks that run unasked can be looked up, in the order of the report."""
     assert [code(name)[0] for name, _ in rows("Relations")] == list(RELATIONS)

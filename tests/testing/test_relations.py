@@ -1,4 +1,4 @@
-"""What must hold between events: every rule is seen to hold, to break, and to be turned off."""
+"""Relations between events: every rule is seen to hold, to break, and to be turned off."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_each_rule_can_be_turned_off(change, wanted):
 
 
 def test_tasks_without_events_of_their_dag():
-    """Where the DAG itself says nothing, its tasks agree on the DAG run; one that does not is reported."""
+    """Without events of the DAG itself, its tasks agree on the DAG run; one that does not is reported."""
     events = whole_run()[:-1]
     assert broken(events) == []
     put(8, *PARENT, "run", "runId", value=run_id(99))(events)
@@ -259,7 +259,7 @@ relation    one_run_id: shop.shaky.event.complete  (event 13, try 2)
 
 
 def test_several_problems_of_one_event_stand_together():
-    """What the schemas say of one event is one entry."""
+    """All problems of one event with the schemas are one entry."""
     events = whole_run()
     del events[0]["producer"], events[0]["eventTime"]
     report = report_of(events)
@@ -284,7 +284,7 @@ def test_without_jsonschema_rs_the_cure_is_said(monkeypatch):
 
 
 def test_a_schema_from_elsewhere_is_not_judged():
-    """A facet of one's own, or of a newer spec, is no mistake; that nobody checked it is said once."""
+    """A facet of one's own, or of a newer spec, is not a mistake; it is reported once as unchecked."""
     events = whole_run()
     own, newer = (
         "https://example.org/MyRunFacet.json",
@@ -305,7 +305,7 @@ schemas: the schema {newer} is not available, so the parts of events that name i
 
 
 def test_a_resumed_start_word_for_word_is_not_judged():
-    """Airflow 3 keeps the first start's time when a task resumes: the same START again is no mistake."""
+    """Airflow 3 keeps the first start's time when a task resumes: the same START again is correct."""
     events = whole_run()
     events[0]["run"]["facets"]["airflow"]["task"]["deferrable"] = True
     double(1)(events)
@@ -328,6 +328,6 @@ def test_no_events_break_no_relation():
 
 
 def test_the_dag_run_is_known_by_its_number():
-    """The events here are what the tests believe: the DAG run is every root."""
+    """The tests assume of these events that the DAG run is every root."""
     roots = {event.root_run_id for event in Events.of(whole_run()) if event.root_run_id}
     assert roots == {run_id(DAG_RUN)}

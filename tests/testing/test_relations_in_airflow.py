@@ -1,4 +1,4 @@
-"""What Airflow does breaks no relation and excuses nothing else: states set by hand, cleared runs."""
+"""Airflow's own events break no relation and excuse no other error: states set by hand, cleared runs."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ GOOD: list[tuple[str, Change]] = [
 
 @pytest.mark.parametrize("change", [case[1] for case in GOOD], ids=[case[0] for case in GOOD])
 def test_what_airflow_does_breaks_nothing(change):
-    """Rules do not cry wolf at what a good deployment emits."""
+    """Rules raise no false alarm at the events of a good deployment."""
     events = whole_run()
     change(events)
     assert broken(events) == []
@@ -165,7 +165,7 @@ def test_of_one_attempt_all_tasks_have_one_parent(number, other, without):
 
 @pytest.mark.parametrize("number", [1, 8, 12, 13])
 def test_tries_excuse_no_event_alone(number):
-    """Where only tries tell that tasks ran again, the events of a try still have one parent."""
+    """If only tries show that tasks ran again, the events of a try still have one parent."""
     events = whole_run()
     cleared_without(14, 15, told=False)(events)
     put(number, *PARENT, "run", "runId", value=run_id(99))(events)
@@ -173,7 +173,7 @@ def test_tries_excuse_no_event_alone(number):
 
 
 def test_tasks_of_a_dag_run_have_one_root():
-    """A root that the conf gives is that of all tasks, and of the jobs below them."""
+    """All tasks, and the jobs below them, have the root that the conf gives."""
     events = whole_run()
     rooted(events)
     for number in (2, 8):

@@ -1,4 +1,4 @@
-"""DAGs run in real Airflow: what they are given, how they are found, and that nothing of them is left."""
+"""DAGs run in real Airflow: their settings, how they are found, and that no process or file is left."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_each_try_has_its_events(tmp_path: Path, metadata: Path) -> None:
 
 
 def check_all_are_there(processes: list[psutil.Process]) -> None:
-    """What to look for is there: the server, the run, a task's command with a session of its own."""
+    """Check that the processes exist: the server, the run, a task's command with a session of its own."""
     commands = [" ".join(process.cmdline()) for process in processes]
     for part in ("airflow api-server", "dag_process.py", 'write("blocks")'):
         assert any(part in command for command in commands), commands

@@ -38,7 +38,7 @@ def test_only_keys_with_changes_are_written_anew(tmp_path):
 
 
 def test_a_matcher_that_no_longer_holds_gives_way(tmp_path):
-    """What replaces it is masked as in a draft."""
+    """Its replacement is masked as in a draft."""
     text = "dag.task.event.start: {run: {facets: {own: {a: !integer '> 5', b: 1}}}}\n"
     assert refreshed(tmp_path, text, {"a": ID, "b": "/in/x"}) == (
         "dag.task.event.start: {run: {facets: {own: {a: !uuid , b: '${DATA}/x'}}}}\n"
@@ -65,7 +65,7 @@ def test_a_matcher_that_no_longer_holds_gives_way(tmp_path):
     ],
 )
 def test_values_come_and_go(tmp_path, before, values, after):
-    """What still holds keeps its place and its matchers."""
+    """A correct expectation keeps its place and its matchers."""
     text = "dag.task.event.start: {run: {facets: {own: %s}}}\n"
     assert refreshed(tmp_path, text % before, values) == text % after
 
@@ -87,7 +87,7 @@ def test_events_come_and_go(tmp_path):
 
 
 def test_one_event_becomes_two_and_one_again(tmp_path):
-    """A key whose event is emitted twice gets a list, in which the first keeps its matchers."""
+    """A key whose event is emitted twice gets a list; its first item keeps its matchers."""
     file = tmp_path / "dag.yaml"
     file.write_text("dag.task.event.start: {run: {facets: {own: {a: !any }}}}\n")
     update(file, [run_event({"a": 1}), run_event({"b": 2})])
@@ -115,7 +115,7 @@ def instance_event(kind: str, tried: int) -> dict[str, Any]:
 
 
 def test_events_of_silent_and_other_dags_stay(tmp_path):
-    """What is expected of a DAG that emitted nothing stays, and of a DAG not named nothing is added."""
+    """Expectations of a DAG without events stay, and nothing is added for a DAG that is not named."""
     file = tmp_path / "dag.yaml"
     file.write_text("dag.task.event.start: {}\nsilent.task.event.start: {}\n")
     stranger = {"eventType": "START", "run": {}, "job": {"name": "stranger.task"}}
@@ -147,7 +147,7 @@ dag.last.event.start: {}  # the last
     [(1, 1, 2), (2, 1, 1), (1, 2, 1), (2, 2, 2), (1, 2, 3)],
 )
 def test_anchors_tie_nobody_else_down(tmp_path, first, second, third):
-    """What an alias repeats may change in one place only: then the others say it themselves."""
+    """A repetition by alias may change in one place only: then the others are written out."""
     file = tmp_path / "dag.yaml"
     file.write_text(ANCHORS)
     values = {"task": first, "other": second, "third": third}

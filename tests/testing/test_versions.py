@@ -47,7 +47,7 @@ def test_nothing_left_is_an_error(tmp_path):
 
 
 def test_a_whole_file(tmp_path):
-    """Conditions at the top of a file are those of every event in it, beside their own."""
+    """Conditions at the top of a file apply to every event in it, beside their own."""
     text = f"when: {{airflow: '>=3'}}\n{KEY}: {{}}\nother.event.start: {{when: {{spark: '>=4'}}}}\n"
     assert check(tmp_path, text, event(), event(name="other"), airflow="3.3", spark="4.1").matched == 2
     report = check(tmp_path, text, event(), event(name="other"), airflow="3.3", spark="3.5")
@@ -64,7 +64,7 @@ def test_an_event_whose_variants_are_all_for_others(tmp_path):
 
 
 def test_what_the_caller_says_wins(tmp_path):
-    """The events' own word comes second, what is installed third."""
+    """The events' own version comes second, the installed one third."""
     text = f"{KEY}: {{when: {{spark: '==3.5.0.1'}}}}\n"
     ours, theirs = event(name="Spark", version="3.5.0.1"), event(version="3.5.0.1")
     del theirs["run"]["facets"]["processing_engine"]
@@ -96,7 +96,7 @@ def test_python_is_the_one_that_runs(tmp_path):
 
 
 def test_two_versions_among_the_events(tmp_path):
-    """Where they decide differently, nobody but the caller can say which is meant."""
+    """If they decide differently, only the caller can choose."""
     engines = [{"processing_engine": {"name": "Spark", "version": version}} for version in ("3.5.1", "4.1.4")]
     events = [{**event(), "run": {"facets": facets}} for facets in engines]
     both = f"{KEY}:\n- {{}}\n- {{when: {{spark: '>=3'}}}}\n"

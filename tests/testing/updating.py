@@ -44,7 +44,7 @@ def run_event(values: dict[str, Any], task: str = "task", kind: str = "START") -
 
 
 def refreshed(tmp_path: Path, text: str, values: dict[str, Any], name: str = "dag.yaml", **more: Any) -> str:
-    """What becomes of an expected file whose only task emits these values."""
+    """Return the updated text of an expected file whose only task emits these values."""
     file = tmp_path / name
     file.write_text(text)
     update(file, [run_event(values)], **more)

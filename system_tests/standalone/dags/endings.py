@@ -1,7 +1,7 @@
-"""Every way in which a task can end, each after it wrote something.
+"""Every way in which a task can end after a write.
 
 A function writes `out/<run>/<name>` under ENDINGS_HOME, and a *mark* beside it once the write is done:
-what the marks say is what the events are compared with. Four tasks wait to be ended from outside.
+the events are compared with the marks. Four tasks wait to be ended from outside.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def told_to_stop(spark: SparkSession) -> None:
 
 @task.pyspark_lineage(config_kwargs=SPARK)
 def killed(spark: SparkSession) -> None:
-    """Killed by the test, as the kernel kills when there is no memory left."""
+    """Killed by the test, as the kernel kills when memory runs out."""
     write(orders(spark), "killed", rows=4)
     mark("may be killed", pid=os.getpid())
     wait_to_be_ended()

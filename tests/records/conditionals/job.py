@@ -1,4 +1,4 @@
-"""What a condition tests is CONDITIONAL, what it chooses stays as it was; COALESCE tests and chooses."""
+"""Columns that a condition tests are CONDITIONAL, chosen ones stay as they were; COALESCE does both."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""A table that the task creates empty, fills and reads back is no input."""
+"""A table that the task creates empty, fills and reads back is not an input."""
 
 
 def job(spark, path):

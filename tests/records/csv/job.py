@@ -1,4 +1,4 @@
-"""Columns of a CSV file are those of its header; inferring their types reads and writes nothing more."""
+"""Columns of a CSV file have the names in its header; inferring their types reads and writes nothing more."""
 
 
 def setup(spark, path):

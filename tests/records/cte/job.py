@@ -1,4 +1,4 @@
-"""A CTE counts where it is referenced, each time; one that nobody references is no input."""
+"""A CTE counts each time it is referenced; without a reference its tables are not inputs."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""A change feed shows the rows of its table; what it says about them stands in no dataset."""
+"""A change feed shows the rows of its table; its columns about the change belong to no dataset."""
 
 NEEDS = ("delta",)
 CONF = {

@@ -1,4 +1,4 @@
-"""A column that a Delta table computes itself comes from what it is computed of, a numbered one from nothing."""
+"""A column that a Delta table computes comes from its expression's columns, a numbered one from nothing."""
 
 NEEDS = ("delta",)
 CONF = {

@@ -1,4 +1,4 @@
-"""MERGE into a Delta table: the table is read and written, and what Delta reads for itself is no input."""
+"""MERGE into a Delta table: the table is read and written, and Delta's own reads are not inputs."""
 
 NEEDS = ("delta",)
 CONF = {

@@ -1,4 +1,4 @@
-"""UPDATE and DELETE of a Delta table: what is assigned, what decides that, and what stays."""
+"""UPDATE and DELETE of a Delta table: assigned columns, conditions, and columns that stay."""
 
 NEEDS = ("delta",)
 CONF = {

@@ -1,4 +1,4 @@
-"""A version that the task itself made: read, restored and cloned after the next one, it is what it was then."""
+"""A version that the task itself made: read, restored and cloned after the next one, it has its own edges."""
 
 NEEDS = ("delta",)
 CONF = {

@@ -1,4 +1,4 @@
-"""Dropping what was there before is an output without edges; where a table lay is known of those that were read."""
+"""Dropping an existing dataset gives an output without edges; a table's place is known if it was read."""
 
 
 def setup(spark, path):

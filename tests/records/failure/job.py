@@ -1,4 +1,4 @@
-"""A failed write is no output; what it read is an input, and the error is told."""
+"""A failed write gives no output; its sources are inputs, and the error is recorded."""
 
 import contextlib
 

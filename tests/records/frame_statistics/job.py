@@ -1,4 +1,4 @@
-"""What DataFrames offer to look at and to clean data are ordinary queries."""
+"""Methods of DataFrames that show and clean data are ordinary queries."""
 
 from pyspark.sql import functions as F
 

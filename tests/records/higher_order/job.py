@@ -1,4 +1,4 @@
-"""A lambda's own variables are no columns; the columns that it uses are."""
+"""A lambda's own variables are not columns; the columns that it uses are."""
 
 
 def job(spark, path):

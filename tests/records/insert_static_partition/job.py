@@ -1,4 +1,4 @@
-"""A static partition value is a literal; other partitions stay, so what is read back came from before too."""
+"""A static partition value is a literal; other partitions stay, so rows read back may be older ones."""
 
 
 def setup(spark, path):

@@ -1,4 +1,4 @@
-"""Writes to a database by every way that there is, and a read of what was written."""
+"""Writes to a database by every way that there is, and a read of the written table."""
 
 URL = "jdbc:derby:memory:lineage;create=true"
 

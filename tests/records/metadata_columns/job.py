@@ -1,4 +1,4 @@
-"""A file's hidden metadata is no column of the dataset: it gives no edge to one that is not there."""
+"""A file's hidden metadata is not a column of the dataset: it gives no edge to a missing one."""
 
 
 def job(spark, path):

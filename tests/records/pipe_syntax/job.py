@@ -1,4 +1,4 @@
-"""Pipe syntax says the same as the nested query; its operators are no gap."""
+"""Pipe syntax has the lineage of the nested query; its operators leave no gap."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""An RDD that is cut off from what it was made from is remembered by it."""
+"""An RDD that is cut off from its parents still has them as origins."""
 
 
 def setup(spark, path):

@@ -1,4 +1,4 @@
-"""A job over an RDD that fails read what it was made from and wrote nothing."""
+"""A failed job over an RDD read the RDD's files and wrote nothing."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Saves in Hadoop's formats name their folders, whatever the API; what the columns are, nobody knows."""
+"""Saves in Hadoop's formats name their folders, whatever the API; their columns are unknown."""
 
 
 def setup(spark, path):

@@ -1,4 +1,4 @@
-"""A query that becomes an RDD is the origin of what the RDD gives, with its filters and no column more."""
+"""A query that becomes an RDD is the origin of the RDD's rows, with its filters and no column more."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""What a task wrote and reads back is no input: columns are traced through to what was read from outside."""
+"""A dataset that the task wrote and reads back is not an input: columns are traced through to real inputs."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""What the task wrote follows its table to the new name; a table from before is an output that says its old name.
+"""Rows of the task follow their table to the new name; an older table is an output with its former name.
 
 The last three statements put a new table in the place of an old one.
 """

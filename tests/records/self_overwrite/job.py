@@ -1,4 +1,4 @@
-"""A dataset that replaces itself is an input of its own; read afterwards it gives what it was before."""
+"""A dataset that replaces itself is its own input; read afterwards it gives its former columns."""
 
 
 def setup(spark, path):

@@ -1,4 +1,4 @@
-"""What came with Spark 4.3: QUALIFY, AS OF joins in SQL, joins to the nearest, JSON_TABLE, DataFrames side by side."""
+"""Syntax of Spark 4.3: QUALIFY, AS OF joins in SQL, joins to the nearest, JSON_TABLE, frames side by side."""
 
 from pyspark.sql import functions as F
 

@@ -1,4 +1,4 @@
-"""A function defined in SQL decides rows where it stands as a condition, a key or what a join compares."""
+"""A function defined in SQL decides rows if it is a condition, a key or one side of a join's comparison."""
 
 
 def job(spark, path):

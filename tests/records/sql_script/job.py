@@ -1,6 +1,6 @@
-"""The statements of an SQL script, of EXECUTE IMMEDIATE and with parameters are read one by one, with the script's variables.
+"""Statements of an SQL script, of EXECUTE IMMEDIATE and with parameters are read one by one, with the script's variables.
 
-What a FOR loop puts into its variable are literals by then, as those of a program that collects rows.
+The values that a FOR loop puts into its variable are literals by then, as in a program that collects rows.
 """
 
 

@@ -1,4 +1,4 @@
-"""What a program writes of each batch comes from the stream's own columns."""
+"""Writes of a program for each batch have edges from the stream's own columns."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""Subqueries of the DataFrame API are those of SQL."""
+"""Subqueries of the DataFrame API have the lineage of SQL's."""
 
 from pyspark.sql import functions as F
 

@@ -1,4 +1,4 @@
-"""What happens inside a scalar subquery acts on its one column, not on the whole output."""
+"""Conditions inside a scalar subquery act on its one column, not on the whole output."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""A Python table function over a whole table reads every column of its rows; what parts and orders them decides what it sees."""
+"""A Python table function over a whole table reads every column of its rows; its partitioning and order are CONDITIONAL."""
 
 from pyspark.sql.functions import udtf
 

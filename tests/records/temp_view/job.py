@@ -1,4 +1,4 @@
-"""A temp view is not a dataset: columns go through it to what it reads."""
+"""A temp view is not a dataset: columns go through it to its sources."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""A truncated table holds only what is inserted afterwards."""
+"""A truncated table holds only the rows inserted afterwards."""
 
 
 def setup(spark, path):

@@ -1,4 +1,4 @@
-"""Two writes to one path both happened: edges of both, but what is read back came from the last."""
+"""Two writes to one path both happened: edges of both, but the rows read back came from the last."""
 
 
 def job(spark, path):

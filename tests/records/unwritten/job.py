@@ -1,4 +1,4 @@
-"""An aggregate that Spark cannot write as JSON has its columns, from all that it gets; what is above is read."""
+"""An aggregate that Spark cannot write as JSON has columns from all of its input; nodes above are read."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""Tables that a job makes, alters, renames and drops in a JDBC catalog are those of the database."""
+"""Tables that a job makes, alters, renames and drops in a JDBC catalog are tables of the database."""
 
 
 def setup(spark, path):

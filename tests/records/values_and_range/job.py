@@ -1,4 +1,4 @@
-"""VALUES, range and literals depend on no dataset, and that is no gap."""
+"""VALUES, range and literals depend on no dataset, and leave no gap."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""A variable that is declared again has its default value, which may come from other variables, and no longer what it had."""
+"""A variable that is declared again has its default value, which may use other variables."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""A persistent view is an output named by the catalog; its columns are traced through what the task made."""
+"""A persistent view is an output named by the catalog; its columns are traced through the task's tables."""
 
 
 def setup(spark, path):

@@ -1,4 +1,4 @@
-"""What a RANGE frame is measured by is its window's order; IGNORE NULLS and FILTER change which rows count, not the column."""
+"""A RANGE frame is measured by its window's order; IGNORE NULLS and FILTER change the rows that count, not the column."""
 
 
 def job(spark, path):

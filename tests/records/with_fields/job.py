@@ -1,4 +1,4 @@
-"""Replacing a nested field transforms the whole column by what it is replaced with."""
+"""Replacing a nested field transforms the whole column by the new value."""
 
 from pyspark.sql import functions as F
 

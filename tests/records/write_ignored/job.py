@@ -1,4 +1,4 @@
-"""A write with mode `ignore` onto data that is there does nothing, so it is no output."""
+"""A write with mode `ignore` onto existing data does nothing, so it gives no output."""
 
 
 def setup(spark, path):

@@ -1,4 +1,4 @@
-"""DAGs that end in the ways in which a run can end; what they need is in the environment."""
+"""DAGs with every way in which a run can end; their settings are in the environment."""
 
 from __future__ import annotations
 
