@@ -20,7 +20,7 @@ from typing import Any
 
 BLOCKS = 10
 ADDED_MS = 15
-"""What the project aims at as the most that capture adds to the median small query."""
+"""Limit that the project aims at for the time that capture adds to the median small query."""
 
 
 def timed_ms(action: Callable[[], object]) -> float:

@@ -25,7 +25,7 @@ from airflow_provider_spark_lineage import capture_lineage
 
 BLOCKS = 10
 ADDED_MS = 30
-"""What the project aims at as the most that capture adds to the median action."""
+"""Limit that the project aims at for the time that capture adds to the median action."""
 
 
 def actions(spark: Any, folder: Path) -> dict[str, Callable[[], object]]:

@@ -24,7 +24,7 @@ import tempfile
 AIRFLOW = "airflow.providers.apache.spark.operators.spark_pyspark"
 OURS = "airflow_provider_spark_lineage.operators.pyspark"
 ALLOWED_MS = 30.0
-"""What the project promises as the most that our operator may add."""
+"""The promised limit of the time that our operator adds."""
 
 PLUGIN = "airflow_provider_spark_lineage.plugins.auto_capture"
 EXTRACTOR = "airflow_provider_spark_lineage.extractors.spark"

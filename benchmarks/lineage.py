@@ -23,7 +23,7 @@ EXECUTION = "org.apache.spark.sql.execution.datasources"
 RUNS = 5
 EXECUTIONS = 10_000
 WIDE_SECONDS, COMPOSED_SECONDS, COMPOSED_MB = 2, 5, 500
-"""What the project aims at: for a plan of 5,000 columns, and for the composition of all executions."""
+"""Limits that the project aims at: for a plan of 5,000 columns, and for the composition of all executions."""
 
 
 def attribute(number: int) -> dict[str, Any]:

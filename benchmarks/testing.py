@@ -19,7 +19,7 @@ from typing import Any
 
 ALLOWED_SECONDS = 3.0
 ALLOWED_MB = 300
-"""What the project promises for 10,000 events and 500 expectations."""
+"""The promised limit for 10,000 events and 500 expectations."""
 
 SPEC = "https://openlineage.io/spec"
 PRODUCER = "https://github.com/apache/airflow/tree/providers-openlineage/2.20.3"

@@ -28,7 +28,7 @@ from airflow_provider_spark_lineage.runs.executions import execution_lineage
 QUERIES = sorted((Path(__file__).resolve().parent.parent / "tests" / "soundness" / "tpch").glob("q*.sql"))
 ALLOWED_RATIO = 1.05
 ALLOWED_MS = 20
-"""What the project aims at: as the most that capture multiplies the suite's time by, and for one lineage."""
+"""Limits that the project aims at: factor on the suite's time with capture, and seconds for one lineage."""
 
 RUNS = 20
 

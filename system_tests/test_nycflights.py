@@ -72,7 +72,7 @@ DIFFERENCES: dict[Aspect, Difference] = {
         )
     },
 }
-"""Where the same step has another meaning in SQL, or leaves other traces: all else is the same."""
+"""Steps with another meaning in SQL, or with other traces: all else is the same."""
 
 
 @pytest.fixture(scope="module")

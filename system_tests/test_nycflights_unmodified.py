@@ -36,7 +36,7 @@ DIFFERENCES: Mapping[str, str] = {
     # It has the types of columns that a query casts or compares, and no others.
     r"type: (string|long|integer|double|boolean|date|timestamp)\b": r"type: !regex '(\1)?'",
 }
-"""What the events of the `SparkSqlOperator` have instead. The step in Python has no DROP and needs no log."""
+"""Parts of the `SparkSqlOperator`'s events that differ. The step in Python has no DROP and needs no log."""
 
 
 def test_unmodified_operators_report_what_ours_do(

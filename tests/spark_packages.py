@@ -71,7 +71,7 @@ EXCLUDED = (
     *("com.github.tototoshi:*", "com.github.virtuald:*", "com.zaxxer:*"),
     *("org.apache.commons:commons-math3", "org.apache.commons:commons-collections4"),
 )
-"""What Spark or a jar brings itself."""
+"""Artifacts that Spark or another jar already has."""
 
 
 _SDK = ",".join(f"software.amazon.awssdk:{name}:2.29.52" for name in ("s3", "s3-transfer-manager", "sts"))
@@ -98,7 +98,7 @@ S3A_EXCLUDED = (
 
 
 def coordinate(name: str) -> str | None:
-    """Return the Maven coordinate of a package for this interpreter's Spark; None where there is none.
+    """Return the Maven coordinate of a package for this interpreter's Spark; None if it has no such package.
 
     Of a lake it is the newest release, unless the environment names another (`DELTA_RELEASE`).
     """

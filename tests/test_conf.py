@@ -63,7 +63,7 @@ WRONG_ENTRIES = [
 ]
 
 OTHERWISE = {"auto_capture_exclude": ["*"], "auto_capture_include": [], "sql_text": "none"}
-"""Option -> what a wrong value counts as, where that is not the default: the value that tells least."""
+"""Option -> the meaning of a wrong value, if it is not the default: the value that tells least."""
 
 # One process for all cases: importing Airflow's configuration takes seconds.
 READ_ALL = """

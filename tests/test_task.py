@@ -296,7 +296,7 @@ def test_a_backend_that_hangs_does_not_hold_a_task_that_is_deferred(backend):
 
 
 def test_a_backend_that_hangs_does_not_hold_a_task_that_is_told_to_stop(backend, monkeypatch):
-    """Airflow kills it five seconds after it told it; the operator's own clean-up comes in that time."""
+    """Airflow kills it five seconds after asking it to end; the operator's own clean-up comes before that."""
     monkeypatch.setattr(task_lineage, "KILL_TIMEOUT_SECONDS", 0.1)
     backend.hangs = True
     task_lineage.TaskLineage(Captured()).stop(instance())

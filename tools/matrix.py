@@ -91,7 +91,7 @@ TOOLS = (
     ),
     *("pyarrow", "pytest-xdist", "zstandard"),
 )
-"""What the tests need besides the package's own extras."""
+"""Packages that tests need besides the extras."""
 
 TODAY = "2026-11-20"
 """The newest upload that rows without a date of their own may use, so that a row can be repeated."""

@@ -5,8 +5,8 @@
 writes `tests/sources/probe_members.txt` from each folder (`<pyspark>/jars`, one for each Spark version) with
 the jars of libraries behind it, and prints the paths that match nothing in any of them. Run it with all
 supported versions when a probe is new or changed: `tests/sources/test_probe_paths.py` walks every path over
-this list, and fails where a step is in none. A step is looked for in a type, in what is above it, and,
-because the live object may be of a subclass, in what is below it.
+this list, and fails where a step is in none. A step is looked for in a type, in its ancestors, and,
+because the live object may be of a subclass, in its descendants.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ JAVA = {
     "*": {"getClass/0": "java.lang.Class", "toString/0": "java.lang.String"},
     "java.lang.Class": {"getName/0": "java.lang.String", "getSimpleName/0": "java.lang.String"},
 }
-"""What Java's own classes have, which are in no jar; every object has the members of `*`."""
+"""Members of Java's own classes, which are in no jar; every object has the members of `*`."""
 
 
 class Jars:

@@ -28,7 +28,7 @@ KINDS = {
     "node": LOGICAL + "LogicalPlan",
     "expression": "org.apache.spark.sql.catalyst.expressions.Expression",
 }
-"""What a class is by the first of these that it is below."""
+"""The kind of a class is the first of these that it is below."""
 
 
 def below(classes: dict[str, ClassFile], root: str) -> set[str]:

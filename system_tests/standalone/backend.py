@@ -1,4 +1,4 @@
-"""An OpenLineage backend over HTTP that does as it is told: answer, hang, answer 500, be gone."""
+"""An OpenLineage backend over HTTP with a mode: answer, hang, answer 500, be gone."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Backend:
 
     @property
     def mode(self) -> Mode:
-        """The way in which it answers now."""
+        """The current mode."""
         return self._mode
 
     def events(self, *, accepted: bool = False) -> list[dict[str, Any]]:

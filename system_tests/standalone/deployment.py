@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.testing.runs import Program, environment, ma
 
 START_TIMEOUT_S = 300
 ANSWER_TIMEOUT_S = 120
-"""What Airflow may need for one answer on a machine that does other things too."""
+"""Seconds that Airflow may need for one answer on a machine that does other things too."""
 
 FINISHED = ("success", "failed")
 

@@ -1,4 +1,4 @@
-"""Every way in which a task can end, with a working backend and with a failing one."""
+"""Tasks with every possible ending, with a working backend and with a failing one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from system_tests.standalone.truth import ENDINGS, Try, marks_of, missing, paren
 
 RUN_TIMEOUT_S = 1800
 ARRIVAL_TIMEOUT_S = 60
-"""How long a task's last event may need after its DAG run has ended."""
+"""Seconds that a task's last event may need after its DAG run has ended."""
 
 PROVIDER_LIMIT_S = 13
-"""What OpenLineage's provider allows for its own event: `execution_timeout`, and three seconds to end it."""
+"""Seconds that OpenLineage's provider has for its own event: `execution_timeout`, and three to end it."""
 
 OUR_LIMIT_S = 10
 """`[spark_lineage] emit_timeout_seconds`."""

@@ -18,7 +18,7 @@ TOLD_TO_STOP = "asked the task to stop"
 
 @dataclass(frozen=True)
 class Ending:
-    """The way in which a task ends, and the events expected of each of its tries."""
+    """The ending of a task, and the events expected of each of its tries."""
 
     state: str
     tries: tuple[Mapping[str, Tells], ...]
@@ -162,7 +162,7 @@ def outputs_of(event: Event) -> dict[str, int | None]:
 
 
 def gaps_of(event: Event, of: Collection[str] = ()) -> list[str]:
-    """The reasons of an event's gaps; with `of`, not those about an output that is none of these."""
+    """The reasons of an event's gaps; with `of`, without those about other outputs."""
     facet = event["run"].get("facets", {}).get("sparkLineage_gaps", {})
     return [
         gap["reason"]

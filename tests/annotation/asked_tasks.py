@@ -12,7 +12,7 @@ from airflow_provider_spark_lineage.task import task_lineage
 
 ORDERS = ("file", "/data/orders")
 TOTALS = ("file", "/data/warehouse/totals")
-"""What the recorded job reads and writes; the table `default.totals` of the warehouse is its symlink."""
+"""Datasets of the recorded job; the table `default.totals` of the warehouse is its symlink."""
 
 CAPTURED = "captured"
 """Stands for a dataset with the facets of Spark, and without the one that says who stated it."""

@@ -54,7 +54,7 @@ BEFORE_3_1 = {
     ("file", "/a b/ü=1/c%20d"): "x-openlineage://file/a%20b/%C3%BC%3D1/c%2520d",
     ("abfss://c@a.dfs.core.windows.net", "/orders"): "abfss://a.dfs.core.windows.net/orders",
 }
-"""Where Airflow 3.0 has another URI: it allows ASCII only, and removes what may be a user and a password."""
+"""URIs that Airflow 3.0 changes: it allows ASCII only, and removes a possible user and password."""
 
 
 def event_uri(dataset):

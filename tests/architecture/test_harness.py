@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "airflow_provider_spark_lineage"
 HARNESS = ("events", "testing", "transports")
 TOOLS = ("cli", "draft_rules.py", "pytest_plugin.py")
-"""What hands the harness to a user, with what is specific to our events."""
+"""Callers of the harness, which pass the rules about our events."""
 
 OUR_NAMES = re.compile(r"airflow[-_]provider[-_]spark[-_]lineage|spark-lineage|SparkLineageError")
 

@@ -18,7 +18,7 @@ pyspark = pytest.importorskip("pyspark")
 
 
 class Watcher:
-    """Notes how often it is told, and may be interrupted while it is."""
+    """Counts the calls, and may be interrupted during one."""
 
     def __init__(self) -> None:
         self.problems: list[str] = []
@@ -26,7 +26,7 @@ class Watcher:
         """Of each call whether it had ended."""
         self.interrupted = False
         self.logged = True
-        """Whether py4j's debug log showed what was asked while this was told."""
+        """True if py4j's debug log showed requests during the call."""
 
     def called(self, call: Call) -> None:
         talk = logging.LogRecord("py4j", logging.DEBUG, "", 1, "Answer received: %s", (), None)

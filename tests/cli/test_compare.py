@@ -188,7 +188,7 @@ def test_needs_neither_airflow_nor_spark(folder):
 
 
 def test_rules_can_be_turned_off(folder):
-    """`--without` leaves out one relation by name; a name that is none is bad input."""
+    """`--without` leaves out one relation by name; an unknown name is bad input."""
     (folder / "events.jsonl").write_text(json.dumps({**EVENT, "eventTime": "yesterday"}))
     assert run(folder, "--var", "DATA=/abs").exit_code == 1
     assert run(folder, "--var", "DATA=/abs", "--without", "schemas", "--without", "parents").exit_code == 0

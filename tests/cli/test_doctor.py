@@ -61,7 +61,7 @@ def found(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, str]]:
     ("version", "major"), [("17.0.15", 17), ("1.8.0_392", 8), ("21", 21), ("25-ea", 25), ("unknown", 0)]
 )
 def test_java_major(version, major):
-    """Java 8 calls itself 1.8; read as 1, it would be told apart from nothing."""
+    """Java 8 calls itself 1.8; read as 1, it would look older than all others."""
     assert java_major(version) == major
 
 

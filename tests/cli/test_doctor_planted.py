@@ -200,17 +200,17 @@ PLANTED = {
     ),
     "cut JSON": (transport('{"apiKey": "tr0ub4dor"'), 1, {"transport-unreadable": ["not a JSON object"]}),
     "a list": (transport('["http"]'), 1, {"transport-unreadable": ["not a JSON object"]}),
-    "a class that is no transport": (
+    "a class that is not a transport": (
         transport('{"type": "good.Extractor"}'),
         1,
         {"transport-unknown": ["is not a subclass of Transport"]},
     ),
-    "a file that is no YAML": (
+    "a file that is not YAML": (
         {"AIRFLOW__OPENLINEAGE__CONFIG_PATH": "broken.yml", **transport("")},
         1,
         {"transport-unreadable": ["broken.yml cannot be read"]},
     ),
-    "a file that is no configuration": (
+    "a file that is not a configuration": (
         {"AIRFLOW_HOME": "{here}/broken_airflow"},
         1,
         {"openlineage-unreadable": ["MissingSectionHeaderError"]},

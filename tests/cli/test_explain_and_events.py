@@ -75,7 +75,7 @@ writes  file /data/out   create   2 rows, 711 bytes, 1 file
     [("custmer", "did you mean `customer`?"), ("zzz", "the outputs have customer, text")],
 )
 def test_explain_of_a_column_that_is_not_there(recorded, column, hint):
-    """A typing error is told with the nearest name, not answered with nothing."""
+    """A typing error is answered with the nearest name, not with nothing."""
     result = run("explain", recorded("alias_chain"), "--column", column)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == f"spark-lineage: no output has a column `{column}`: {hint}\n"

@@ -37,7 +37,7 @@ def test_sql_with_variables(tmp_path):
 
 
 def test_relative_paths_are_below_the_folder(tmp_path):
-    """A driver resolves them where it starts: here, unless told otherwise."""
+    """A driver resolves them in its working directory: here, unless an option names another."""
     script = tmp_path / "app.py"
     script.write_text("spark.read.parquet('in')")
     assert f"file {Path().absolute()}/in\n" in run(script).stdout

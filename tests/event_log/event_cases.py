@@ -56,7 +56,7 @@ def new_gaps(log: Recording) -> list[str]:
 
 
 def differences(log: Recording) -> list[str]:
-    """Return the differences of a log's lineage from that of the records, a line each.
+    """Return the differences between the lineages of a log and of the records, a line each.
 
     `~` is an edge of another kind between the same columns, as the optimizer changed it.
     """

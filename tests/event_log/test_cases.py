@@ -19,7 +19,7 @@ from recordings import RECORDS, Recording
 BOTH = (*FORMATTED, *LOGS)
 
 GOLDEN = Path(__file__).with_name("differences.txt")
-"""Cases that the text does not tell in full: what is missing, or more, and the gaps that say so."""
+"""Cases that the text does not have in full: missing or additional lines, and the gaps that say so."""
 
 GOLDEN_FORMATTED = Path(__file__).with_name("differences_formatted.txt")
 """The same of logs with the physical plan alone; `~` is an edge of another kind between the same columns."""

@@ -28,7 +28,7 @@ THERE = {
     ],
     "PySpark, without that provider": [f"pyspark=={SPARK}"],
 }
-"""State, as the page calls it -> what is installed before the command."""
+"""State, as the page calls it -> the packages installed before the command."""
 
 
 def closure(*names: str) -> list[str]:

@@ -323,7 +323,7 @@ def test_what_has_no_agent_says_why(command, said, tmp_path, caplog, monkeypatch
     ],
 )
 def test_a_name_in_other_words_or_texts_is_no_command(command, tmp_path):
-    """Neither changed nor told: nothing is launched."""
+    """Neither changed nor reported: nothing is launched."""
     task = Bash(command)
     collector = armed(task, tmp_path, agent="AGENT")
     task.execute()

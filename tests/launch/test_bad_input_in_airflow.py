@@ -75,7 +75,7 @@ def test_a_mistake_is_an_event_with_a_gap(task, run):
 
 
 def test_only_mistakes_of_the_cases_are_warnings(run):
-    """A text that cannot be read is told once, at the end, not when the task starts too."""
+    """An unreadable text is reported once, at the end, not when the task starts too."""
     told = [line for line in Path(run.log).read_text().splitlines() if "Spark lineage:" in line]
     expected = sum(warnings for task, (*_, warnings) in CASES.items() if task in run.tasks)
     assert len(told) == expected, told

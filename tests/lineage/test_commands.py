@@ -145,7 +145,7 @@ def test_changed_table_of_a_catalog_that_no_source_knows_is_a_gap(change: Change
 
 @pytest.mark.parametrize("new", [["newer"], ["db", "newer"]])
 def test_renamed_iceberg_table_lies_where_it_was(new: list[str]) -> None:
-    """Its catalog's entry has another name, in the same namespace unless told, for the same location."""
+    """Its catalog's entry has another name, in the same namespace by default, for the same location."""
     facts = {
         "iceberg_location": "file:/wh/db/t",
         "identifier": "db.t",

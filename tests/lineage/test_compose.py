@@ -112,7 +112,7 @@ def test_append_keeps_what_was_there_before_the_task() -> None:
 
 
 def test_append_to_what_the_task_made_adds_to_it() -> None:
-    """A dataset that the task created holds only what the task put there."""
+    """A dataset that the task created holds only the task's own rows."""
     lineage = compose(
         [
             execution(reads("a", "x"), writes("log", edge("a.x", "x"), mode=Mode.CREATE)),

@@ -24,7 +24,7 @@ class Table:
     origin: str
     done: set[Mode] = field(default_factory=set)
     sources: list[Table] = field(default_factory=list)
-    """What its rows were copied from, where these were born in it."""
+    """Tables that its rows were copied from, if the rows were new in it."""
 
 
 @dataclass

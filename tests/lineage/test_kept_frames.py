@@ -101,7 +101,7 @@ def test_a_frame_is_told_from_the_one_that_it_was_made_of() -> None:
 
 
 def test_of_many_frames_no_gap_is_lost() -> None:
-    """A third frame does not make the first two be told apart."""
+    """With a third frame the first two still cannot be told apart."""
     lines = read(kept(filtered("k", 1)), kept(filtered("v", 2)), kept(LEFT), ids=(1, 2))
     assert [line for line in lines if "several kept frames have the same columns" in line]
 

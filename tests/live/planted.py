@@ -24,7 +24,7 @@ DOORS = (
     *("table_option", "udf_error", "view"),
 )
 SECRETS = {door: f"hunter2x{door.replace('_', 'x')}xplanted" for door in DOORS}
-"""Door -> what is handed over there; every one is told from all others."""
+"""Door -> the secret handed over there; all secrets are different."""
 
 SECRETS["aes"] = "hunter2xaesxxxxx"  # a key has 16 bytes
 

@@ -56,7 +56,7 @@ def url(tmp_path_factory):
 
 
 BEFORE = "session().range(3).collect()\n"
-"""What a task before this one did, which is not recorded."""
+"""Work of an earlier task, which is not recorded."""
 
 USES = "session().range(3).collect()\nsession().range(4).collect()\nsession().stop()\n"
 

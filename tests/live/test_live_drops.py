@@ -163,7 +163,7 @@ CASES = {
         "data",
     ),
 }
-"""Name -> table, what makes it, what drops it, and what is gone then: the data, or the name alone."""
+"""Name -> table, the statements that make and drop it, and the loss: the data, or the name alone."""
 
 OF_HIVE = ("managed", "if exists", "external", "view", "cascade")
 SESSIONS_AND_CASES = [

@@ -18,7 +18,7 @@ SPARK_3 = pyspark.__version__ < "4"
 """There an UPDATE by a subquery is a union of filters."""
 
 SAYS_SNAPSHOT = pyspark.__version__ >= "4.1"
-"""Iceberg for older Sparks does not say in which state a table was read, if the query names none."""
+"""Iceberg for older Sparks does not give the state that was read, if the query names none."""
 
 CATALOG = "org.apache.iceberg.spark.SparkCatalog"
 MODES = ("copy-on-write", "merge-on-read")
@@ -152,7 +152,7 @@ def test_states_of_a_table_are_one_dataset(spark, recorded):
 
 
 def test_a_metadata_table_is_a_dataset_beside_its_table(spark, recorded):
-    """It has columns of its own, which are none of the table's."""
+    """It has columns of its own, which do not belong to the table."""
     make(spark, "meta")
     with recorded() as records:
         spark.sql("select operation from lake.db.meta.snapshots").collect()

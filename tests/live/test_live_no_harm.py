@@ -138,7 +138,7 @@ def test_a_sink_that_fails_costs_the_record(spark, caplog):
     assert "No space left" in entry.getMessage()
     assert "no impact" in entry.getMessage()
     assert "\n" not in entry.getMessage()
-    assert capture.problems, "what is lost is no secret to those who read the lineage"
+    assert capture.problems, "the lineage must show that something is missing"
 
 
 def test_a_sink_that_fails_for_a_call_costs_that_record_alone(spark):

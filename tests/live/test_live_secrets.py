@@ -186,7 +186,7 @@ MASKED = {
     "select 'torn": "",
     "select 1 ¤ 2": "",
 }
-"""What a user wrote -> what is handed on."""
+"""The user's text -> the text that is handed on."""
 
 
 def test_literals_are_found_by_sparks_own_lexer(spark):
@@ -211,7 +211,7 @@ LOCATIONS = {
         "InMemoryFileIndex(9 paths)[file:/t/p=_, file:/t/p=_, ...]"
     ),
 }
-"""Spark's text for a scan's paths -> what is handed on."""
+"""Spark's text for a scan's paths -> the text that is handed on."""
 
 
 def test_values_of_partition_folders_are_masked_whatever_characters_they_have(spark):

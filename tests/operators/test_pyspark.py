@@ -88,7 +88,7 @@ def _run(home: Path, settings: dict[str, str]) -> DagRun:
 @pytest.mark.airflow
 @pytest.mark.spark
 def test_all_events_of_a_task_have_the_facets_of_its_start(tmp_path: Path):
-    """Also its executions, and OTHER of a task that was told to stop: one parent, root, engine and type."""
+    """Also its executions, and OTHER of a task that is stopped: one parent, root, engine and type."""
     settings = {
         "AIRFLOW_CONN_MACHINE": json.dumps({"conn_type": "spark", "host": "local[1]"}),
         "INTERIM_HOME": str(tmp_path),

@@ -15,7 +15,7 @@ RECORDS = Path(__file__).parents[1] / "records"
 DIFFERENCES = Path(__file__).with_name("planned_records.txt")
 CASES = sorted(path.parent.name for path in RECORDS.glob("*/job.py"))
 BY_CATALOG = r"file:/data/warehouse default\.(\w+)$"
-"""How a table in its catalog's default location is named by its text; what ran names it by the location."""
+"""Name by the text of a table in its catalog's default location; the run names it by the location."""
 
 
 def script(case: str) -> tuple[str, dict[str, str]]:

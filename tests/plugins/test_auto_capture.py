@@ -449,7 +449,7 @@ def test_it_has_finished_before_openlineage_asks_the_extractor(listeners):
     asked = []
 
     class OpenLineage:
-        """Asks the extractor when it is told, as the provider's listener does."""
+        """Asks the extractor when it is called, as the provider's listener does."""
 
         from airflow.listeners import hookimpl
 
@@ -469,7 +469,7 @@ def test_it_has_started_before_openlineage_asks_the_operator(listeners):
     asked = []
 
     class OpenLineage:
-        """Asks the operator when it is told, as the provider's listener does."""
+        """Asks the operator when it is called, as the provider's listener does."""
 
         from airflow.listeners import hookimpl
 

@@ -38,7 +38,7 @@ NAMED = {
 CAPTURE = {"AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True"}
 
 PLANNED = {"submit": "job", "nightly": "job", "own_hook": "job", "sql": "sql", "hook": "job"}
-"""Task -> what the text of its job writes; all read `orders`."""
+"""Task -> the output in the text of its job; all read `orders`."""
 
 
 def run(home: Path, settings: dict[str, str]) -> tuple[DagRun, dict[str, str]]:

@@ -21,7 +21,7 @@ _PLACE = re.compile(r"spark\.lineage\.records\W+file://(/[^\s\"',\\]+)")
 def driver(request: Any) -> bool:
     """Write the files of a driver with the agent, if the request names a place; return whether it succeeds.
 
-    `request` is what the service got, JSON or text. One that has the word `fails` in it fails.
+    `request` is the service's, JSON or text. One that has the word `fails` in it fails.
     """
     text = request if isinstance(request, str) else json.dumps(request, default=dict)
     place = _PLACE.search(text)

@@ -26,7 +26,7 @@ _NOBODY = 65534
 
 
 def fetch() -> Path | None:
-    """Return the jar with the binaries for this machine; None where there is none."""
+    """Return the jar with the binaries for this machine; None if no jar has them."""
     machine = _MACHINES.get(platform.machine()) if platform.system() == "Linux" else None
     return jar(_BINARIES.format(machine)) if machine else None
 
@@ -36,7 +36,7 @@ def postgres() -> Iterator[str]:
     """Yield the JDBC URL of an empty database, without credentials: who connects to it is trusted."""
     packed = fetch()
     if packed is None:
-        pytest.skip("there are no binaries of PostgreSQL for this machine")
+        pytest.skip("PostgreSQL has no binaries for this machine")
     folder = Path(tempfile.mkdtemp(prefix="postgres-"))
     try:
         with zipfile.ZipFile(packed) as archive:

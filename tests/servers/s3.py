@@ -9,7 +9,7 @@ import boto3
 from moto.server import ThreadedMotoServer
 
 KEYS = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
-"""Who may use the store, as environment variables."""
+"""Credentials of the store, as environment variables."""
 
 
 @contextlib.contextmanager

@@ -26,7 +26,7 @@ class Taken:
     reads: tuple[str, ...]
     counted: tuple[str, ...]
     raised: str
-    """What it raised, empty for nothing."""
+    """The error that it raised, empty for none."""
 
     before: Moment
     after: Moment
@@ -145,7 +145,7 @@ def changes(span: Span) -> Iterator[Difference]:
         is_gone = not span.end.place(place).is_there
         owners = {name for name, table in span.start.tables.items() if table.place == place}
         if place not in told and not (is_gone and {place, *owners} & before):
-            yield place, "changed, and is no output"
+            yield place, "changed, and is not an output"
 
 
 def entries(span: Span) -> Iterator[Difference]:
@@ -183,7 +183,7 @@ def reads(span: Span) -> Iterator[Difference]:
     for step in span.steps:
         for place in step.reads:
             if span.is_from_before(place, step) and place not in told:
-                yield place, f"read, and is no input: {step.text}"
+                yield place, f"read, and is not an input: {step.text}"
     read = {place for step in span.steps for place in step.reads}
     for name in sorted(told - read - {span.moved.get(place, "") for place in read}):
         yield name, "is an input, and was not read"
@@ -235,7 +235,7 @@ def versions(span: Span) -> Iterator[Difference]:
 
 
 def failures(span: Span) -> Iterator[Difference]:
-    """An execution that failed is told, and none that did not."""
+    """A failed execution is reported, and no other."""
     told = bool(span.lineage.failures)
     if told and not any(step.raised for step in span.steps):
         yield "failures", f"told, and nothing failed: {span.lineage.failures}"

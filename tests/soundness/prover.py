@@ -44,7 +44,7 @@ class Query:
     """Gives the result, or writes it to the folder `out` of the scratch folder."""
 
     tables: str = "hand_made"
-    """Which base tables it reads, by their function in `tables`."""
+    """Base tables that it reads, by their function in `tables`."""
 
     is_text: bool = False
     """It is SQL alone."""

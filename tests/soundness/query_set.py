@@ -41,7 +41,7 @@ WIDER = {
     "q21": (("n_name = ", "n_name <> "),),
     "q22": (("'13', ", "'13', '11', '25', '33', '28', "),),
 }
-"""What is put in the place of constants of TPC-H: on as little data as here they would leave no row."""
+"""Replacements for constants of TPC-H, which would leave no row on as little data as here."""
 
 
 def queries() -> list[Query]:

@@ -44,7 +44,7 @@ class Step:
     """`{input}` is the frame of the steps before."""
 
     columns: Columns
-    """What it gives."""
+    """The columns of its result."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class Statement:
     """By `g`."""
 
     held: str = "k, g, v, s"
-    """What of `former` the table is made of."""
+    """Columns of `former` that the table is made of."""
 
 
 NESTED = "k, g, v, s, array(s) as xs, map('a', s) as m"

@@ -32,7 +32,7 @@ class Thing:
     """A table whose files changed behind Spark's back."""
 
     below: tuple[Thing, ...] = ()
-    """What a view reads."""
+    """The source of a view."""
 
     @property
     def has_name(self) -> bool:
@@ -59,7 +59,7 @@ KINDS: dict[str, Callable[[Thing], bool]] = {
     "lake": lambda thing: thing.is_table and thing.form in LAKES,
     "view": lambda thing: thing.kind == "view",
 }
-"""What a row changes."""
+"""Key -> the things that a row may change."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Row:
 
     text: str
     on: str = ""
-    """What it changes, a key of `KINDS`."""
+    """The thing that it changes, a key of `KINDS`."""
 
     makes: str = ""
     """The kind of its result: of a new place and name, or of a new name for the place that it is `on`."""
@@ -80,7 +80,7 @@ class Row:
     forms: tuple[str, ...] = FILES
     weight: int = 2
     leaves: str = "rows"
-    """What it leaves where it was: `rows`, `nothing` in it, `no name`, or `as it was`."""
+    """State of the former place: `rows`, `nothing` in it, `no name`, or `as it was`."""
 
     fails: bool = False
     idle: bool = False

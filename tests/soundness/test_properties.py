@@ -12,7 +12,7 @@ from random_plans import plans
 pytestmark = pytest.mark.spark
 
 EXAMPLES = int(os.environ.get("SOUNDNESS_EXAMPLES", "0"))
-"""How many random plans each test takes; without it a few, always the same."""
+"""Number of random plans for each test; without it a few, always the same."""
 
 some = settings(
     max_examples=EXAMPLES or 4,
@@ -40,7 +40,7 @@ WAYS = {
     "all columns selected": lambda frame: frame.select("*"),
     "repartition": lambda frame: frame.repartition(2),
 }
-"""What may be put around any part of a query without another meaning."""
+"""Wrappers for any part of a query that do not change its meaning."""
 
 
 @some

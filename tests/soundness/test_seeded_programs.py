@@ -70,13 +70,13 @@ def there(place=ROWS, name=PLACE, table="db.t"):
 
 
 WRONG = {
-    "nothing said": (Lineage(), there(), there(MORE), "changed, and is no output"),
+    "nothing said": (Lineage(), there(), there(MORE), "changed, and is not an output"),
     "too many rows": (Lineage(outputs=(output(rows=5),)), there(), there(MORE), "5 rows said"),
     "made": (Lineage(outputs=(output(Mode.CREATE),)), there(), there(MORE), "was there before"),
     "dropped": (Lineage(outputs=(output(Mode.DROP),)), there(), there(), "dropped, and there"),
     "never made": (Lineage(outputs=(output(Mode.CREATE),)), Moment(), Moment(), "and not there"),
     "not dropped": (Lineage(), there(), Moment(), "is a table no more, and not said"),
-    "not read": (Lineage(), there(), there(), "read, and is no input"),
+    "not read": (Lineage(), there(), there(), "read, and is not an input"),
     "another name": (
         Lineage(outputs=(output(symlinks=(Symlink("file:/wh", "db.u"),)),)),
         there(),
@@ -95,7 +95,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_the_comparison_finds_what_is_not_so(name):
-    """Each kind of false word is found, and none where a gap owns up to it."""
+    """Each kind of false statement is found, and none that has a gap."""
     lineage, before, after, wanted = WRONG[name]
     taken = [step(before, after, (PLACE,) if name == "not read" else ())]
     found = differences(lineage, taken)

@@ -26,7 +26,7 @@ def test_what_changes_with_a_column_has_an_edge_from_it(prover, query):
 
 
 def test_the_proof_finds_an_edge_that_is_not_there(prover, monkeypatch):
-    """Without the edges from any one base column, that column is told."""
+    """Without the edges from any one base column, that column is reported."""
     (query,) = (query for query in queries() if query.name == "joins: semi and anti")
     whole = prover.capture(query)
     for base in sorted({edge.base for edge in whole.edges}):

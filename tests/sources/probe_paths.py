@@ -21,7 +21,7 @@ ANY = "*"
 SESSION = "SparkSession"
 
 Lookup = Callable[[str, str], frozenset[str]]
-"""Takes a type and a member's key. Returns the types that the member may have; empty where there is none."""
+"""Takes a type and a member's key. Returns the types that the member may have; empty if unknown."""
 
 WHOLE = frozenset({"$exists", "$files", "$options", "$sql"})
 NUMBERS = frozenset({"$started", "$ended"})

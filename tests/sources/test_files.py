@@ -238,7 +238,7 @@ GLUE = {
     ],
 )
 def test_table_of_a_hive_metastore_says_so(facts: dict[str, Any], catalog: Catalog | None) -> None:
-    """A catalog that outlives the session is told with where it is; one in memory is nobody else's."""
+    """A catalog that outlives the session is named with its address; one in memory is left out."""
     (identity,) = identify(facts)
     assert identity.catalog == catalog
 

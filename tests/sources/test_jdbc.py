@@ -251,7 +251,7 @@ IN_CATALOG = {
     "options": {"url": "jdbc:h2:mem:shop", "dbtable": "__invalid_dbtable"},
     "identifier": "app.orders",
 }
-"""What a command on a table of a JDBC catalog tells of it."""
+"""Facts of a command on a table of a JDBC catalog."""
 
 
 @pytest.mark.parametrize(

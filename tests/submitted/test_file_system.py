@@ -47,7 +47,7 @@ def test_a_file_system_that_does_not_answer_is_given_up(fifo: Path, reader: subp
 
 
 def test_a_command_does_not_outlive_the_task(fifo: Path, reader: subprocess.Popen[str]):
-    """Airflow kills a task that does not end when it is told to."""
+    """Airflow kills a task that does not end when asked."""
     program = f"""
         import sys
         sys.path[:0] = {[str(Path(__file__).parent), *sys.path]!r}

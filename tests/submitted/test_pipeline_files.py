@@ -51,7 +51,7 @@ def test_a_flow_is_read_as_a_statement_over_tables(tmp_path: Path, statement: st
 
 
 def test_files_are_those_that_the_specification_includes(tmp_path: Path):
-    """`folder/**` is every file below; Python's caches are none."""
+    """`folder/**` is every file below, except Python's caches."""
     for name in ("flows/a.sql", "flows/deep/b.py", "flows/__pycache__/b.pyc", "more.sql", "other.sql"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("create materialized view m as select a from t")

@@ -13,7 +13,7 @@ BLOCKS = "import threading; threading.Event().wait()"
 
 
 class Told:
-    """A named pipe in which a process reports that it has reached some point."""
+    """A named pipe. Processes report that they have reached some point."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -83,7 +83,7 @@ def shop() -> list[dict[str, Any]]:
 
 @pytest.fixture
 def told(tmp_path: Path) -> Iterator[Told]:
-    """Return a pipe in which other processes report."""
+    """Return a pipe that other processes report to."""
     told = Told(tmp_path / "told")
     yield told
     os.close(told.descriptor)

@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.testing import compare as compare_all
 from airflow_provider_spark_lineage.testing.drafts import LEFT_OUT, MEASURED
 
 EMITTED = Path(__file__).with_name("emitted") / "nycflights.jsonl"
-"""What two example DAGs emitted: tasks, their executions, one that failed, DAG runs."""
+"""Events of two example DAGs: tasks, their executions, one that failed, DAG runs."""
 
 VARIABLES = {"DATA": "/data"}
 EVENTS = read_events(EMITTED)

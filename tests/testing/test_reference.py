@@ -251,7 +251,7 @@ def test_other_keys_are_not_compared():
 
 
 def test_relations_hold_for_whole_runs():
-    """A file that names START alone is not told that its run never ends, and a broken run of its DAG is."""
+    """For a file that names START alone a missing end is no problem, but a broken run of its DAG is."""
     expected = Expected.of_templates({"shop.load.event.start": {"run": {"runId": "{{ is_uuid(result) }}"}}})
     events = whole_run()
     assert compare(expected, Events.of(events)).ok
@@ -260,7 +260,7 @@ def test_relations_hold_for_whole_runs():
 
 
 def test_a_run_that_is_not_in_scope_may_go_on():
-    """A file that names one run is not told that another has not ended; what that emitted is judged."""
+    """For a file that names one run another unfinished one is no problem; the events of that are judged."""
     expected = Expected.of_templates({"shop.event.complete": {"eventType": "COMPLETE"}})
     events = whole_run()
     del events[4]
@@ -333,7 +333,7 @@ def test_a_count_that_allows_none_does_not_excuse_a_template(count):
     ],
 )
 def test_bad_counts_are_refused(counts, message):
-    """A count that is none would be ignored otherwise."""
+    """A wrong count would be ignored otherwise."""
     with pytest.raises(BadInputError, match=message):
         check({}, start(), counts=counts)
 

@@ -34,7 +34,7 @@ DAG_NAMED = [
     for number in range(1, 14)
     for place in (["root."] if number in (2, 4) else ["", "root."])
 ]
-"""Where the events of a whole run name the job of their DAG run."""
+"""Places of the DAG run's job name in the events of a whole run, as a report names them."""
 
 CASES: list[tuple[str, Change, list[tuple[str, str, str]]]] = [
     ("a terminal event alone", drop(1), [("start_first", "4", "")]),
@@ -224,7 +224,7 @@ def test_parents_may_be_outside_of_what_is_compared():
 
 
 def test_what_is_not_compared_is_not_related():
-    """A broken run of another DAG is none of a file's business that does not name it."""
+    """A broken run of another DAG does not concern a file without that DAG."""
     events = whole_run()
     stray = {**events[0], "job": {"namespace": "tests", "name": "other.t"}}
     stray["run"] = {"runId": run_id(70), "facets": {}}

@@ -1,4 +1,4 @@
-"""Every way in which a task can end after a write.
+"""Tasks with every possible ending, each after a write.
 
 A function writes `out/<run>/<name>` under ENDINGS_HOME, and a *mark* beside it once the write is done:
 the events are compared with the marks. Four tasks wait to be ended from outside.
@@ -119,7 +119,7 @@ def second_try(spark: SparkSession, ti: Any = None) -> None:
 
 @task.pyspark_lineage(config_kwargs=SPARK)
 def told_to_stop(spark: SparkSession) -> None:
-    """Is told so while Spark writes, and does not stop."""
+    """Gets a request to stop while Spark writes, and goes on."""
     from pyspark.sql.functions import udf
 
     @udf("string")

@@ -22,7 +22,7 @@ COPY = f"insert overwrite directory '{OUT}' using parquet select * from parquet.
 
 Datasets = tuple[Sequence[str], Sequence[str]]
 RECORDED: Datasets = (["orders"], ["out"])
-"""What the driver of `servers.driver` records."""
+"""Records of the driver of `servers.driver`."""
 
 NOTHING: Datasets = ([], [])
 
@@ -48,7 +48,7 @@ class Row:
     start: Datasets = NOTHING
     end: Datasets = NOTHING
     gaps: Sequence[str] = ()
-    """How each gap of the last event begins."""
+    """The beginning of each gap of the last event."""
 
     fails: bool = False
     expand: Mapping[str, Any] = field(default_factory=dict)

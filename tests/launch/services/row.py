@@ -52,10 +52,10 @@ class Row:
     state: str = "success"
 
     has_id: bool = True
-    """Whether the service had given the run an id when the task ended."""
+    """False if the service had given the run no id when the task ended."""
 
     id_of: str = ""
-    """What has that id in the service, where it is not named after the task."""
+    """The object that has that id in the service, if it is not named after the task."""
 
     at_start: str = ""
     """Names of inputs, an arrow, names of outputs."""
@@ -66,10 +66,10 @@ class Row:
     """A part of each reason that the last event gives."""
 
     is_recorded: bool = False
-    """Whether the records of the application's driver are read."""
+    """True if the records of the application's driver are read."""
 
     warnings: int = 0
-    """How many lines of the log have the first gap's reason."""
+    """Number of lines of the log with the first gap's reason."""
 
 
 def records() -> dict[str, str]:

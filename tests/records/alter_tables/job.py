@@ -1,4 +1,4 @@
-"""Changes of columns, partitions and place are outputs without edges; those of properties and comments are none."""
+"""Changes of columns, partitions and place are outputs without edges; properties and comments are not."""
 
 
 def setup(spark, path):

@@ -1,4 +1,4 @@
-"""Each table that the task made is an output, even without rows; one that IF NOT EXISTS found is none."""
+"""Each table that the task made is an output, even without rows; one that IF NOT EXISTS keeps is not."""
 
 
 def setup(spark, path):
