@@ -31,7 +31,7 @@ def main(lines: list[str]) -> int:
             log = spark / f"round-{number}.log"
             passed = run(spark, given, log)
             failed |= not passed
-            names = " ".join(one for one in releases if one)
+            names = " ".join(release for release in releases if release)
             console.print(f"{'[green]passed' if passed else '[red]FAILED'}[/] Spark {line} {names}")
             if not passed:
                 console.print(f"  see {log.relative_to(ROOT)}")

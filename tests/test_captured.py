@@ -82,7 +82,7 @@ def test_the_lineage_needs_no_records():
     captured.write(RECORD)
     captured.finish()
     assert list(captured.executions()) == []
-    assert [one.id for one in captured.run().applications] == [RECORD.application_id]
+    assert [application.id for application in captured.run().applications] == [RECORD.application_id]
 
 
 def test_a_package_without_such_a_name_says_so():

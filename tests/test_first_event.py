@@ -37,4 +37,4 @@ def test_the_lines_print_the_complete_event_of_the_task(tmp_path: Path) -> None:
     (output,) = event["outputs"]
     assert output["name"] == f"{tmp_path}/first/totals"
     assert output["facets"]["columnLineage"]["fields"].keys() == {"country", "sum(amount)"}
-    assert [one["name"] for one in event["inputs"]] == [f"{tmp_path}/first/orders.csv"]
+    assert [dataset["name"] for dataset in event["inputs"]] == [f"{tmp_path}/first/orders.csv"]

@@ -62,7 +62,7 @@ def test_commands_may_run_commands() -> None:
         parts=[insert, middle],
     )
     (found,) = executions([around])
-    assert [one.dataset.id.name for one in found.lineage.inputs] == ["/in"]
+    assert [source.dataset.id.name for source in found.lineage.inputs] == ["/in"]
     (output,) = found.lineage.outputs
     assert (output.dataset.id.name, output.mode.value) == ("/wh/t", "overwrite")
     assert [(edge.column, edge.field) for edge in output.edges] == [("a", "a")]
@@ -74,7 +74,7 @@ def test_what_an_unknown_command_wrote_is_known() -> None:
     read = {"node": "LogicalRelation", "expr_id": 1, "probed": {"paths": ["file:/in"], "format": "Parquet"}}
     insert = part(node(WRITE, rows), read, target(WRITE, {"paths": "file:/out", "format": "Parquet"}))
     (found,) = executions([record([], plan=node("CompactCommand"), facts=[], parts=[insert])])
-    assert [one.dataset.id.name for one in found.lineage.outputs] == ["/out"]
+    assert [output.dataset.id.name for output in found.lineage.outputs] == ["/out"]
     assert "CompactCommand is not known" in found.lineage.gaps[0].reason
 
 
@@ -97,7 +97,9 @@ def test_spark_s_own_reads_are_nobody_s() -> None:
         record([], plan=scan(column("value", 1)), facts=facts, name="head"),
         record(scan(column("a", 1))),
     ]
-    assert [(one.number, one.record.name) for one in executions(records)] == [(1, "command")]
+    assert [(execution.number, execution.record.name) for execution in executions(records)] == [
+        (1, "command")
+    ]
 
 
 READ = {"node": "LogicalRelation", "expr_id": 1, "probed": {"paths": ["file:/in"], "format": "Parquet"}}

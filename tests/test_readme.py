@@ -100,7 +100,9 @@ def test_readme_shows_the_event_from_which_the_picture_is_drawn() -> None:
     [shown] = map(json.loads, re.findall(r"```json\n(.*?)```", README.read_text(), re.DOTALL))
     event = json.loads((ROOT / "docs" / "lineage.json").read_text())
     assert shown["job"] == event["job"]
-    assert {one["name"] for one in shown["inputs"]} == {one["name"] for one in event["inputs"]}
+    assert {dataset["name"] for dataset in shown["inputs"]} == {
+        dataset["name"] for dataset in event["inputs"]
+    }
     for ours, theirs in zip(shown["outputs"], event["outputs"], strict=True):
         fields = theirs["facets"]["columnLineage"]["fields"]
         assert set(ours["facets"]["columnLineage"]["fields"]) <= set(fields)

@@ -151,7 +151,7 @@ def test_a_backend_that_hangs_does_not_hold_the_task(backend, monkeypatch, caplo
         if thread.name == "spark-lineage-events":
             thread.join(30)
     assert backend.sent == [("START", "d.t.orders")]
-    assert [one.name for one in lineage.operator_lineage().inputs] == ["/in/orders"]
+    assert [source.name for source in lineage.operator_lineage().inputs] == ["/in/orders"]
 
 
 @pytest.mark.usefixtures("unsettled")
@@ -162,7 +162,7 @@ def test_a_fault_of_ours_costs_lineage_only(backend, caplog):
     lineage.finish()
     assert [entry.levelname for entry in caplog.records] == ["WARNING"]
     assert "This has no impact on the task" in caplog.text
-    assert [one.name for one in lineage.operator_lineage().inputs] == ["/in/orders"]
+    assert [source.name for source in lineage.operator_lineage().inputs] == ["/in/orders"]
     assert backend.sent == []
 
 
@@ -177,7 +177,7 @@ def test_a_task_that_is_told_to_stop_sends_what_it_did(backend):
     lineage.stop(instance())
     (event,) = backend.events
     assert (event.eventType.value, event.job.name) == ("OTHER", "d.t")
-    assert [one.name for one in event.inputs] == ["/in/orders"]
+    assert [source.name for source in event.inputs] == ["/in/orders"]
     assert "asked the task to stop" in str(event.run.facets["sparkLineage_gaps"])
 
 
@@ -204,7 +204,7 @@ def test_a_task_that_goes_on_after_it_was_told_to_stop_is_complete(backend):
     lineage.stop(instance())
     captured.write(TWO[1])
     lineage.finish()
-    assert [one.number for one in lineage.run.executions] == [1, 2]
+    assert [execution.number for execution in lineage.run.executions] == [1, 2]
     assert lineage.run.lineage.gaps == ()
 
 
@@ -274,7 +274,7 @@ def test_a_task_that_is_deferred_sends_what_it_did(backend):
     lineage.pause(instance())
     (event,) = backend.events
     assert (event.eventType.value, event.job.name) == ("OTHER", "d.t")
-    assert [one.name for one in event.inputs] == ["/in/orders"]
+    assert [source.name for source in event.inputs] == ["/in/orders"]
     assert "sparkLineage_gaps" not in event.run.facets
 
 
@@ -307,7 +307,7 @@ def test_facets_are_equal_on_every_call_and_share_nothing(finished):
     """The provider's redactor writes into its argument, and other listeners ask again."""
     first, second = finished.operator_lineage(), finished.operator_lineage()
     assert first == second
-    assert [one.name for one in first.inputs] == ["/in/orders"]
+    assert [source.name for source in first.inputs] == ["/in/orders"]
     assert first.inputs[0] is not second.inputs[0]
     first.inputs[0].facets.clear()
     assert finished.operator_lineage() == second
@@ -319,7 +319,7 @@ def test_facets_can_be_asked_in_a_forked_child(finished):
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        names = ",".join(one.name for one in finished.operator_lineage().inputs)
+        names = ",".join(source.name for source in finished.operator_lineage().inputs)
         os.write(writer, names.encode())
         os._exit(0)
     os.waitpid(child, 0)
@@ -333,12 +333,12 @@ def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", '{"type": "console"}')
     caches = [one for one in vars(conf).values() if hasattr(one, "cache_clear")]
-    for one in caches:
-        one.cache_clear()
+    for cache in caches:
+        cache.cache_clear()
     yield
     monkeypatch.undo()
-    for one in caches:
-        one.cache_clear()
+    for cache in caches:
+        cache.cache_clear()
 
 
 OURS = "airflow_provider_spark_lineage.operators.pyspark.PySparkLineageOperator"

@@ -49,7 +49,7 @@ class Backend:
     def events(self, *, accepted: bool = False) -> list[dict[str, Any]]:
         """The events that were sent, in that order; on request only those that were taken."""
         with self._lock:
-            return [one.event for one in self.received if one.is_accepted or not accepted]
+            return [received.event for received in self.received if received.is_accepted or not accepted]
 
     def become(self, mode: Mode) -> None:
         """Treat every request from now on, and those that hang, like this."""

@@ -52,7 +52,7 @@ class Watch:
 
     def states(self) -> dict[str, str]:
         """State of each task; of a mapped one, of one of its instances."""
-        return {one["task_id"]: one["state"] for one in self._airflow.tasks(self.run_id)}
+        return {task["task_id"]: task["state"] for task in self._airflow.tasks(self.run_id)}
 
     def marks(self) -> list[dict[str, Any]]:
         return marks_of(self._home, self.run_id)
@@ -70,7 +70,7 @@ class Watch:
                 continue
             self._done.add(name)
             if name == "killed":
-                (pid,) = (one["pid"] for one in marks if one["what"] == "may be killed")
+                (pid,) = (each["pid"] for each in marks if each["what"] == "may be killed")
                 os.kill(pid, signal.SIGKILL)
             elif name.endswith("marked_failed"):
                 self._airflow.mark_failed(self.run_id, name)
@@ -81,14 +81,14 @@ class Watch:
         """Work of a killed task is known if its events were sent in time: as its executions end."""
         if self._backend.mode != "answers":
             return True
-        ends = (one for one in self._backend.events() if one["eventType"] == "COMPLETE")
+        ends = (event for event in self._backend.events() if event["eventType"] == "COMPLETE")
         return any(parent_of(event) == run_id for event in ends)
 
 
 def falsehoods(watch: Watch, backend: Backend, home: Path) -> list[str]:
     """Whatever is not true in any event that was sent, whether it was accepted or not."""
     events = backend.events()
-    return [line for one in watch.tries() for line in wrong(one, events, str(home / "orders"))]
+    return [line for attempt in watch.tries() for line in wrong(attempt, events, str(home / "orders"))]
 
 
 def held_s(attempt: Try, home: Path, run_id: str) -> tuple[float, float]:
@@ -112,7 +112,11 @@ def held_s(attempt: Try, home: Path, run_id: str) -> tuple[float, float]:
 
 def held_too_long(watch: Watch, home: Path) -> list[str]:
     """The tries that ended by themselves, and waited for the backend longer than they should."""
-    held = [(one, *held_s(one, home, watch.run_id)) for one in watch.tries() if "all" in one.tells.values()]
+    held = [
+        (attempt, *held_s(attempt, home, watch.run_id))
+        for attempt in watch.tries()
+        if "all" in attempt.tells.values()
+    ]
     return [
         f"{one}: {at_start:.0f} s before it executed, {at_end:.0f} s after it had"
         for one, at_start, at_end in held
@@ -130,7 +134,7 @@ def test_every_ending_is_told(airflow: Airflow, backend: Backend, home: Path) ->
     assert "site-packages" in package
 
     def unsaid() -> list[str]:
-        return [line for one in watch.tries() for line in missing(one, backend.events(accepted=True))]
+        return [line for attempt in watch.tries() for line in missing(attempt, backend.events(accepted=True))]
 
     wait_for(lambda: not unsaid(), lambda: "\n".join(unsaid()), ARRIVAL_TIMEOUT_S)
     assert falsehoods(watch, backend, home) == []
@@ -148,7 +152,7 @@ def test_a_backend_that_fails_changes_no_task(airflow: Airflow, backend: Backend
     returned_at: list[float] = []
 
     def fail_in_turns(tasks: list[dict[str, Any]]) -> None:
-        ended = sum(one["state"] in ("success", "failed", "skipped") for one in tasks)
+        ended = sum(task["state"] in ("success", "failed", "skipped") for task in tasks)
         mode = next(mode for least, mode in FAILURES if ended >= least)
         if mode != backend.mode:
             backend.become(mode)

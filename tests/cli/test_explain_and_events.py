@@ -93,8 +93,8 @@ def test_explain_each_execution(recorded):
 def test_explain_as_json(recorded):
     """A program gets the same lineage as one JSON object."""
     document = json.loads(run("explain", recorded("two_copies"), "--json", "--each").stdout)
-    assert [one["name"] for one in document["outputs"]] == ["/data/a", "/data/b"]
-    assert [len(one["outputs"]) for one in document["executions"]] == [1, 1]
+    assert [dataset["name"] for dataset in document["outputs"]] == ["/data/a", "/data/b"]
+    assert [len(execution["outputs"]) for execution in document["executions"]] == [1, 1]
 
 
 def test_jobs_over_rdds_are_called_so(recorded):

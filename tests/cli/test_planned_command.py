@@ -32,8 +32,10 @@ def test_sql_with_variables(tmp_path):
     file.write_text("insert into parquet.`s3://b/${x}` select * from db.t")
     result = run("--var", "x=out", "--conf", "spark.sql.warehouse.dir=s3://b/w", "--json", file)
     document = json.loads(result.stdout)
-    assert [one["name"] for one in document["outputs"]] == ["out"]
-    assert [(one["namespace"], one["name"]) for one in document["inputs"]] == [("s3://b/w", "db.t")]
+    assert [dataset["name"] for dataset in document["outputs"]] == ["out"]
+    assert [(dataset["namespace"], dataset["name"]) for dataset in document["inputs"]] == [
+        ("s3://b/w", "db.t")
+    ]
 
 
 def test_relative_paths_are_below_the_folder(tmp_path):

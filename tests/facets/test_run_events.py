@@ -78,7 +78,11 @@ def test_start_of_an_execution_names_what_it_reads_and_writes(execution, whole):
     """With their schemas, as its end does: a plan says them before it runs. No version is made yet."""
     _, started, ended, _ = events_of([execution], whole, **NAMED)
     for side in ("inputs", "outputs"):
-        assert [one["name"] for one in started[side]] == [one["name"] for one in ended[side]] != []
+        assert (
+            [dataset["name"] for dataset in started[side]]
+            == [dataset["name"] for dataset in ended[side]]
+            != []
+        )
         for before, after in zip(started[side], ended[side], strict=True):
             assert before["facets"]["schema"] == after["facets"]["schema"]
             assert before["facets"]["dataSource"] == after["facets"]["dataSource"]

@@ -49,11 +49,13 @@ def test_an_event_does_not_grow_with_the_number_of_executions():
     gaps = tuple(Gap(f"RDD#{number}", "Rows came out of an RDD.") for number in range(MAX_ENTRIES + 1))
     failures = tuple(Failure("E", str(number)) for number in range(MAX_ENTRIES + 2))
     facets = lineage_run_facets(Lineage(gaps=gaps, failures=failures))
-    assert [one.reason for one in facets[GAPS].gaps[MAX_ENTRIES:]] == [
+    assert [gap.reason for gap in facets[GAPS].gaps[MAX_ENTRIES:]] == [
         "2 more failures are not listed",
         "1 more gaps are not listed",
     ]
-    assert [one.message for one in facets[FAILURES].failures] == [one.message for one in failures[2:]]
+    assert [failure.message for failure in facets[FAILURES].failures] == [
+        failure.message for failure in failures[2:]
+    ]
 
 
 def test_the_error_message_is_the_failure_that_ended_the_run(failures):

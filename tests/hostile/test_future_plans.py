@@ -16,7 +16,9 @@ def lineage_of(query: Tree) -> Lineage:
 
 
 def edges_of(lineage: Lineage, name: str) -> set[tuple[str, Kind]]:
-    return {(edge.field, edge.kind) for one in lineage.outputs for edge in one.edges if edge.column == name}
+    return {
+        (edge.field, edge.kind) for output in lineage.outputs for edge in output.edges if edge.column == name
+    }
 
 
 def gaps_of(lineage: Lineage) -> str:

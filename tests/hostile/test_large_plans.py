@@ -62,7 +62,7 @@ def test_500_joins_of_one_table() -> None:
     last = project(tree, alias("x", 7, column("v", 499_001)))
     places = [(1000 * number or 1, "file:/in") for number in range(500)]
     lineage = lineage_of(record(last, *places))
-    assert [one.dataset.id.name for one in lineage.inputs] == ["/in"]
+    assert [source.dataset.id.name for source in lineage.inputs] == ["/in"]
     assert edges_of(lineage, "x") == {("v", Kind.IDENTITY)}
     assert edges_of(lineage, "") == {("k", Kind.JOIN)}
 

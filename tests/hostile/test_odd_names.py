@@ -51,12 +51,14 @@ def test_name_is_kept_to_the_letter(name: str, tmp_path: Path) -> None:
     back.facts[1]["probed"]["paths"] = "file:/last"
     write_record(tmp_path, back)
     recorded = RecordedFolder(tmp_path)
-    last = next(one for one in recorded.lineage.outputs if one.dataset.id.name == "/last")
+    last = next(written for written in recorded.lineage.outputs if written.dataset.id.name == "/last")
     assert [(edge.source.name, edge.field, edge.kind) for edge in last.edges] == [
         ("/in", name, Kind.TRANSFORMATION)
     ]
     event = recorded.events(namespace="tests", job="names")[-1]
-    output = next(one for one in json.loads(json.dumps(event))["outputs"] if one["name"] == "/last")
+    output = next(
+        dataset for dataset in json.loads(json.dumps(event))["outputs"] if dataset["name"] == "/last"
+    )
     (read,) = output["facets"]["columnLineage"]["fields"]["x"]["inputFields"]
     assert read["field"] == name
 

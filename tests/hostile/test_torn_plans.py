@@ -115,7 +115,7 @@ def check(found: list[Record]) -> Lineage:
     with limited():
         lineage = compose(execution.lineage for execution in executions(found))
         render(lineage)
-    inputs = {one.dataset.id for one in lineage.inputs}
+    inputs = {source.dataset.id for source in lineage.inputs}
     for output in lineage.outputs:
         assert {edge.source for edge in output.edges} <= inputs
     return lineage
@@ -145,7 +145,7 @@ def test_what_only_the_execution_inside_names_is_an_input() -> None:
     )
     for each in ids:
         each["exprId"] = 1.5
-    assert [one.dataset.id.name for one in check(found).inputs] == ["/data/orders"]
+    assert [source.dataset.id.name for source in check(found).inputs] == ["/data/orders"]
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])

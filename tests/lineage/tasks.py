@@ -49,8 +49,8 @@ def writes(
     version: str = "",
     **more: Any,
 ) -> Output:
-    columns = dict.fromkeys(one.column for one in edges if one.column)
-    inputs = tuple(sorted({one.source for one in edges}))
+    columns = dict.fromkeys(each.column for each in edges if each.column)
+    inputs = tuple(sorted({each.source for each in edges}))
     written = dataset(name, *columns, table=table).at(version)
     return Output(written, mode, Statistics(rows), edges, inputs, **more)
 
@@ -69,16 +69,16 @@ def execution(*parts: Input | Output, **more: Any) -> Lineage:
 
 
 def inputs_of(lineage: Lineage) -> list[str]:
-    return [one.dataset.id.name.removeprefix("/wh/") for one in lineage.inputs]
+    return [source.dataset.id.name.removeprefix("/wh/") for source in lineage.inputs]
 
 
 def edges_of(lineage: Lineage, name: str) -> set[Edge]:
-    (output,) = (one for one in lineage.outputs if one.dataset.id == place(name))
+    (output,) = (written for written in lineage.outputs if written.dataset.id == place(name))
     return set(output.edges)
 
 
 def modes_of(lineage: Lineage) -> dict[str, Mode]:
-    return {one.dataset.id.name.removeprefix("/wh/"): one.mode for one in lineage.outputs}
+    return {output.dataset.id.name.removeprefix("/wh/"): output.mode for output in lineage.outputs}
 
 
 def entry(name: str, mode: Mode, at: str = "", previous: str = "") -> Output:

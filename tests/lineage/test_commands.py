@@ -26,7 +26,7 @@ PARQUET = {"location": "file:/data/t", "format": "parquet"}
 
 
 def named(found):
-    return [(one.dataset.id.namespace, one.dataset.id.name) for one in found.outputs]
+    return [(output.dataset.id.namespace, output.dataset.id.name) for output in found.outputs]
 
 
 def test_drop_of_a_managed_table_removes_its_files() -> None:
@@ -156,7 +156,7 @@ def test_renamed_iceberg_table_lies_where_it_was(new: list[str]) -> None:
     }
     (output,) = effect(Command((), (), "X#0", change=Change.RENAMED), facts).outputs
     assert output.dataset.id.name == "db.newer"
-    assert [(one.name, one.type) for one in output.dataset.identity.symlinks] == [("/wh/db/t", "LOCATION")]
+    assert [(link.name, link.type) for link in output.dataset.identity.symlinks] == [("/wh/db/t", "LOCATION")]
     assert output.previous is not None
     assert (output.previous.namespace, output.previous.name) == ("http://names:8181", "db.t")
 
@@ -175,7 +175,7 @@ def test_an_emptied_partition_leaves_the_rest_of_the_table() -> None:
         (), (), "TruncateTableCommand#0", relation="TruncateTableCommand", change=Change.EMPTIED
     )
     facts = {**SESSION, **PARQUET, "table_type": "MANAGED"}
-    assert [one.mode for one in effect(truncate, facts).outputs] == [Mode.TRUNCATE]
+    assert [written.mode for written in effect(truncate, facts).outputs] == [Mode.TRUNCATE]
     drop = replace(truncate, relation="AlterTableDropPartitionCommand", change=Change.ALTERED)
     for command in (truncate, drop):
         (output,) = effect(command, {**facts, "partitions": 1}).outputs

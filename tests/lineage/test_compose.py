@@ -146,11 +146,11 @@ def test_former_version_holds_what_it_held_then() -> None:
     ]
     for version, sources in {"0": "a", "1": "ac", "2": "d"}.items():
         reading = execution(reads("t", "x", version=version), writes("b", edge("t.x", "x")))
-        assert edges_of(compose([*writing, reading]), "b") == {edge(f"{one}.x", "x") for one in sources}
+        assert edges_of(compose([*writing, reading]), "b") == {edge(f"{source}.x", "x") for source in sources}
         restoring = execution(reads("t", "x", version=version), writes("t", edge("t.x", "x"), version="3"))
         reading = execution(reads("t", "x", version="3"), writes("b", edge("t.x", "x")))
         restored = compose([*writing, restoring, reading])
-        assert edges_of(restored, "b") == {edge(f"{one}.x", "x") for one in sources}
+        assert edges_of(restored, "b") == {edge(f"{source}.x", "x") for source in sources}
 
 
 def test_two_versions_in_one_query_are_traced_apart() -> None:
@@ -236,7 +236,7 @@ def test_two_copies_are_two_edges() -> None:
             execution(reads("c", "x"), writes("d", edge("c.x", "x"))),
         ]
     )
-    assert {(one.dataset.id, one.inputs) for one in lineage.outputs} == {
+    assert {(output.dataset.id, output.inputs) for output in lineage.outputs} == {
         (place("b"), (place("a"),)),
         (place("d"), (place("c"),)),
     }
@@ -339,16 +339,16 @@ copies = st.builds(
 def test_every_edge_of_a_task_starts_at_one_of_its_inputs(executions: list[Lineage]) -> None:
     """Tracing never leads to something that the task did not read from outside."""
     lineage = compose(executions)
-    inputs = {one.dataset.id for one in lineage.inputs}
-    assert {found.source for output in lineage.outputs for found in output.edges} <= inputs
+    inputs = {source.dataset.id for source in lineage.inputs}
+    assert {each.source for output in lineage.outputs for each in output.edges} <= inputs
 
 
 @given(st.lists(copies, max_size=6))
 def test_asking_on_the_way_changes_nothing(executions: list[Lineage]) -> None:
     """`lineage()` is the lineage so far, however often somebody asks."""
     composer = Composer()
-    for one in executions:
-        composer.add(one)
+    for each in executions:
+        composer.add(each)
         assert composer.lineage() == composer.lineage()
     assert composer.lineage() == compose(executions)
 
@@ -369,7 +369,9 @@ def test_reads_of_what_the_task_made_are_counted_to_the_last() -> None:
         made,
         *(execution(reads("t", "one", rows=rows), writes("b", edge("t.one", "x"))) for rows in (2, 7)),
     ]
-    assert [(one.dataset.id, one.statistics.rows) for one in compose(steps).inputs] == [(place("t"), 7)]
+    assert [(source.dataset.id, source.statistics.rows) for source in compose(steps).inputs] == [
+        (place("t"), 7)
+    ]
 
 
 def test_batches_of_one_stream_are_one_read() -> None:
@@ -394,7 +396,7 @@ def test_thousand_appends_are_one_output() -> None:
     (output,) = lineage.outputs
     assert output.statistics.rows == 2000
     assert output.edges == (edge("a.x", "x"),)
-    assert [one.statistics.rows for one in lineage.inputs] == [2]
+    assert [source.statistics.rows for source in lineage.inputs] == [2]
 
 
 def test_sum_of_writes_is_unknown_where_one_of_them_is() -> None:

@@ -45,7 +45,7 @@ def test_dropped_table_disappears() -> None:
         ]
     )
     assert inputs_of(lineage) == ["a"]
-    assert [one.dataset.id for one in lineage.outputs] == [place("b")]
+    assert [output.dataset.id for output in lineage.outputs] == [place("b")]
     assert edges_of(lineage, "b") == {edge("a.x", "x")}
 
 
@@ -82,7 +82,7 @@ def test_entry_renamed_twice_was_called_what_it_was_before_the_task() -> None:
 def test_name_that_a_new_table_took_is_no_name_of_the_old_place() -> None:
     """`saveAsTable` over an external table makes a managed one of the same name at another place."""
     steps = [execution(writes("out", table="db.t", rows=1)), execution(writes("t", table="db.t", rows=2))]
-    links = {one.dataset.id: one.dataset.identity.symlinks for one in compose(steps).outputs}
+    links = {output.dataset.id: output.dataset.identity.symlinks for output in compose(steps).outputs}
     assert (links[place("out")], len(links[place("t")])) == ((), 1)
 
 
@@ -98,7 +98,7 @@ def test_column_born_in_a_dropped_table_has_no_origin() -> None:
     )
     assert inputs_of(lineage) == []
     assert edges_of(lineage, "b") == set()
-    assert [one.dataset.id for one in lineage.outputs] == [place("b")]
+    assert [output.dataset.id for output in lineage.outputs] == [place("b")]
 
 
 def test_a_kept_frame_of_a_dropped_table_has_nothing_of_the_next_table_of_that_name() -> None:
@@ -120,7 +120,7 @@ def test_a_kept_frame_of_a_dropped_table_has_nothing_of_the_next_table_of_that_n
 
 
 def named(lineage: Lineage) -> list[tuple[str, Mode]]:
-    return [(one.dataset.id.name, one.mode) for one in lineage.outputs]
+    return [(output.dataset.id.name, output.mode) for output in lineage.outputs]
 
 
 def test_dropping_an_external_table_leaves_its_data() -> None:
@@ -276,7 +276,7 @@ def test_rename_takes_along_what_the_task_wrote() -> None:
     assert modes_of(lineage) == {"b": Mode.OVERWRITE, "new": Mode.CREATE}
     assert edges_of(lineage, "b") == {edge("a.x", "y")}
     assert edges_of(lineage, "new") == {edge("a.x", "x")}
-    assert [one.statistics.rows for one in lineage.outputs] == [None, 2]
+    assert [output.statistics.rows for output in lineage.outputs] == [None, 2]
 
 
 def test_renaming_what_was_there_before_says_its_old_name() -> None:
@@ -395,7 +395,7 @@ def test_truncated_and_filled_is_overwritten() -> None:
     )
     assert modes_of(lineage)["t"] is Mode.OVERWRITE
     assert edges_of(lineage, "b") == {edge("c.x", "x")}
-    assert next(one for one in lineage.outputs if one.dataset.id == place("t")).statistics.rows == 2
+    assert next(output for output in lineage.outputs if output.dataset.id == place("t")).statistics.rows == 2
 
 
 def test_of_a_table_with_an_emptied_partition_nobody_knows_the_rows() -> None:
@@ -404,7 +404,7 @@ def test_of_a_table_with_an_emptied_partition_nobody_knows_the_rows() -> None:
     filled = execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=5))
     lineage = compose([filled, execution(emptied)])
     assert edges_of(lineage, "t") == {edge("a.x", "x")}
-    assert [one.statistics.rows for one in lineage.outputs] == [None]
+    assert [output.statistics.rows for output in lineage.outputs] == [None]
 
 
 def test_created_again_if_not_exists_keeps_what_it_holds() -> None:
@@ -426,7 +426,7 @@ def test_view_is_what_its_last_definition_says() -> None:
 
     def view(*edges: Edge, mode: Mode) -> Output:
         identity = Identity(DatasetId(WAREHOUSE, "db.v"), type="VIEW")
-        inputs = tuple(sorted({one.source for one in edges}))
+        inputs = tuple(sorted({each.source for each in edges}))
         return Output(Dataset(identity, (Field("x", "int"),)), mode, edges=edges, inputs=inputs)
 
     steps = [
@@ -457,7 +457,7 @@ def test_a_table_changed_in_place_has_its_largest_read_afterwards() -> None:
         read = Input(dataset("t", "x"), Statistics(1))
         again = Input(dataset("t", "x"), Statistics(24))
         lineage = compose([execution(read, first), execution(again, writes("b", edge("t.x", "x")))])
-        return [one.statistics.rows for one in lineage.inputs if one.dataset.id == place("t")]
+        return [source.statistics.rows for source in lineage.inputs if source.dataset.id == place("t")]
 
     assert rows_read(writes("t", edge("t.x", "x"), rewrites=True)) == [24]
     assert rows_read(writes("t", edge("t.x", "x"))) == [1]

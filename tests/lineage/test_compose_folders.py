@@ -42,11 +42,11 @@ def read(*folders: str, rows: int | None = None) -> Lineage:
 
 
 def sources(lineage: Lineage, name: str = "out") -> set[str]:
-    return {one.source.name.removeprefix("/wh/") for one in edges_of(lineage, name)}
+    return {each.source.name.removeprefix("/wh/") for each in edges_of(lineage, name)}
 
 
 def rows_read(lineage: Lineage) -> int | None:
-    (of_folders,) = (one for one in lineage.inputs if one.dataset.id.name == "/wh/d")
+    (of_folders,) = (source for source in lineage.inputs if source.dataset.id.name == "/wh/d")
     return of_folders.statistics.rows
 
 

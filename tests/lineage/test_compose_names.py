@@ -127,7 +127,7 @@ def check(catalog: Catalog, steps: list[tuple[str, str, str]], named: Callable[[
     for step in steps:
         catalog.take(*step)
     lineage = compose(catalog.executions)
-    said = {one.dataset.id: (one.mode, one.previous) for one in lineage.outputs}
+    said = {written.dataset.id: (written.mode, written.previous) for written in lineage.outputs}
     truth = expected(catalog, named)
     assert set(said) == set(truth)
     for name, (mode, previous) in said.items():
@@ -137,10 +137,12 @@ def check(catalog: Catalog, steps: list[tuple[str, str, str]], named: Callable[[
     for output in lineage.outputs:
         table = next((one for one in catalog.tables.values() if names[id(one)] == output.dataset.id), None)
         if table is not None and table.sources:
-            born = {names[id(one)] for one in table.sources if id(one) in names and one is not table}
-            assert {one.source for one in output.edges} - {place("x")} == born
-    there = {one.dataset.id for one in (*lineage.inputs, *lineage.outputs)}
-    assert {one.source for output in lineage.outputs for one in output.edges} <= there
+            born = {
+                names[id(source)] for source in table.sources if id(source) in names and source is not table
+            }
+            assert {each.source for each in output.edges} - {place("x")} == born
+    there = {each.dataset.id for each in (*lineage.inputs, *lineage.outputs)}
+    assert {each.source for output in lineage.outputs for each in output.edges} <= there
 
 
 @settings(max_examples=500, deadline=None)

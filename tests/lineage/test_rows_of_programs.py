@@ -64,7 +64,7 @@ def test_an_rdd_of_more_rdds_than_were_asked_is_a_gap() -> None:
     origins = [{"paths": ["file:/in/a.txt"]}, {"more": True}]
     facts = [{"node": "RDD", "expr_id": -1, "probed": {"origins": origins}}]
     lineage = lineage_of(read_plan(tree), ExecutionFacts(facts=facts)).lineage
-    assert [one.dataset.id.name for one in lineage.inputs] == ["/in/a.txt"]
+    assert [source.dataset.id.name for source in lineage.inputs] == ["/in/a.txt"]
     assert ["too many others" in gap.reason for gap in lineage.gaps] == [True]
 
 

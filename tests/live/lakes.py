@@ -28,7 +28,7 @@ def lineage(records):
 
 def named(datasets):
     """The version of each dataset, by the last part of its name."""
-    return {one.dataset.id.name.rsplit("/", 1)[-1]: one.dataset.identity.version for one in datasets}
+    return {each.dataset.id.name.rsplit("/", 1)[-1]: each.dataset.identity.version for each in datasets}
 
 
 def edges(found):

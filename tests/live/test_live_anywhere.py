@@ -88,7 +88,7 @@ def test_a_block_is_captured_wherever_it_stands(spark, tmp_path, scratch, place,
 
     place(block, monkeypatch)
     (captured,) = found
-    assert [one.dataset.id.name for one in captured.lineage.outputs] == [str(tmp_path / "out")]
+    assert [output.dataset.id.name for output in captured.lineage.outputs] == [str(tmp_path / "out")]
     assert captured.lineage.gaps == ()
     names = [event["eventType"] for event in captured.events()]
     assert names == ["START", "START", "COMPLETE", "COMPLETE"]

@@ -58,8 +58,8 @@ def test_queries_jobs_and_streams_of_a_cluster_are_captured(spark, tmp_path):
         ("copy", "id", "id"),
         ("copy", "twice", "twice"),
     }
-    assert [one.dataset.id.name for one in captured.lineage.inputs] == [source]
-    totals = next(one for one in captured.lineage.outputs if one.dataset.id.name.endswith("totals"))
+    assert [read.dataset.id.name for read in captured.lineage.inputs] == [source]
+    totals = next(output for output in captured.lineage.outputs if output.dataset.id.name.endswith("totals"))
     assert totals.statistics.rows == 10
     (gap,) = captured.lineage.gaps
     assert "came through an RDD" in gap.reason

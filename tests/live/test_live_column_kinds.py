@@ -62,7 +62,7 @@ def captured(spark, tmp_path_factory):
 @pytest.fixture(scope="module")
 def outputs(captured):
     """Return the outputs of the last event, that of the whole run, by the names of the cases."""
-    return {one["name"].rsplit("/", 1)[-1]: one for one in captured.events()[-1]["outputs"]}
+    return {dataset["name"].rsplit("/", 1)[-1]: dataset for dataset in captured.events()[-1]["outputs"]}
 
 
 @pytest.mark.parametrize(("name", "edges"), [(name, edges) for name, _, edges in cases()])

@@ -135,12 +135,12 @@ def test_every_task_has_the_lineage_of_its_classic_run(lineages, classic):
     for name, captured in lineages.items():
         event, want = captured.events(job=name)[-1], classic[name]
         for side in ("inputs", "outputs"):
-            found = {(one["namespace"], one["name"]) for one in event[side]}
-            assert found == {(one["namespace"], one["name"]) for one in want[side]}, name
+            found = {(dataset["namespace"], dataset["name"]) for dataset in event[side]}
+            assert found == {(dataset["namespace"], dataset["name"]) for dataset in want[side]}, name
         assert edges_of(event) == edges_of(want), name
         assert rows_of(event) == rows_of(want), name
         for found, wanted in zip(event["outputs"], want["outputs"], strict=True):
-            columns = [(one["name"], one["type"]) for one in found["facets"]["schema"]["fields"]]
-            assert columns == [(one["name"], one["type"]) for one in wanted["facets"]["schema"]["fields"]], (
-                name
-            )
+            columns = [(field["name"], field["type"]) for field in found["facets"]["schema"]["fields"]]
+            assert columns == [
+                (field["name"], field["type"]) for field in wanted["facets"]["schema"]["fields"]
+            ], name

@@ -79,7 +79,7 @@ def test_a_table_has_one_name_however_it_is_written(spark, url, read, tmp_path, 
     (read,) = captured.run().lineage.inputs
     assert (read.dataset.id.namespace, read.dataset.id.name) == (server(url), "postgres.public.people")
     assert read.statistics.rows == 3
-    assert [(one.name, one.type) for one in read.dataset.fields] == [
+    assert [(field.name, field.type) for field in read.dataset.fields] == [
         ("id", "bigint"),
         ("name", "string"),
         ("age", "int"),
@@ -149,11 +149,11 @@ def test_rows_are_counted_for_the_table_that_they_were_read_from(spark, read, pe
     files = spark.read.parquet(people).select("id")
     with capture_lineage(spark) as captured:
         read(dbtable="people").filter("age >= 30").join(files, "id").write.parquet(str(tmp_path / "out"))
-    rows = {one.dataset.id.name: one.statistics.rows for one in captured.run().lineage.inputs}
+    rows = {source.dataset.id.name: source.statistics.rows for source in captured.run().lineage.inputs}
     assert rows == {"postgres.public.people": 2, people: 5}
     with capture_lineage(spark) as captured:
         read(query="select id from people").join(files, "id").write.parquet(str(tmp_path / "again"))
-    rows = {one.dataset.id.name: one.statistics.rows for one in captured.run().lineage.inputs}
+    rows = {source.dataset.id.name: source.statistics.rows for source in captured.run().lineage.inputs}
     assert rows == {"postgres.public.people": None, people: 5}
 
 
@@ -207,12 +207,12 @@ def test_a_table_that_the_task_wrote_and_read_back_is_traced_through(spark, url,
         spark.read.parquet(people).createOrReplaceTempView("files")
         spark.sql("create table pg.public.between as select upper(name) as called, age from files")
         spark.read.jdbc(url, "between", properties=driver).write.parquet(str(tmp_path / "out"))
-    (end,) = [one for one in captured.run().lineage.outputs if one.dataset.id.namespace == "file"]
+    (end,) = [output for output in captured.run().lineage.outputs if output.dataset.id.namespace == "file"]
     assert {(edge.source.name, edge.field, edge.column) for edge in end.edges} == {
         (people, "name", "called"),
         (people, "age", "age"),
     }
-    assert [one.dataset.id.name for one in captured.run().lineage.inputs] == [people]
+    assert [source.dataset.id.name for source in captured.run().lineage.inputs] == [people]
 
 
 def test_no_credential_is_written_down(spark, url, read, driver, tmp_path):
@@ -239,9 +239,9 @@ def test_h2(spark, people, tmp_path):
             url, '(select "name", "age" + 1 as older from people) q', properties=driver
         ).write.parquet(str(tmp_path / "out"))
     assert captured.run().lineage.gaps == ()
-    ids = {(one.dataset.id.namespace, one.dataset.id.name) for one in captured.run().lineage.outputs}
+    ids = {(output.dataset.id.namespace, output.dataset.id.name) for output in captured.run().lineage.outputs}
     assert ids == {("h2:mem:tests", "PUBLIC.PEOPLE"), ("file", f"{tmp_path}/out")}
-    (end,) = [one for one in captured.run().lineage.outputs if one.dataset.id.namespace == "file"]
+    (end,) = [output for output in captured.run().lineage.outputs if output.dataset.id.namespace == "file"]
     assert {(edge.source.name, edge.field, edge.column, edge.kind.name) for edge in end.edges} == {
         (people, "name", "name", "IDENTITY"),
         (people, "age", "OLDER", "TRANSFORMATION"),

@@ -90,7 +90,7 @@ def test_a_table_of_literals_made_after_a_command_is_one_write(spark, recorded, 
         spark.sql("alter table t set tblproperties ('made' = 'by hand')")
         spark.sql("create table made using delta as select 1 as one")
     found = lineage(records)
-    assert [one.mode.value for one in found.outputs] == ["create"]
+    assert [output.mode.value for output in found.outputs] == ["create"]
     assert found.gaps == ()
 
 
@@ -105,7 +105,7 @@ def test_a_renamed_table_is_known_by_its_new_name(spark, recorded, tmp_path, tab
     found = compose(execution.lineage for execution in executions(records))
     assert list(named(found.inputs)) == ["src"]
     assert set(named(found.outputs)) == {"renamed", "copy"}
-    (renamed,) = (one for one in found.outputs if one.dataset.id.name.endswith("renamed"))
+    (renamed,) = (written for written in found.outputs if written.dataset.id.name.endswith("renamed"))
     assert [link.name for link in renamed.dataset.identity.symlinks] == ["default.renamed"]
     assert found.gaps == ()
     with recorded() as records:
@@ -165,7 +165,7 @@ def test_merge_that_adds_columns(spark, recorded, table):
             "when matched then update set * when not matched then insert *"
         )
     found = lineage(records)
-    assert [one.name for one in found.outputs[0].dataset.fields] == ["id", "name", "v", "w", "more"]
+    assert [field.name for field in found.outputs[0].dataset.fields] == ["id", "name", "v", "w", "more"]
     assert {(source, kind) for column, source, kind in edges(found) if column == "more"} == {
         ("src.w", "transformation")
     }
@@ -277,7 +277,7 @@ def test_a_generated_column_comes_from_what_it_is_computed_of(spark, recorded, t
         spark.sql("insert into g (id, v) select id, w from src")
     found = lineage(records)
     assert ("d", "src.w", "transformation") in edges(found)
-    assert [(one.name, one.type) for one in found.outputs[0].dataset.fields][-1] == ("d", "double")
+    assert [(field.name, field.type) for field in found.outputs[0].dataset.fields][-1] == ("d", "double")
 
 
 def test_replace_where_is_a_condition_of_the_write(spark, recorded, table):

@@ -194,8 +194,8 @@ def test_drop_says_what_is_gone(session, case, made_by_task):
     lineage = captured.lineage
     assert lineage.gaps == ()
     assert not spark.catalog.tableExists(table)
-    dropped = [one for one in lineage.outputs if one.mode is Mode.DROP]
-    kept = [one for one in lineage.outputs if one.mode is not Mode.DROP]
+    dropped = [output for output in lineage.outputs if output.mode is Mode.DROP]
+    kept = [output for output in lineage.outputs if output.mode is not Mode.DROP]
     names = [one.dataset.id.name for one in dropped]
     if made_by_task:
         assert dropped == []
@@ -249,7 +249,7 @@ def test_drop_waits_for_the_record_of_the_creation(session, case):
         held.release()
     timer.join()
     bus.removeSparkListener(held)
-    assert [one for one in captured.lineage.outputs if one.mode is Mode.DROP] == []
+    assert [output for output in captured.lineage.outputs if output.mode is Mode.DROP] == []
     assert captured.lineage.gaps == ()
 
 
@@ -306,6 +306,6 @@ def test_a_view_put_in_the_place_of_another_is_an_overwrite(session):
     for verb in ("create or replace view", "create or replace view", "create view if not exists"):
         with capture_lineage(spark) as captured:
             spark.sql(f"{verb} put as select 1 a")
-        modes.append([one.mode for one in captured.lineage.outputs])
+        modes.append([output.mode for output in captured.lineage.outputs])
     assert modes == [[Mode.CREATE], [Mode.OVERWRITE], []]
     spark.sql("drop view put")

@@ -147,5 +147,5 @@ def edges(lineage):
 
 
 def counts(lineage):
-    reads = {("read", one.dataset.id.name, one.statistics.rows) for one in lineage.inputs}
-    return reads | {("write", one.dataset.id.name, one.statistics) for one in lineage.outputs}
+    reads = {("read", source.dataset.id.name, source.statistics.rows) for source in lineage.inputs}
+    return reads | {("write", output.dataset.id.name, output.statistics) for output in lineage.outputs}

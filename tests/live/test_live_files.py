@@ -41,7 +41,7 @@ def lineage(recorded, path):
         with recorded() as records:
             code()
         assert [problem for record in records for problem in record.problems] == []
-        return compose(one.lineage for one in executions(records))
+        return compose(execution.lineage for execution in executions(records))
 
     return run
 
@@ -168,7 +168,7 @@ def test_folder_below_the_base_path_is_read_alone(spark, rows, path, lineage):
         based.parquet(path("d/part=1")).select("id").write.parquet(path("out"))
 
     found = lineage(job)
-    out = next(one for one in found.outputs if one.dataset.id.name == path("out"))
+    out = next(output for output in found.outputs if output.dataset.id.name == path("out"))
     assert [edge.source.name for edge in out.edges] == [path("b")]
 
 
@@ -256,7 +256,7 @@ def test_xml(spark, rows, path, lineage):
 
     found = lineage(job)
     assert "name <- rows.name    direct    identity" in lines(found, path)
-    assert {one.dataset.identity.file_format for one in found.outputs} == {"xml", "parquet"}
+    assert {output.dataset.identity.file_format for output in found.outputs} == {"xml", "parquet"}
 
 
 def test_many_files_by_list_are_their_folder(spark, path, lineage):
@@ -282,9 +282,9 @@ def test_cached_rows_are_counted_once(spark, rows, path, lineage):
         kept.unpersist()
 
     found = lineage(job)
-    read = next(one for one in found.inputs if one.dataset.id.name == path("in"))
+    read = next(source for source in found.inputs if source.dataset.id.name == path("in"))
     assert read.statistics.rows == 3
-    assert [one.statistics.rows for one in found.outputs] == [3, 3, 3]
+    assert [output.statistics.rows for output in found.outputs] == [3, 3, 3]
 
 
 def test_a_sort_does_not_double_its_rows(spark, rows, path, lineage):
@@ -292,9 +292,9 @@ def test_a_sort_does_not_double_its_rows(spark, rows, path, lineage):
     rows.write.parquet(path("in"))
     read = spark.read.parquet(path("in"))
     found = lineage(lambda: read.orderBy("name").write.parquet(path("sorted")))
-    assert [one.statistics.rows for one in (*found.inputs, *found.outputs)] == [None, 3]
+    assert [each.statistics.rows for each in (*found.inputs, *found.outputs)] == [None, 3]
     found = lineage(lambda: read.groupBy("name").count().orderBy("count").write.parquet(path("counted")))
-    assert [one.statistics.rows for one in (*found.inputs, *found.outputs)] == [3, 3]
+    assert [each.statistics.rows for each in (*found.inputs, *found.outputs)] == [3, 3]
 
 
 def test_bucketed_and_sorted_table(spark, rows, path, lineage):

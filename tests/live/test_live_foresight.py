@@ -36,7 +36,7 @@ def test_a_statement_runs_once(spark, kept, what):
     with capture_lineage(spark) as captured:
         spark.sql(TEXTS[what]).collect()
     assert spark.table(kept).count() == 1
-    written = [one for one in captured.lineage.outputs if one.has_rows]
+    written = [output for output in captured.lineage.outputs if output.has_rows]
     assert [one.statistics.rows for one in written] == [1]
 
 
@@ -86,7 +86,7 @@ def test_a_forked_child_that_leaves_the_block_disturbs_nobody(spark, tmp_path):
                 os._exit(0)
         os.waitpid(child, 0)
         spark.range(3).write.parquet(str(tmp_path / "later"))
-    assert [one.dataset.id.name for one in captured.lineage.outputs] == [str(tmp_path / "later")]
+    assert [output.dataset.id.name for output in captured.lineage.outputs] == [str(tmp_path / "later")]
     assert captured.lineage.gaps == ()
 
 

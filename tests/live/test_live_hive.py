@@ -57,7 +57,7 @@ def lineage(recorded, folder):
         assert [problem for record in records for problem in record.problems] == []
         plain = json.dumps([record.to_json() for record in records])
         records = [Record.from_json(one) for one in json.loads(plain, object_hook=without_sizes)]
-        text = render(compose(one.lineage for one in executions(records)))
+        text = render(compose(execution.lineage for execution in executions(records)))
         return text.replace(str(folder), "").splitlines()
 
     return run
@@ -114,7 +114,7 @@ def test_loaded_files_are_the_table_s_origin(spark, lineage, folder):
         "load data local inpath 'FOLDER/arrived' overwrite into table loads partition (p = 'l')",
         "insert overwrite local directory 'FOLDER/exported' select name, p from loads",
     )
-    assert lineage(spark, *(one.replace("FOLDER", str(folder)) for one in statements)) == [
+    assert lineage(spark, *(statement.replace("FOLDER", str(folder)) for statement in statements)) == [
         "reads   file /arrived   id int, name string",
         "reads   file /warehouse/loads   id int, name string, p string   rows=3",
         "writes  file /exported   overwrite   rows=3 files=1",

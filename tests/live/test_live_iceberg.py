@@ -82,7 +82,7 @@ def test_a_table_is_its_location_at_a_snapshot(spark, recorded, warehouse):
     assert identity.catalog is not None
     assert (identity.catalog.type, identity.catalog.name) == ("hadoop", "lake")
     assert source.statistics.rows == 3
-    assert [one.name for one in source.dataset.fields] == ["id", "name", "v", "w"]
+    assert [field.name for field in source.dataset.fields] == ["id", "name", "v", "w"]
     assert found.gaps == ()
 
 
@@ -111,7 +111,7 @@ def test_changed_columns_are_a_change_of_the_table(spark, recorded, warehouse):
         spark.sql("alter table lake.db.grown add columns (more string)")
     (changed,) = lineage(records).outputs
     assert (changed.mode.value, changed.dataset.id.name) == ("alter", f"{warehouse}/lake/db/grown")
-    assert [one.name for one in changed.dataset.fields] == ["id", "name", "v", "w", "more"]
+    assert [field.name for field in changed.dataset.fields] == ["id", "name", "v", "w", "more"]
 
 
 def test_a_dropped_table_is_gone_where_its_catalog_removes_files(spark, recorded, warehouse):
@@ -125,8 +125,8 @@ def test_a_dropped_table_is_gone_where_its_catalog_removes_files(spark, recorded
             spark.sql(f"drop table {catalog}.db.step")
             spark.sql(f"drop table {catalog}.db.before")
         found = compose(execution.lineage for execution in executions(records))
-        assert {one.dataset.id.name: one.mode.value for one in found.outputs} == gone[catalog]
-        assert not any(one.dataset.identity.symlinks for one in found.outputs if catalog == "store")
+        assert {output.dataset.id.name: output.mode.value for output in found.outputs} == gone[catalog]
+        assert not any(output.dataset.identity.symlinks for output in found.outputs if catalog == "store")
         assert found.gaps == ()
 
 

@@ -69,8 +69,8 @@ def test_each_topic_that_is_read_is_an_input(spark, servers, options, topics, tm
         frame = spark.read.format("kafka").options(**options, **asked).load()
         frame.selectExpr("cast(value as string) as v").write.parquet(str(tmp_path / "out"))
     lineage = captured.run().lineage
-    assert [one.dataset.id.name for one in lineage.inputs] == names
-    assert {one.dataset.id.namespace for one in lineage.inputs} == {f"kafka://{servers}"}
+    assert [source.dataset.id.name for source in lineage.inputs] == names
+    assert {source.dataset.id.namespace for source in lineage.inputs} == {f"kafka://{servers}"}
     (output,) = lineage.outputs
     assert {(edge.source.name, edge.field, edge.column) for edge in output.edges} == {
         (name, "value", "v") for name in names
@@ -84,7 +84,7 @@ def test_a_pattern_is_an_input_with_a_gap(spark, servers, options, topics, tmp_p
         frame = spark.read.format("kafka").options(**options, subscribePattern="orders.*").load()
         frame.select("value").write.parquet(str(tmp_path / "out"))
     lineage = captured.run().lineage
-    assert [one.dataset.id.name for one in lineage.inputs] == ["orders.*"]
+    assert [source.dataset.id.name for source in lineage.inputs] == ["orders.*"]
     assert ["pattern" in gap.reason for gap in lineage.gaps] == [True]
 
 
@@ -94,7 +94,7 @@ def test_rows_that_name_their_topics_are_a_gap(spark, servers, options, topics):
         rows = spark.range(2).selectExpr("'orders' as topic", "cast(id as string) as value")
         rows.write.format("kafka").options(**options).save()
     lineage = captured.run().lineage
-    assert [one.dataset.id.name for one in lineage.outputs] == ["*"]
+    assert [output.dataset.id.name for output in lineage.outputs] == ["*"]
     assert ["`topic`" in gap.reason for gap in lineage.gaps] == [True]
 
 

@@ -99,7 +99,7 @@ def test_what_is_not_there_is_not_read(spark, lines, tmp_path):
     assert captured.lineage.inputs == ()
     with capture_lineage(spark) as captured, pytest.raises(Exception, match="by zero"):
         spark.sparkContext.textFile(lines).map(lambda line: 1 / 0).count()
-    assert [one.dataset.id.name for one in captured.lineage.inputs] == [lines]
+    assert [source.dataset.id.name for source in captured.lineage.inputs] == [lines]
 
 
 def test_a_call_that_fails_in_a_batch_of_a_stream_read_what_it_read(spark, lines, tmp_path):
@@ -113,7 +113,7 @@ def test_a_call_that_fails_in_a_batch_of_a_stream_read_what_it_read(spark, lines
         rates = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load()
         writer = rates.writeStream.option("checkpointLocation", str(tmp_path / "state"))
         writer.foreachBatch(divide).trigger(once=True).start().awaitTermination()
-    assert [one.dataset.id.name for one in captured.lineage.inputs] == [lines]
+    assert [source.dataset.id.name for source in captured.lineage.inputs] == [lines]
 
 
 def test_no_method_of_pyspark_stays_replaced(spark, recorded):
@@ -172,7 +172,7 @@ def counts(spark, rdd, action="count", *arguments):
     with capture_lineage(spark) as captured:
         getattr(rdd, action)(*arguments)
     (read,) = captured.lineage.inputs
-    return read.statistics.rows, [one.statistics.rows for one in captured.lineage.outputs]
+    return read.statistics.rows, [output.statistics.rows for output in captured.lineage.outputs]
 
 
 def test_rows_of_jobs_are_those_that_their_tasks_counted(spark, lines, tmp_path):
@@ -217,7 +217,7 @@ def test_calls_of_several_threads_have_their_own_counts(spark, tmp_path):
     with capture_lineage(spark) as captured, ThreadPoolExecutor(4) as pool:
         found = pool.map(lambda path: spark.sparkContext.textFile(str(path)).count(), paths)
         assert list(found) == [1, 2, 3, 4]
-    assert [one.statistics.rows for one in captured.lineage.inputs] == [1, 2, 3, 4]
+    assert [source.statistics.rows for source in captured.lineage.inputs] == [1, 2, 3, 4]
 
 
 def test_a_frame_that_is_cached_is_read_from_what_it_was_made_of(spark, lines):
@@ -227,7 +227,7 @@ def test_a_frame_that_is_cached_is_read_from_what_it_was_made_of(spark, lines):
     for read in (frame, frame.filter("value > 'o'"), rdd, rdd.map(len)):
         with capture_lineage(spark) as captured:
             read.collect()
-        assert [one.dataset.id.name for one in captured.lineage.inputs] == [lines]
+        assert [source.dataset.id.name for source in captured.lineage.inputs] == [lines]
 
 
 def test_a_program_without_a_session_is_recorded(tmp_path, recorded, lines):

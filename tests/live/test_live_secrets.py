@@ -83,8 +83,8 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     tables = [str(fact["probed"].get("dbtable")) for record in records for fact in record["facts"]]
     assert any("from people where" in text for text in tables), "Derby ran no query"
     # What the user's own calls send is py4j's to log: here, only what other threads do for capture.
-    talk = [one for one in caplog.records if one.threadName != threading.current_thread().name]
-    talk += [one for one in caplog.records if one.name.startswith("airflow_provider_spark_lineage")]
+    talk = [entry for entry in caplog.records if entry.threadName != threading.current_thread().name]
+    talk += [entry for entry in caplog.records if entry.name.startswith("airflow_provider_spark_lineage")]
     events = captured.events(namespace="tests", job="secrets")
     lineage = task.operator_lineage()
     assert len(lineage.inputs) > 1
@@ -163,7 +163,7 @@ def test_a_word_that_is_no_setting_keeps_all_text_back(spark, caplog, monkeypatc
     with capture_lineage(spark) as captured:
         spark.sql("select 4711").collect()
     assert {record.sql for record in captured.records([])} == {""}
-    (said,) = [one.getMessage() for one in caplog.records if "sql_text" in one.getMessage()]
+    (said,) = [entry.getMessage() for entry in caplog.records if "sql_text" in entry.getMessage()]
     assert said.startswith("Spark lineage: sql_text = 'mask' is not full, masked or none; using none.")
 
 

@@ -98,7 +98,7 @@ def write(stream, root, sink, **trigger):
 
 
 def names(datasets):
-    return {one.dataset.id.name.rsplit("/", 1)[-1] for one in datasets}
+    return {each.dataset.id.name.rsplit("/", 1)[-1] for each in datasets}
 
 
 @pytest.mark.parametrize("sink", SINKS)
@@ -169,8 +169,8 @@ def test_two_queries_at_once_are_told_apart(spark, data, tmp_path):
         for thread in threads:
             thread.join()
     read = {
-        one.dataset.id.name: {source.name.rsplit("/", 1)[-1] for source in one.inputs}
-        for one in captured.lineage.outputs
+        output.dataset.id.name: {source.name.rsplit("/", 1)[-1] for source in output.inputs}
+        for output in captured.lineage.outputs
     }
     assert read == {str(first / "out"): {"folder"}, str(second / "out"): {"monday", "tuesday"}}
 
@@ -192,8 +192,10 @@ def test_what_a_function_runs_beside_its_batch_is_its_own(spark, data, tmp_path)
         )
         writer.trigger(availableNow=True).foreachBatch(keep).start().awaitTermination()
     read = {
-        one.dataset.id.name.rsplit("/", 1)[-1]: {source.name.rsplit("/", 1)[-1] for source in one.inputs}
-        for one in captured.lineage.outputs
+        output.dataset.id.name.rsplit("/", 1)[-1]: {
+            source.name.rsplit("/", 1)[-1] for source in output.inputs
+        }
+        for output in captured.lineage.outputs
     }
     assert read == {"counts": {"folder"}, "joined": {"folder", "table"}}
     assert captured.lineage.gaps == ()
@@ -232,8 +234,8 @@ def test_writes_of_one_batch_at_the_same_time_are_told_apart(spark, data, tmp_pa
         )
         writer.trigger(once=True).foreachBatch(keep).start().awaitTermination()
     written = {
-        one.dataset.id.name.rsplit("/", 1)[-1]: {(edge.column, edge.field) for edge in one.edges}
-        for one in captured.lineage.outputs
+        output.dataset.id.name.rsplit("/", 1)[-1]: {(edge.column, edge.field) for edge in output.edges}
+        for output in captured.lineage.outputs
     }
     assert written == {"quick": {("id", "id")}, "slow": {("name", "name")}}
 

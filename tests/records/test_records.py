@@ -86,7 +86,7 @@ def test_the_cases_have_events_with_every_facet_of_a_dataset() -> None:
     """A facet that no case has would be valid by the test above whatever it holds."""
     found = [(of, event) for case in cases() for of in versions(case)[:1] for event in events(of)]
     datasets = [one for _, event in found for one in (*event["inputs"], *event["outputs"])]
-    facets = {name for one in datasets for name in one["facets"]}
+    facets = {name for each in datasets for name in each["facets"]}
     assert facets >= {
         "catalog",
         "columnLineage",
@@ -98,7 +98,7 @@ def test_the_cases_have_events_with_every_facet_of_a_dataset() -> None:
         "symlinks",
         "version",
     }
-    changes = [one["facets"].get("lifecycleStateChange", {}) for one in datasets]
+    changes = [each["facets"].get("lifecycleStateChange", {}) for each in datasets]
     assert {one.get("lifecycleStateChange") for one in changes} == {
         None,
         "ALTER",

@@ -179,7 +179,7 @@ def entries(span: Span) -> Iterator[Difference]:
 
 def reads(span: Span) -> Iterator[Difference]:
     """Data from before that were read are inputs, and nothing else is."""
-    told = {one.dataset.id.name for one in span.lineage.inputs}
+    told = {source.dataset.id.name for source in span.lineage.inputs}
     for step in span.steps:
         for place in step.reads:
             if span.is_from_before(place, step) and place not in told:
@@ -199,8 +199,8 @@ def counts_of_outputs(span: Span) -> Iterator[Difference]:
 
 def counts_of_inputs(span: Span) -> Iterator[Difference]:
     """Counts are of the largest read."""
-    for one in span.lineage.inputs:
-        name = one.dataset.id.name
+    for source in span.lineage.inputs:
+        name = source.dataset.id.name
         reading = [step for step in span.steps if name in step.reads]
         # What the program wrote itself and read back is an input only where there is nothing else.
         if span.start.place(name).files:
@@ -214,7 +214,7 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
         every = [_total(step.before.place(name).readable()) for step in reading]
         sure = [_total(step.before.place(name).readable()) for step in first if name in step.counted]
         for count in ("rows", "files", "size_bytes"):
-            said = getattr(one.statistics, count)
+            said = getattr(source.statistics, count)
             # If the place was empty before, no file tells which read is the program's own.
             smallest = max if span.start.place(name).files else min
             least = smallest((getattr(total, count) for total in sure), default=0)

@@ -39,7 +39,7 @@ class Outcome:
     seconds: float = 0
 
     def __str__(self) -> str:
-        return "\n".join([str(self.program), *(f"  -> {one}" for one in self.differences)])
+        return "\n".join([str(self.program), *(f"  -> {difference}" for difference in self.differences)])
 
 
 class BrokenProgramError(Exception):
@@ -113,15 +113,15 @@ class Runner:
         return captured, taken
 
     def _compared(self, program: Program, captured: Captured, taken: list[Taken]) -> list[str]:
-        found = [f"in all: {one}" for one in differences(captured.lineage, taken)]
+        found = [f"in all: {difference}" for difference in differences(captured.lineage, taken)]
         executions = list(captured.executions())
         for number, step in enumerate(taken, 1):
             some = [
-                one.lineage
-                for one in executions
-                if step.began_ms <= _ms(one.record.ended_at) <= step.ended_ms
+                execution.lineage
+                for execution in executions
+                if step.began_ms <= _ms(execution.record.ended_at) <= step.ended_ms
             ]
-            found += [f"step {number}: {one}" for one in differences(compose(some), [step])]
+            found += [f"step {number}: {difference}" for difference in differences(compose(some), [step])]
         found += [f"events: {one}" for one in _of_events(captured, program.raises)]
         return [self._short(one) for one in found]
 
@@ -179,7 +179,7 @@ def _of_events(captured: Captured, raised: bool) -> Iterator[str]:
     if last["eventType"] != ("FAIL" if raised else "COMPLETE"):
         yield f"the last is {last['eventType']}"
     for side in ("inputs", "outputs"):
-        said = [one["name"] for one in last[side]]
+        said = [dataset["name"] for dataset in last[side]]
         if said != [one.dataset.id.name for one in getattr(captured.lineage, side)]:
             yield f"other {side}: {said}"
 

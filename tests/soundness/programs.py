@@ -57,7 +57,9 @@ class Program:
 
     def __str__(self) -> str:
         lines = [f"seed {self.seed}"]
-        lines += [f"  there     {one.files} files of {one.form} in {one.place}" for one in self.sources]
+        lines += [
+            f"  there     {source.files} files of {source.form} in {source.place}" for source in self.sources
+        ]
         lines += [f"  before    {step.text}" for step in self.before]
         lines += [f"  {n:<3}{'fails' * step.fails:<7}{step.text}" for n, step in enumerate(self.steps, 1)]
         return "\n".join(lines + ["  raises"] * self.raises)
@@ -152,7 +154,8 @@ class _Writer:
                 and not (row.on == "view" and _needs(thing, target))
                 and (thing.filled or thing.has_name)
                 and all(
-                    (one.name, one.place, one.has_name) in there and is_readable(one) for one in thing.below
+                    (each.name, each.place, each.has_name) in there and is_readable(each)
+                    for each in thing.below
                 )
             )
 
@@ -193,7 +196,7 @@ class _Writer:
 
     def _second_name(self, thing: Thing) -> str:
         """Return another name for the same files."""
-        return f"{thing.name}n{len([one for one in self.things if one.place == thing.place])}"
+        return f"{thing.name}n{len([each for each in self.things if each.place == thing.place])}"
 
     def _table(self, thing: Thing) -> str:
         catalog = "lake." if thing.form == "iceberg" else ""
@@ -275,18 +278,18 @@ class _Writer:
         elif row.leaves == "new name":
             self._rename(target)
         elif row.leaves == "no database":
-            for thing in [one for one in self.things if one.has_name and one.form != "iceberg"]:
+            for thing in [each for each in self.things if each.has_name and each.form != "iceberg"]:
                 self._drop(thing)
             self.has_database = False
 
     def _put(self, old: Thing, new: Thing | None) -> None:
-        self.things = [new if one is old else one for one in self.things]
-        self.things = [one for one in self.things if one is not None]
+        self.things = [new if thing is old else thing for thing in self.things]
+        self.things = [thing for thing in self.things if thing is not None]
 
     def _drop(self, thing: Thing) -> None:
         """Drop a name; files that no catalog owns stay."""
         stays = thing.kind == "external" and thing.filled and not thing.stale
-        shared = [one for one in self.things if one is not thing and one.place == thing.place != ""]
+        shared = [each for each in self.things if each is not thing and each.place == thing.place != ""]
         if thing.kind == "path":
             # A failed overwrite emptied it.
             self._spoil(thing)
@@ -307,7 +310,7 @@ class _Writer:
 
 def _places(thing: Thing) -> tuple[str, ...]:
     """Return what reading a thing reads."""
-    return (thing.place,) if thing.place else tuple(place for one in thing.below for place in _places(one))
+    return (thing.place,) if thing.place else tuple(place for each in thing.below for place in _places(each))
 
 
 def _are_alike(things: list[Thing]) -> bool:
@@ -318,7 +321,7 @@ def _are_alike(things: list[Thing]) -> bool:
 
 def _needs(thing: Thing, other: Thing) -> bool:
     """Return whether a view is another, or reads it."""
-    return thing is other or any(_needs(one, other) for one in thing.below)
+    return thing is other or any(_needs(each, other) for each in thing.below)
 
 
 def _has_path(thing: Thing) -> bool:

@@ -354,7 +354,7 @@ class Prover:
 def readable(lineage: Lineage, output: Output) -> str:
     """Return a line for each column of an output, and one for each gap, without places and counts."""
     lines = []
-    for column in (*(one.name for one in output.dataset.fields), EVERYWHERE):
+    for column in (*(each.name for each in output.dataset.fields), EVERYWHERE):
         uses = [
             f"{base_of(edge)}{edge.part and '.' + edge.part} {edge.kind.subtype.lower()}"
             f"{' masking' if edge.masking else ''}"

@@ -105,7 +105,9 @@ def test_renamed_table_was_where_its_database_keeps_tables_or_kept_its_place() -
 
 def test_loaded_files_of_this_machine_are_local() -> None:
     """LOAD DATA LOCAL names a folder of the driver, whatever Hadoop's default file system is."""
-    assert [one.id for one in loaded({"loaded": "/in/x", "is_local": True})] == [DatasetId("file", "/in/x")]
-    assert [one.id for one in loaded({"loaded": "s3a://b/x", "is_local": False})] == [
+    assert [identity.id for identity in loaded({"loaded": "/in/x", "is_local": True})] == [
+        DatasetId("file", "/in/x")
+    ]
+    assert [identity.id for identity in loaded({"loaded": "s3a://b/x", "is_local": False})] == [
         DatasetId("s3://b", "x")
     ]

@@ -324,7 +324,7 @@ def test_schema_inference_is_spark_s_own_read() -> None:
 def test_stream_over_a_pattern_is_the_folders_that_it_reads() -> None:
     """Each batch reads other files: their folders are the datasets, whatever the files are called."""
     facts = {"paths": ["file:/in/a/1.csv", "file:/in/a/2.csv", "file:/in/b/x.csv"], "format": "CSV"}
-    assert [one.id.name for one in identify({**facts, "is_stream": True})] == ["/in/a", "/in/b"]
+    assert [identity.id.name for identity in identify({**facts, "is_stream": True})] == ["/in/a", "/in/b"]
 
 
 def test_rdd_is_named_by_the_files_behind_it() -> None:

@@ -42,7 +42,7 @@ def test_the_first_broker_is_the_namespace(servers: str, host: str, port: str) -
 )
 def test_each_topic_is_a_dataset(options: dict[str, str], names: list[str]) -> None:
     """However topics are asked for, each is one dataset."""
-    assert [one.id.name for one in identify({"options": {SERVERS: "h", **options}})] == names
+    assert [identity.id.name for identity in identify({"options": {SERVERS: "h", **options}})] == names
 
 
 def test_a_pattern_says_that_its_topics_are_not_known() -> None:

@@ -22,8 +22,8 @@ def report_of(events: list[dict[str, Any]], **options: Any) -> Report:
 def broken(events: list[dict[str, Any]], **options: Any) -> list[tuple[str, str, str]]:
     """Rule, number of the event, path."""
     return [
-        (one.rule, one.where.split(",")[0].removeprefix("event "), one.path)
-        for one in report_of(events, **options).differences
+        (entry.rule, entry.where.split(",")[0].removeprefix("event "), entry.path)
+        for entry in report_of(events, **options).differences
     ]
 
 

@@ -29,4 +29,4 @@ def check(expected: Any, *events: dict[str, Any], **options: Any) -> Report:
 
 
 def paths(report: Report) -> list[tuple[str, str]]:
-    return [(one.path, one.reason) for one in report.differences]
+    return [(entry.path, entry.reason) for entry in report.differences]

@@ -147,9 +147,9 @@ def test_a_wrong_name_is_compared_with_the_nearest():
 
     wanted = {"inputs": fields("order_id", "amount")}
     report = check(wanted, start(inputs=fields("amounts", "zip", "orderid", namespace="file")))
-    changed = [(one.expected, one.actual) for one in report.differences]
+    changed = [(entry.expected, entry.actual) for entry in report.differences]
     assert changed[:2] == [("order_id", "orderid"), ("amount", "amounts")]
-    assert [one.reason for one in report.differences][2:] == ["is not expected in the list"]
+    assert [entry.reason for entry in report.differences][2:] == ["is not expected in the list"]
 
 
 def test_a_wrong_event_is_compared_with_the_nearest():
@@ -241,14 +241,14 @@ def test_one_file_speaks_for_its_own_dags(tmp_path):
     (tmp_path / "dag.yaml").write_text(f"{KEY}: {{}}\n")
     events = Events.of([start(), start(dag="dag2"), start("new")])
     report = compare(read_expected(tmp_path / "dag.yaml"), events)
-    assert [one.key for one in report.differences] == ["dag.new.event.start"]
+    assert [entry.key for entry in report.differences] == ["dag.new.event.start"]
     assert report.skipped == {"dag2": 1}
     assert "1 event of DAGs with no expectation, not compared: dag2" in report.text()
     for wide in (
         compare(read_expected(tmp_path), events),
         compare(read_expected(tmp_path / "dag.yaml"), events, scope="all"),
     ):
-        assert [one.key for one in wide.differences] == ["dag2.task.event.start", "dag.new.event.start"]
+        assert [entry.key for entry in wide.differences] == ["dag2.task.event.start", "dag.new.event.start"]
 
 
 def test_child_runs_are_in_the_scope_of_their_dag(tmp_path):
@@ -257,7 +257,7 @@ def test_child_runs_are_in_the_scope_of_their_dag(tmp_path):
     parent = {"job": {"name": "dag.task"}, "root": {"job": {"name": "dag"}}}
     child = {"eventType": "START", "run": {"facets": {"parent": parent}}, "job": {"name": "app.step"}}
     report = compare(read_expected(tmp_path / "dag.yaml"), Events.of([start(), child]))
-    assert [one.key for one in report.differences] == ["app.step.event.start"]
+    assert [entry.key for entry in report.differences] == ["app.step.event.start"]
 
 
 def test_grandchildren_without_a_root_are_in_the_scope_of_their_dag(tmp_path):
@@ -272,7 +272,7 @@ def test_grandchildren_without_a_root_are_in_the_scope_of_their_dag(tmp_path):
     events = [child("START", "3", "2"), child("START", "2", "1"), child("COMPLETE", "3", ""), task]
     for some in (events, events[::-1]):
         report = compare(read_expected(tmp_path / "dag.yaml"), Events.of(some))
-        assert sorted(one.key for one in report.differences) == [
+        assert sorted(entry.key for entry in report.differences) == [
             "spark.app.event.complete",
             "spark.app.event.start",
             "spark.app.event.start",

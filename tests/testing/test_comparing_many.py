@@ -27,7 +27,7 @@ def test_a_thousand_mapped_instances():
         event["run"]["facets"]["v"] = "wrong"
     report = check(expected, *events)
     assert report.summary == "250 events match, 50 differ"
-    assert {one.path for one in report.differences} == {"run.facets.v"}
+    assert {entry.path for entry in report.differences} == {"run.facets.v"}
 
 
 def test_many_events_take_seconds():

@@ -33,7 +33,7 @@ def check(tmp_path: Path, written: str, actual: Any, **variables: str) -> Report
 
 
 def refusals(report: Report) -> list[tuple[str, str]]:
-    return [(one.path.removeprefix("run.facets"), one.reason) for one in report.differences]
+    return [(entry.path.removeprefix("run.facets"), entry.reason) for entry in report.differences]
 
 
 GOOD: list[tuple[str, list[Any]]] = [

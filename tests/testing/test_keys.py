@@ -43,7 +43,7 @@ def of(text: str) -> dict[str, Any]:
 
 
 def found(report: Report) -> list[tuple[str, str, str]]:
-    return [(one.kind.value, one.key, one.reason) for one in report.differences]
+    return [(entry.kind.value, entry.key, entry.reason) for entry in report.differences]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_an_address_chooses_by_the_facet():
     assert check(expected, *events).summary == "6 events match, 0 differ"
     expected["my.dag.group.task[1]#2.event.start"] = of("0/1")
     report = check(expected, *events)
-    assert {(one.kind.value, one.key, one.where) for one in report.differences} == {
+    assert {(entry.kind.value, entry.key, entry.where) for entry in report.differences} == {
         ("changed", "my.dag.group.task[1]#2.event.start", "event 5, map_index 1, try 2")
     }
 
@@ -89,7 +89,7 @@ def test_an_address_may_leave_something_open():
     for address, wanted in (("[0]", ["0/1", "0/2"]), ("#2", ["0/2", "1/2"])):
         report = check({f"{name}{address}.event.start": [of(text) for text in wanted]}, *events)
         assert report.matched == 2
-        left = [one.actual["inputs"][0]["name"] for one in report.differences]
+        left = [entry.actual["inputs"][0]["name"] for entry in report.differences]
         assert sorted([*left, *wanted]) == ["0/1", "0/2", "1/1", "1/2"]
 
 
@@ -126,8 +126,8 @@ def test_a_task_that_is_not_mapped_has_no_index():
 def test_children_have_the_address_of_their_task():
     """A child run says nothing of instances itself; it is of the task run that it is a child of."""
     tasks = [task(index, tried) for index in (0, 1) for tried in (1, 2)]
-    children = [child(one, "my.dag.group.task.orders") for one in tasks]
-    deeper = [child(one, "step") for one in children]
+    children = [child(each, "my.dag.group.task.orders") for each in tasks]
+    deeper = [child(each, "step") for each in children]
     expected = {
         f"{name}[{index}]#{tried}.event.start": of(f"{index}/{tried}")
         for name in ("my.dag.group.task", "my.dag.group.task.orders", "step")
@@ -162,13 +162,13 @@ def test_children_have_an_address_also_without_their_task():
     expected = {key.format(1): of("None/1"), key.format(2): of("None/2")}
     assert check(expected, *events, scope="keys").ok
     wrong = check({**expected, key.format(2): of("None/1")}, *events, scope="keys")
-    assert [one.kind.value for one in wrong.differences] == ["changed"] * len(wrong.differences)
+    assert [entry.kind.value for entry in wrong.differences] == ["changed"] * len(wrong.differences)
 
 
 def test_only_the_instance_of_a_key_is_compared():
     """A key of one instance expects nothing of the others, nor of children; they are counted and named."""
     tasks = [task(index, tried) for index in (0, 1) for tried in (1, 2)]
-    events = [*tasks, *(child(one, "my.dag.group.task.q") for one in tasks), task(None, task="other")]
+    events = [*tasks, *(child(each, "my.dag.group.task.q") for each in tasks), task(None, task="other")]
     name = "my.dag.group.task"
     report = check({f"{name}[1]#2.event.start": of("1/2")}, *events, scope="keys")
     assert (report.ok, report.matched, report.skipped) == (True, 1, {"my.dag": 8})
@@ -214,7 +214,7 @@ def test_a_child_of_itself_has_no_address():
         "2",
         "1",
     )
-    assert [one.kind.value for one in check({"a[0].event.start": {}}, one, other).differences] == [
+    assert [entry.kind.value for entry in check({"a[0].event.start": {}}, one, other).differences] == [
         "missing",
         "unexpected",
         "unexpected",

@@ -81,21 +81,21 @@ def test_accepts_and_refuses(tmp_path, matcher, good, bad):
         assert check(tmp_path, matcher, {"facets": value}).ok, value
     for value in bad:
         report = check(tmp_path, matcher, {"facets": value})
-        assert [one.path for one in report.differences] == ["run.facets"], value
+        assert [entry.path for entry in report.differences] == ["run.facets"], value
         assert report.differences[0].reason
 
 
 @pytest.mark.parametrize("matcher", [case[0] for case in CASES])
 def test_refuses_a_key_that_is_not_there(tmp_path, matcher):
     """Every matcher but `absent` wants the key to be there."""
-    assert [one.reason for one in check(tmp_path, matcher, {}).differences] == ["is absent"]
+    assert [entry.reason for entry in check(tmp_path, matcher, {}).differences] == ["is absent"]
 
 
 @pytest.mark.parametrize("value", [*NOT_TEXT, ""])
 def test_absent_refuses_every_value(tmp_path, value):
     """`absent` is content with a missing key alone: null, empty and false are values."""
     assert check(tmp_path, "!absent", {}).ok
-    assert [one.reason for one in check(tmp_path, "!absent", {"facets": value}).differences] == [
+    assert [entry.reason for entry in check(tmp_path, "!absent", {"facets": value}).differences] == [
         "must be absent"
     ]
 

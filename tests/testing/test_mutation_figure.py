@@ -124,9 +124,9 @@ def changes(events: list[dict[str, Any]], expects: Callable[[int, tuple[Part, ..
 
 def is_exact(report: Report, matched: int, source: str) -> bool:
     """Only this event differs, and all that is said is said of it."""
-    of_events = [one for one in report.differences if one.kind is not Kind.RELATION]
-    places = {one.where.split(",")[0] for one in of_events}
-    kinds = {one.kind for one in of_events}
+    of_events = [entry for entry in report.differences if entry.kind is not Kind.RELATION]
+    places = {entry.where.split(",")[0] for entry in of_events}
+    kinds = {entry.kind for entry in of_events}
     return (
         report.matched == matched and report.differing == 1 and places == {source} and kinds == {Kind.CHANGED}
     )
@@ -143,7 +143,7 @@ def tally(
     # What is changed is compared with its key; that all others are left alone, drops and doubles show.
     keys = [Event(event).key for event in events]
     same = {key: [n for n, other in enumerate(keys) if other == key] for key in keys}
-    part = {key: Expected(tuple(one for one in expected.events if one.key == key)) for key in same}
+    part = {key: Expected(tuple(each for each in expected.events if each.key == key)) for key in same}
     for number in changes(events, expects):
         tried += 1
         key = keys[number]
@@ -158,7 +158,9 @@ def tally(
             check([*events, copy.deepcopy(event)]),
         )
         for report, kind, matched in ((dropped, Kind.MISSING, total - 1), (doubled, Kind.UNEXPECTED, total)):
-            found = [(one.kind, one.key) for one in report.differences if one.kind is not Kind.RELATION]
+            found = [
+                (entry.kind, entry.key) for entry in report.differences if entry.kind is not Kind.RELATION
+            ]
             if found != [(kind, Event(event).key)] or report.matched != matched:
                 missed.append((kind, report.text()))
     return tried, missed

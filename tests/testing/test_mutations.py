@@ -113,21 +113,23 @@ def test_every_changed_value_is_reported(shop):
 
 def check_changed(shop: list[dict[str, Any]], number: int, path: Path, wrong: Any, report: Report) -> None:
     source = f"event {number + 1}"
-    assert {(one.kind, one.where.split(",")[0]) for one in report.differences} == {(Kind.CHANGED, source)}
+    assert {(entry.kind, entry.where.split(",")[0]) for entry in report.differences} == {
+        (Kind.CHANGED, source)
+    }
     place = written(shop, number, path)
     if at(shop[number], path) == [] and isinstance(wrong, list):
         place = f"{place}[0]"
     if path[-1] in IDENTIFYING and isinstance(path[-2], int):
         # The element with the old identity is gone and one with the new identity has come.
         place = written(shop, number, path[:-1])
-        assert [one.reason for one in report.differences] == [
+        assert [entry.reason for entry in report.differences] == [
             "is not in the list",
             "is not expected in the list",
         ]
         assert report.differences[0].path == place
         return
     parents = {place.rpartition("[")[0]} if isinstance(path[-1], int) else set()
-    assert {one.path for one in report.differences} <= {place} | parents, (place, report.text())
+    assert {entry.path for entry in report.differences} <= {place} | parents, (place, report.text())
     assert len(report.differences) == 1
 
 
@@ -141,7 +143,7 @@ def test_every_renamed_event_is_reported(shop, path):
         assert report.matched == 7
         old = Events.of(shop).items[number].key
         new = Events.of(with_change(shop, number, path, "other")).items[number].key
-        found = sorted((one.kind.value, one.key) for one in report.differences)
+        found = sorted((entry.kind.value, entry.key) for entry in report.differences)
         wanted = [("changed", old)] if new == old else [("missing", old), ("unexpected", new)]
         assert found == wanted
 
@@ -156,7 +158,7 @@ def test_every_removed_key_is_reported(shop):
             changed = copy.deepcopy(shop)
             del at(changed[number], path[:-1])[path[-1]]
             differences = report_of(expected, changed).differences
-            assert [(one.path, one.reason) for one in differences] == [
+            assert [(entry.path, entry.reason) for entry in differences] == [
                 (written(shop, number, path), "is absent")
             ]
 
@@ -188,7 +190,7 @@ def test_every_lost_or_doubled_element_is_reported(shop):
 
 
 def whole(report: Report) -> list[Difference]:
-    return [one for one in report.differences if not one.path]
+    return [entry for entry in report.differences if not entry.path]
 
 
 def test_every_lost_event_is_missing(shop):
@@ -218,7 +220,7 @@ def test_two_changes_are_two_reports(shop):
     shop.append({"eventType": "OTHER", "run": {}, "job": {"name": "stray"}})
     report = report_of(expected, shop)
     assert report.summary == "5 events match, 4 differ"
-    assert [(one.kind.value, one.path) for one in report.differences] == [
+    assert [(entry.kind.value, entry.path) for entry in report.differences] == [
         ("changed", "eventTime"),
         ("changed", "run.runId"),
         ("missing", ""),

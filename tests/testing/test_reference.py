@@ -145,7 +145,7 @@ def test_an_array_is_recognised(tmp_path):
         == "3 events match, 0 differ"
     )
     turned = compare(expected, Events.of([start(v=2), start(v=1)]), without=RELATIONS)
-    assert [one.path for one in turned.differences] == ["run.v", "run.v"]
+    assert [entry.path for entry in turned.differences] == ["run.v", "run.v"]
 
 
 def test_a_folder_of_both_forms(tmp_path):
@@ -199,7 +199,7 @@ def test_counts(count, good):
 def test_too_few_are_missing():
     """Fewer events than templates or counts want are missing, with both numbers."""
     report = check([{}, {}, {}], start())
-    assert [(one.kind, one.reason) for one in report.differences] == [
+    assert [(entry.kind, entry.reason) for entry in report.differences] == [
         (Kind.MISSING, "1 with this key were emitted, 3 expected")
     ] * 2
     (one,) = check({}, start(), counts={".*": ">=2"}).differences

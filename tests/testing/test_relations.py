@@ -264,7 +264,7 @@ def test_several_problems_of_one_event_stand_together():
     del events[0]["producer"], events[0]["eventTime"]
     report = report_of(events)
     assert [len(group) for group in report.by_event()] == [2]
-    assert {one.kind for one in report.differences} == {Kind.RELATION}
+    assert {entry.kind for entry in report.differences} == {Kind.RELATION}
 
 
 def test_a_rule_that_does_not_exist():
@@ -324,7 +324,7 @@ def test_a_second_start_of_a_try_is_not_judged():
 
 def test_no_events_break_no_relation():
     """Nothing emitted is reported as missing, not as a broken chain."""
-    assert {one.kind for one in report_of([]).differences} == {Kind.MISSING}
+    assert {entry.kind for entry in report_of([]).differences} == {Kind.MISSING}
 
 
 def test_the_dag_run_is_known_by_its_number():

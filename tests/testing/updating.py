@@ -31,7 +31,7 @@ def update(file: Path, events: Documents, **more: Any) -> Update:
     given = {"variables": VARIABLES, **more}
     found = update_expected(file, Events.of(events), **given)
     report = compared(file, events, **more)
-    assert [one.key for one in report.differences] == found.kept, f"{report.text()}\n{file.read_text()}"
+    assert [entry.key for entry in report.differences] == found.kept, f"{report.text()}\n{file.read_text()}"
     content = file.read_bytes()
     again = update_expected(file, Events.of(events), **given)
     assert not again.changed, again.text()
