@@ -48,15 +48,15 @@ def small_queries(spark: Any, folder: Path, count: int) -> None:
     for block in range(2 * BLOCKS):
         captured = block % 4 in (1, 2)
         began = perf_counter()
-        with capture_lineage(spark) if captured else nullcontext() as found:
+        with capture_lineage(spark) if captured else nullcontext() as capture:
             times[captured] += [timed_ms(query) for _ in range(size)]
         whole[captured] += perf_counter() - began
-        if found is not None:
+        if capture is not None:
             # Or the figure means nothing.
-            assert len(found.run().executions) == size
+            assert len(capture.run().executions) == size
     with_, without = times[True], times[False]
     added = median(with_) - median(without)
-    p95 = [quantiles(one, n=20)[-1] for one in (with_, without)]
+    p95 = [quantiles(values, n=20)[-1] for values in (with_, without)]
     drained = (whole[True] - whole[False]) * 1000 / len(with_)
     print(f"Small query, {len(with_)} times each, ms")
     print(f"  without capture     median {median(without):6.1f}   p95 {p95[1]:6.1f}")

@@ -50,16 +50,16 @@ def measure(name: str, action: Callable[[], object], count: int) -> None:
     times: dict[bool, list[float]] = {True: [], False: []}
     for block in range(2 * BLOCKS):
         captured = block % 4 in (1, 2)
-        with capture_lineage() if captured else nullcontext() as found:
+        with capture_lineage() if captured else nullcontext() as capture:
             for _ in range(size):
                 began = perf_counter()
                 action()
                 times[captured].append((perf_counter() - began) * 1000)
-        if found is not None:
+        if capture is not None:
             # Or the figure means nothing.
-            assert len(found.run().executions) >= size
+            assert len(capture.run().executions) >= size
     with_, without = times[True], times[False]
-    p95 = [quantiles(one, n=20)[-1] for one in (with_, without)]
+    p95 = [quantiles(values, n=20)[-1] for values in (with_, without)]
     print(
         f"  {name:<8} without {median(without):6.1f} ms   with {median(with_):6.1f} ms"
         f"   added: median {median(with_) - median(without):5.1f}, p95 {p95[0] - p95[1]:5.1f} ms"

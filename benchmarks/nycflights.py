@@ -57,11 +57,11 @@ def main() -> None:
         for number in range(rounds + 1):
             for captured in (True, False) if number % 2 else (False, True):
                 began = perf_counter()
-                with capture_lineage(spark) if captured else nullcontext() as found:
+                with capture_lineage(spark) if captured else nullcontext() as capture:
                     pipeline(nycflights_steps, nycflights_source, spark)
-                if found is not None:
+                if capture is not None:
                     # Or the figure means nothing.
-                    assert len(found.lineage.outputs) == 10, found.text()
+                    assert len(capture.lineage.outputs) == 10, capture.text()
                 if number:
                     times[captured].append(perf_counter() - began)
                 spark.sql("DROP TABLE gold.delays_by_weather")

@@ -59,9 +59,9 @@ class Watch:
 def report(runs: Mapping[bool, Iterable[Took]], aim: float) -> None:
     """Print the runs with and without capture, pair by pair, and the median of their ratios."""
     for what in ("elapsed", "processor"):
-        seconds = {captured: [getattr(one, what) for one in runs[captured]] for captured in runs}
+        seconds = {captured: [getattr(run, what) for run in runs[captured]] for captured in runs}
         for name, captured in (("without", False), ("with", True)):
-            listed = " ".join(f"{one:.2f}" for one in seconds[captured])
+            listed = " ".join(f"{figure:.2f}" for figure in seconds[captured])
             print(f"  {what:<9} {name:<7} capture  median {median(seconds[captured]):6.2f}   {listed}")
         ratios = [with_ / without for with_, without in zip(seconds[True], seconds[False], strict=True)]
         print(f"  {what:<9} ratio            median {median(ratios):6.3f}   (aim: under {aim})")

@@ -89,9 +89,9 @@ def measured(name: str, captured: bool) -> Took:
         if before:
             before(spark, folder)
         with Watch(spark) as watch:
-            with capture_lineage(spark) if captured else nullcontext() as found:
+            with capture_lineage(spark) if captured else nullcontext() as capture:
                 program(spark, folder)
-            events = found.events() if found is not None else ()
+            events = capture.events() if capture is not None else ()
         # Or the figure means nothing.
         assert bool(events) == captured
         spark.stop()

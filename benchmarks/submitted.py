@@ -78,7 +78,7 @@ def agent(home: Path, rounds: int) -> None:
     for part in ("start", "work", "end", "total"):
         with_, without = ([run[part] for run in runs[has_agent]] for has_agent in (True, False))
         added = (median(with_) - median(without)) * 1000
-        ratio = median(one / other for one, other in zip(with_, without, strict=True))
+        ratio = median(captured / other for captured, other in zip(with_, without, strict=True))
         aim = {"start": f"   (aim: under {AIM_START_MS} ms)", "total": f"   (aim: under {AIM_RATIO})"}
         print(
             f"  {part:<6} without {median(without):6.2f} s   with {median(with_):6.2f} s"

@@ -108,8 +108,8 @@ def write_case(folder: Path, events: int, expected: int, dags: int) -> None:
                 document = event(kind, "dag_0", number)
                 wanted = {"run": {"runId": document["run"]["runId"]}, "outputs": document["outputs"]}
                 for output in wanted["outputs"]:
-                    for one in output["facets"].values():
-                        del one["_producer"], one["_schemaURL"]
+                    for each in output["facets"].values():
+                        del each["_producer"], each["_schemaURL"]
                 key = f"dag_0.task_{number}.event.{kind.lower()}"
                 file.write(f"{key}:\n  eventTime: !datetime\n")
                 file.writelines(f"  {name}: {json.dumps(value)}\n" for name, value in wanted.items())

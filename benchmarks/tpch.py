@@ -59,14 +59,14 @@ def suites(spark: Any, folder: Path, rounds: int) -> list[Record]:
     # The first two warm Spark up; pairs swap their order, so that neither always comes second.
     for number in range(rounds + 1):
         for captured in (True, False) if number % 2 else (False, True):
-            with Watch(spark) as watch, capture_lineage(spark) if captured else nullcontext() as found:
+            with Watch(spark) as watch, capture_lineage(spark) if captured else nullcontext() as capture:
                 suite(spark, folder)
             if number:
                 runs[captured].append(watch.took)
-            if found is not None:
-                records = list(found.records([]))
+            if capture is not None:
+                records = list(capture.records([]))
                 # Or the figure means nothing.
-                assert len(records) == len(QUERIES), found.problems
+                assert len(records) == len(QUERIES), capture.problems
     print(f"{len(QUERIES)} TPC-H queries, each written to a file, seconds (capture included)")
     report(runs, ALLOWED_RATIO)
     return records

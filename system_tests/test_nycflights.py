@@ -125,23 +125,25 @@ def test_the_pipeline_in_sql_has_the_lineage_of_that_in_python(
 
 def aspects(run: DagRun, home: Path) -> dict[Aspect, Any]:
     """Return all compared parts of the last events of a run's tasks."""
-    found: dict[Aspect, Any] = {}
+    values: dict[Aspect, Any] = {}
     for task, event in completed(run, home):
         gaps = event["run"]["facets"].get("sparkLineage_gaps", {"gaps": []})["gaps"]
-        found[task, "gaps"] = [gap["reason"] for gap in gaps]
+        values[task, "gaps"] = [gap["reason"] for gap in gaps]
         for side in ("inputs", "outputs"):
-            found[task, side] = sorted((dataset["namespace"], dataset["name"]) for dataset in event[side])
+            values[task, side] = sorted((dataset["namespace"], dataset["name"]) for dataset in event[side])
             for dataset in event[side]:
                 fields = dataset["facets"]["schema"]["fields"]
-                found[task, f"columns of {side[:-1]} {dataset['name']}"] = [field["name"] for field in fields]
+                values[task, f"columns of {side[:-1]} {dataset['name']}"] = [
+                    field["name"] for field in fields
+                ]
         for output in event["outputs"]:
             facet = output["facets"]["columnLineage"]
             assert facet.keys() <= {"_producer", "_schemaURL", "fields", "dataset"}
-            found[task, f"rows of {output['name']}"] = facet.get("dataset")
+            values[task, f"rows of {output['name']}"] = facet.get("dataset")
             for column, origins in facet["fields"].items():
                 assert origins.keys() == {"inputFields"}
-                found[task, f"{output['name']}.{column}"] = origins["inputFields"]
-    return found
+                values[task, f"{output['name']}.{column}"] = origins["inputFields"]
+    return values
 
 
 def types(run: DagRun, home: Path) -> dict[Aspect, str]:

@@ -27,7 +27,10 @@ def main(lines: list[str]) -> int:
         spark = installed(line)
         rounds = zip_longest(*(LAKES[name].get(line, ()) for name in LAKES))
         for number, releases in enumerate(rounds, 1):
-            given = {f"{name.upper()}_RELEASE": one or "" for name, one in zip(LAKES, releases, strict=True)}
+            given = {
+                f"{name.upper()}_RELEASE": release or ""
+                for name, release in zip(LAKES, releases, strict=True)
+            }
             log = spark / f"round-{number}.log"
             passed = run(spark, given, log)
             failed |= not passed

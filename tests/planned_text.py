@@ -9,12 +9,12 @@ from airflow_provider_spark_lineage.planned.program import Access, Program, Unre
 
 def cases(path: Path) -> list[tuple[str, str, str]]:
     """(rule, text, steps) of each block of a file; a block ends at `---`, its steps begin behind `=>`."""
-    found = []
+    lines = []
     for block in path.read_text(encoding="utf-8").split("\n---\n"):
         rule, _, rest = block.strip("\n").partition("\n")
         text, _, steps = rest.partition("=>")
-        found.append((rule.removeprefix("# "), text, steps.strip("\n")))
-    return found
+        lines.append((rule.removeprefix("# "), text, steps.strip("\n")))
+    return lines
 
 
 def shown(program: Program) -> str:

@@ -43,13 +43,13 @@ class Recording:
 
 def recordings(kind: str, case: str = "") -> list[Recording]:
     """Return all recordings of a kind, or of one case alone, by case and version."""
-    found = [
+    listed = [
         Recording(name, version, kind)
         for version in _versions(kind)
         for name in _texts(kind, version)
         if case in ("", name)
     ]
-    return sorted(found, key=lambda recording: (recording.case, recording.version))
+    return sorted(listed, key=lambda recording: (recording.case, recording.version))
 
 
 def write(kind: str, version: str, texts: dict[str, str]) -> None:

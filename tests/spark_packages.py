@@ -135,7 +135,7 @@ def _line() -> str:
 def settings() -> dict[str, str]:
     """Return the settings that give the first session of a process all packages."""
     packages = [one for name in (*PACKAGES, *LAKES) if (one := coordinate(name))]
-    wanted = [one for package in packages for one in package.split(",")]
+    wanted = [coordinates for package in packages for coordinates in package.split(",")]
     return {"spark.jars": _uris([*jars(wanted, EXCLUDED), *map(jar, JARS.get(_line(), ()))])}
 
 

@@ -25,7 +25,7 @@ def alias(name: str, expr_id: int, child: Tree) -> Tree:
 
 def call(name: str, *children: Tree, **fields: Any) -> Tree:
     top = {"class": EXPRESSIONS + name, "num-children": len(children), **fields}
-    return [top, *(one for child in children for one in child)]
+    return [top, *(each for child in children for each in child)]
 
 
 def subquery(plan: Tree) -> Tree:
@@ -34,7 +34,7 @@ def subquery(plan: Tree) -> Tree:
 
 def node(name: str, *children: Tree, **fields: Any) -> Tree:
     top = {"class": PLANS + name, "num-children": len(children), **fields}
-    return [top, *(one for child in children for one in child)]
+    return [top, *(each for child in children for each in child)]
 
 
 def scan(*columns: Tree) -> Tree:

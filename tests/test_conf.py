@@ -107,8 +107,8 @@ def answers(
         text=True,
         check=True,
     )
-    found = json.loads(done.stdout.rpartition("ANSWERS")[2])
-    return {case: (result, lines) for case, (result, lines) in zip(cases, found, strict=True)}
+    results = json.loads(done.stdout.rpartition("ANSWERS")[2])
+    return {case: (result, lines) for case, (result, lines) in zip(cases, results, strict=True)}
 
 
 def test_every_option_has_a_function_and_every_function_an_option():

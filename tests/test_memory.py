@@ -24,29 +24,29 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def numbers(kept: Memory) -> list[int]:
-    return [one.number for one in kept.read()]
+def numbers(stored: Memory) -> list[int]:
+    return [each.number for each in stored.read()]
 
 
 def test_records_are_read_as_they_came(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In memory, in the file, and in memory again where the disk is full; each time they are asked for."""
-    kept = Memory()
+    records = Memory()
     monkeypatch.setattr(memory, "SPILL_BYTES", 10_000_000)
-    kept.write(replace(ONE, number=1))
+    records.write(replace(ONE, number=1))
     monkeypatch.setattr(memory, "SPILL_BYTES", 0)
-    kept.write(replace(ONE, number=2))
-    kept.write(replace(ONE, number=3))
+    records.write(replace(ONE, number=2))
+    records.write(replace(ONE, number=3))
     monkeypatch.setattr(os, "pwrite", lambda *_: 0)
-    kept.write(replace(ONE, number=4))
-    assert numbers(kept) == [1, 2, 3, 4]
-    assert next(kept.read()) == replace(ONE, number=1)
-    assert numbers(kept) == [1, 2, 3, 4]
+    records.write(replace(ONE, number=4))
+    assert numbers(records) == [1, 2, 3, 4]
+    assert next(records.read()) == replace(ONE, number=1)
+    assert numbers(records) == [1, 2, 3, 4]
 
 
 def test_nothing_is_seen_on_the_disk(temporary: Path) -> None:
     """The file has no name from the beginning: nothing is left of a process that is killed."""
-    kept = Memory()
-    kept.write(ONE)
+    records = Memory()
+    records.write(ONE)
     assert list(temporary.iterdir()) == []
 
 
@@ -56,19 +56,19 @@ def test_without_a_place_for_temporary_files_records_stay_in_memory(
     """A disk that is full, read-only or not there costs a line of the log, and no record."""
     monkeypatch.setattr(memory, "SPILL_BYTES", 0)
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
-    kept = Memory()
-    kept.write(ONE)
-    assert numbers(kept) == [1]
+    records = Memory()
+    records.write(ONE)
+    assert numbers(records) == [1]
     assert "records stay in memory" in caplog.text
 
 
 def test_a_forked_child_reads_without_moving_its_parent(temporary: Path) -> None:
     """Both have the same file: what one reads does not change where the other does."""
-    kept = Memory()
+    records = Memory()
     for number in range(3):
-        kept.write(replace(ONE, number=number))
+        records.write(replace(ONE, number=number))
     child = os.fork()
     if not child:
-        os._exit(0 if numbers(kept) == [0, 1, 2] else 1)
-    assert numbers(kept) == [0, 1, 2]
+        os._exit(0 if numbers(records) == [0, 1, 2] else 1)
+    assert numbers(records) == [0, 1, 2]
     assert os.waitpid(child, 0)[1] == 0

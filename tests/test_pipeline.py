@@ -39,11 +39,11 @@ def test_a_command_has_the_names_and_the_write_inside_the_rows() -> None:
     around = record(
         [], plan=node(CTAS, ONE), facts=[target(CTAS, TABLE)], parts=[inside], written={"rows": 1}
     )
-    (found,) = executions([around])
-    (output,) = found.lineage.outputs
+    (execution,) = executions([around])
+    (output,) = execution.lineage.outputs
     assert output.dataset.id.name == "/wh/t"
     assert output.statistics.rows == 1
-    assert found.lineage.gaps == ()
+    assert execution.lineage.gaps == ()
 
 
 def test_commands_may_run_commands() -> None:
@@ -61,9 +61,9 @@ def test_commands_may_run_commands() -> None:
         facts=[target(outer, {**TABLE, "mode": "Overwrite"})],
         parts=[insert, middle],
     )
-    (found,) = executions([around])
-    assert [source.dataset.id.name for source in found.lineage.inputs] == ["/in"]
-    (output,) = found.lineage.outputs
+    (execution,) = executions([around])
+    assert [source.dataset.id.name for source in execution.lineage.inputs] == ["/in"]
+    (output,) = execution.lineage.outputs
     assert (output.dataset.id.name, output.mode.value) == ("/wh/t", "overwrite")
     assert [(edge.column, edge.field) for edge in output.edges] == [("a", "a")]
 
@@ -73,19 +73,19 @@ def test_what_an_unknown_command_wrote_is_known() -> None:
     rows = scan(column("a", 1))
     read = {"node": "LogicalRelation", "expr_id": 1, "probed": {"paths": ["file:/in"], "format": "Parquet"}}
     insert = part(node(WRITE, rows), read, target(WRITE, {"paths": "file:/out", "format": "Parquet"}))
-    (found,) = executions([record([], plan=node("CompactCommand"), facts=[], parts=[insert])])
-    assert [output.dataset.id.name for output in found.lineage.outputs] == ["/out"]
-    assert "CompactCommand is not known" in found.lineage.gaps[0].reason
+    (execution,) = executions([record([], plan=node("CompactCommand"), facts=[], parts=[insert])])
+    assert [output.dataset.id.name for output in execution.lineage.outputs] == ["/out"]
+    assert "CompactCommand is not known" in execution.lineage.gaps[0].reason
 
 
 def test_counts_of_parts_are_those_of_the_execution() -> None:
     """Rows that a part read for the command are the command's input."""
     counted = [{"node": "Scan parquet", "location": "InMemoryFileIndex(1 paths)[file:/in]", "rows": 7}]
     reading = {"name": "foreachPartition", "metrics": counted}
-    one = record(scan(column("a", 1)))
-    found = execution_lineage(replace(one, parts=[reading], written={"rows": 7, "size_bytes": 0}))
-    assert [read.statistics.rows for read in found.lineage.inputs] == [7]
-    (output,) = found.lineage.outputs
+    insert = record(scan(column("a", 1)))
+    execution = execution_lineage(replace(insert, parts=[reading], written={"rows": 7, "size_bytes": 0}))
+    assert [read.statistics.rows for read in execution.lineage.inputs] == [7]
+    (output,) = execution.lineage.outputs
     assert (output.statistics.rows, output.statistics.size_bytes) == (7, None)
 
 
@@ -114,14 +114,14 @@ def write_of_files(**more: Any) -> Lineage:
     ]
     error = {"outcome": "failure", "error": {"class": "E", "message": "m"}}
     given = {"facts": [READ, target(WRITE, probed)], "metrics": metrics, **error, **more}
-    (found,) = executions([record([], plan=node(WRITE, scan(column("a", 1))), **given)])
-    return found.lineage
+    (execution,) = executions([record([], plan=node(WRITE, scan(column("a", 1))), **given)])
+    return execution.lineage
 
 
 def test_what_a_failed_write_read_is_an_input_without_counts() -> None:
     """Tasks that failed read more than Spark counted; without a job nothing was read."""
-    (one,) = write_of_files(jobs=1).inputs
-    assert (one.dataset.id.name, bool(one.statistics)) == ("/in", False)
+    (source,) = write_of_files(jobs=1).inputs
+    assert (source.dataset.id.name, bool(source.statistics)) == ("/in", False)
     assert write_of_files(jobs=0).inputs == ()
     assert len(write_of_files(jobs=None).inputs) == 1
 

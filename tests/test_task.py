@@ -51,8 +51,8 @@ TWO = (record(1), record(2))
 def finished() -> task_lineage.TaskLineage:
     """The lineage of a task that read twice."""
     captured = Captured()
-    for one in TWO:
-        captured.write(one)
+    for item in TWO:
+        captured.write(item)
     lineage = task_lineage.TaskLineage(captured)
     lineage.finish()
     return lineage
@@ -104,8 +104,8 @@ def started(**changes: object) -> task_lineage.TaskLineage:
     """A task whose capture has begun, and which has read twice."""
     lineage = task_lineage.start_capture(instance(task=operator(), **changes))
     assert lineage is not None
-    for one in TWO:
-        lineage._collector.write(one)
+    for item in TWO:
+        lineage._collector.write(item)
     return lineage
 
 
@@ -332,7 +332,7 @@ def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
     from airflow.providers.openlineage import conf
 
     monkeypatch.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", '{"type": "console"}')
-    caches = [one for one in vars(conf).values() if hasattr(one, "cache_clear")]
+    caches = [value for value in vars(conf).values() if hasattr(value, "cache_clear")]
     for cache in caches:
         cache.cache_clear()
     yield
@@ -370,11 +370,11 @@ def test_nothing_is_captured_where_no_event_would_carry_it(why, monkeypatch):
 @pytest.mark.usefixtures("unsettled")
 def test_the_next_task_of_a_process_finds_nothing_of_the_one_before():
     """A task that ended unheard, as one that skips itself in Airflow 3.0, neither lingers nor leaks."""
-    found = SparkSession.__init__
+    original = SparkSession.__init__
     first, second = instance(task=operator()), instance(task=operator(), task_id="next")
     assert task_lineage.start_capture(first) is task_lineage.lineage_of(first)
     lineage = task_lineage.start_capture(second)
     assert lineage is not None
     assert task_lineage.lineage_of(first) is None
     lineage.finish()
-    assert SparkSession.__init__ is found
+    assert SparkSession.__init__ is original

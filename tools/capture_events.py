@@ -101,8 +101,8 @@ def events_of(events: list[dict[str, Any]], began: float, ended: float) -> Itera
                 yield event
             case "EnvironmentUpdate":
                 properties = event["Spark Properties"].items()
-                kept = {key: value for key, value in properties if key.startswith("spark.sql.")}
-                yield {"Event": event["Event"], "Spark Properties": kept}
+                selected = {key: value for key, value in properties if key.startswith("spark.sql.")}
+                yield {"Event": event["Event"], "Spark Properties": selected}
             case "SQLExecutionStart" if began <= event["time"] <= ended:
                 executions.add(event["executionId"])
                 yield {**event, "details": ""}
@@ -114,8 +114,8 @@ def events_of(events: list[dict[str, Any]], began: float, ended: float) -> Itera
                 if execution and int(execution) in executions:
                     stages.update(event["Stage IDs"])
                     of_execution = {"spark.sql.execution.id": execution}
-                    kept = {key: event[key] for key in ("Event", "Job ID", "Stage IDs")}
-                    yield {**kept, "Properties": of_execution}
+                    selected = {key: event[key] for key in ("Event", "Job ID", "Stage IDs")}
+                    yield {**selected, "Properties": of_execution}
             case "StageCompleted" if event["Stage Info"]["Stage ID"] in stages:
                 info = event["Stage Info"]
                 counted = [
@@ -124,9 +124,9 @@ def events_of(events: list[dict[str, Any]], began: float, ended: float) -> Itera
                     if accumulable.get("Metadata") == "sql"
                     or str(accumulable.get("Name")).startswith("internal.metrics.output")
                 ]
-                kept = {"Stage ID": info["Stage ID"], "Accumulables": counted}
+                selected = {"Stage ID": info["Stage ID"], "Accumulables": counted}
                 failure = {key: info[key] for key in ("Failure Reason",) if key in info}
-                yield {"Event": event["Event"], "Stage Info": {**kept, **failure}}
+                yield {"Event": event["Event"], "Stage Info": {**selected, **failure}}
 
 
 def normalised(event: dict[str, Any], root: Path) -> str:

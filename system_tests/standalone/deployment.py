@@ -75,8 +75,8 @@ class Airflow:
 
     def tasks(self, run_id: str) -> list[dict[str, Any]]:
         """Return the task instances of a DAG run, those of earlier tries not among them."""
-        found = self.call("GET", f"{self._dag}/dagRuns/{quote(run_id)}/taskInstances?limit=100")
-        return list(found["task_instances"])
+        answer = self.call("GET", f"{self._dag}/dagRuns/{quote(run_id)}/taskInstances?limit=100")
+        return list(answer["task_instances"])
 
     def mark_failed(self, run_id: str, task_id: str) -> None:
         """Mark a task as failed, as a user does."""

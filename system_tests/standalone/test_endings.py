@@ -118,8 +118,8 @@ def held_too_long(watch: Watch, home: Path) -> list[str]:
         if "all" in attempt.tells.values()
     ]
     return [
-        f"{one}: {at_start:.0f} s before it executed, {at_end:.0f} s after it had"
-        for one, at_start, at_end in held
+        f"{attempt}: {at_start:.0f} s before it executed, {at_end:.0f} s after it had"
+        for attempt, at_start, at_end in held
         if at_start > PROVIDER_LIMIT_S + SLACK_S or at_end > PROVIDER_LIMIT_S + OUR_LIMIT_S + SLACK_S
     ]
 
@@ -164,12 +164,12 @@ def test_a_backend_that_fails_changes_no_task(airflow: Airflow, backend: Backend
     assert held_too_long(watch, home) == []
 
     # START comes before the first mark, so the two that ran at that moment may have lost theirs.
-    new = sorted(watch.tries(), key=lambda one: one.first_mark)
-    new = [one for one in new if one.first_mark > returned_at[0]][2:]
+    new = sorted(watch.tries(), key=lambda attempt: attempt.first_mark)
+    new = [attempt for attempt in new if attempt.first_mark > returned_at[0]][2:]
     assert len(new) >= 2
 
     def unsaid() -> list[str]:
-        return [line for one in new for line in missing(one, backend.events(accepted=True))]
+        return [line for attempt in new for line in missing(attempt, backend.events(accepted=True))]
 
     wait_for(lambda: not unsaid(), lambda: "\n".join(unsaid()), ARRIVAL_TIMEOUT_S)
     assert falsehoods(watch, backend, home) == []

@@ -79,7 +79,7 @@ class Try:
 def marks_of(home: Path, dag_run: str) -> list[dict[str, Any]]:
     """The marks of a DAG run so far, oldest first."""
     files = (home / "marks" / dag_run).glob("*.json")
-    return sorted((json.loads(file.read_text()) for file in files), key=lambda one: one["at"])
+    return sorted((json.loads(file.read_text()) for file in files), key=lambda mark: mark["at"])
 
 
 def tries_of(marks: Iterable[Mapping[str, Any]]) -> list[Try]:

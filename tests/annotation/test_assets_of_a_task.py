@@ -155,15 +155,15 @@ def known_by_name(monkeypatch: pytest.MonkeyPatch, name: str) -> list[str]:
     from airflow.sdk import Asset
     from airflow.sdk.execution_time import context as sdk
 
-    asked: list[str] = []
+    calls: list[str] = []
 
     def known(uri: str = "", **_: str) -> Asset:
-        asked.append(uri)
+        calls.append(uri)
         return Asset(name=name, uri=uri)
 
     monkeypatch.setattr(sdk.OutletEventAccessor, "_get_asset_from_db", staticmethod(known))
     monkeypatch.setattr(sdk.OutletEventAccessor, "_asset_ref_cache", {})
-    return asked
+    return calls
 
 
 def test_an_asset_that_is_declared_by_its_name_has_one_event(context, monkeypatch):
@@ -208,11 +208,11 @@ def test_an_error_of_airflow_does_not_say_that_nobody_knows_an_asset(context, mo
 def test_a_task_does_not_wait_for_ever_for_its_assets(context, monkeypatch, caplog, limit, value):
     """Each is a question to Airflow's API. One warning says how many are lost."""
     monkeypatch.setattr(assets, limit, value)
-    asked = known_by_name(monkeypatch, "known")
+    calls = known_by_name(monkeypatch, "known")
     add_asset_events(context, wrote("/a", "/b", "/c", "/d"))
-    assert len(asked) == max(value, 0)
+    assert len(calls) == max(value, 0)
     [warning] = caplog.messages
-    assert f"{4 - len(asked)} of the 4 assets" in warning
+    assert f"{4 - len(calls)} of the 4 assets" in warning
 
 
 def test_the_list_of_outlets_that_other_runs_share_stays(context):

@@ -64,7 +64,7 @@ def airflow_distribution(module: str) -> str:
 
 def imported(file: Path) -> set[str]:
     """Return the distributions that a module imports from, inside functions too."""
-    found = set()
+    distributions = set()
     for node in ast.walk(ast.parse(file.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
@@ -73,10 +73,10 @@ def imported(file: Path) -> set[str]:
             if top in sys.stdlib_module_names or top in (PACKAGE.name, *BY_SPARK_LINE):
                 continue
             if top == "airflow":
-                found.add(airflow_distribution(name))
+                distributions.add(airflow_distribution(name))
             else:
-                found.add(DISTRIBUTIONS.get(top) or distribution(top))
-    return found
+                distributions.add(DISTRIBUTIONS.get(top) or distribution(top))
+    return distributions
 
 
 @cache
@@ -155,9 +155,9 @@ def test_sqlglot_has_what_we_name():
     assert missing == set()
     known = {
         argument.rstrip("_")
-        for one in vars(sqlglot.expressions).values()
-        if isinstance(one, type) and issubclass(one, sqlglot.expressions.Expression)
-        for argument in one.arg_types
+        for value in vars(sqlglot.expressions).values()
+        if isinstance(value, type) and issubclass(value, sqlglot.expressions.Expression)
+        for argument in value.arg_types
     }
     # `from` is `from_` since 28, and so on: whoever asks for one asks for the other.
     assert {argument.rstrip("_") for argument in arguments} <= known

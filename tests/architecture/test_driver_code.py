@@ -50,12 +50,12 @@ def _is_for_types(node: ast.AST) -> bool:
 
 def _module_level(tree: ast.AST) -> list[ast.AST]:
     """Return the statements that run at import: those in functions and for type checkers do not."""
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) or _is_for_types(child):
             continue
-        found += [child, *_module_level(child)]
-    return found
+        nodes += [child, *_module_level(child)]
+    return nodes
 
 
 def _in_functions(tree: ast.AST) -> list[ast.AST]:

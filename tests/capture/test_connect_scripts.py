@@ -193,12 +193,12 @@ def test_what_is_not_certain_is_named_in_a_gap(body, expected):
 
 
 def test_a_long_script_asks_for_its_first_statements_alone():
-    found = read("INSERT INTO t SELECT a FROM s;" * (MAX_STATEMENTS + 12))
-    assert len(found) == MAX_STATEMENTS + 1
-    assert found[-1].startswith(
+    statements = read("INSERT INTO t SELECT a FROM s;" * (MAX_STATEMENTS + 12))
+    assert len(statements) == MAX_STATEMENTS + 1
+    assert statements[-1].startswith(
         "only the first statements of the long SQL script are recorded, without: INSERT t (line 1)"
     )
-    assert found[-1].endswith("and 2 more")
+    assert statements[-1].endswith("and 2 more")
 
 
 def test_variables_become_values_where_they_stand_for_themselves():

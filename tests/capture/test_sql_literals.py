@@ -69,9 +69,9 @@ def test_names_stay_where_the_dialect_is_known(dialect: str) -> None:
     _, names, _ = WAYS[dialect]
     for seed in range(100):
         emptied = without_sql_literals(written(dialect, seed), dialect)
-        kept = [part for part in written(dialect, seed)[7:-7].split(" , ") if part in names]
+        columns = [part for part in written(dialect, seed)[7:-7].split(" , ") if part in names]
         assert CUT not in emptied
-        assert all(name in emptied for name in kept), emptied
+        assert all(name in emptied for name in columns), emptied
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,13 @@ def test_json(folder):
     report: dict[str, Any] = json.loads(result.stdout)
     assert result.exit_code == 1
     assert (report["summary"], report["ok"]) == ("0 events match, 1 differs", False)
-    (one,) = report["differences"]
-    assert (one["key"], one["path"], one["expected"], one["actual"]) == (KEY, "run.v", "/other/x", "/abs/x")
+    (difference,) = report["differences"]
+    assert (difference["key"], difference["path"], difference["expected"], difference["actual"]) == (
+        KEY,
+        "run.v",
+        "/other/x",
+        "/abs/x",
+    )
 
 
 def test_json_shows_matchers_as_objects(folder):
@@ -94,8 +99,8 @@ def test_no_events(folder):
     result = run(folder, "--var", "DATA=/abs")
     assert result.exit_code == 1
     assert "No events at all" in result.stdout
-    said = json.loads(run(folder, "--var", "DATA=/abs", "--json").stdout)
-    assert (said["emitted"], said["causes"]) == (0, list(LIKELY_CAUSES))
+    report = json.loads(run(folder, "--var", "DATA=/abs", "--json").stdout)
+    assert (report["emitted"], report["causes"]) == (0, list(LIKELY_CAUSES))
 
 
 def test_a_place_without_events_has_likely_causes(folder):

@@ -41,8 +41,8 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
 
     def run(planted: Found | Machine, *arguments: str) -> tuple[int, str]:
         on = planted if isinstance(planted, Machine) else Machine(planted)
-        found = on.planted(tmp_path, monkeypatch)
-        monkeypatch.setattr(doctor, "look", lambda _: found)
+        findings = on.planted(tmp_path, monkeypatch)
+        monkeypatch.setattr(doctor, "look", lambda _: findings)
         done = CliRunner().invoke(main, ["doctor", *arguments])
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         return done.exit_code, done.stdout

@@ -240,8 +240,8 @@ PLANTED = {
 def test_planted_mistakes_are_found(doctor, name):
     """Each mistake is found, and no correct setting is reported."""
     variables, code, mistakes = PLANTED[name]
-    found = doctor(variables)
-    assert (found[0], sorted(found[1])) == (code, sorted(mistakes)), found
+    findings = doctor(variables)
+    assert (findings[0], sorted(findings[1])) == (code, sorted(mistakes)), findings
     for mistake, words in mistakes.items():
-        for advice, word in zip(sorted(found[1][mistake]), words, strict=True):
+        for advice, word in zip(sorted(findings[1][mistake]), words, strict=True):
             assert word in advice

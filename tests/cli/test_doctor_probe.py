@@ -40,12 +40,12 @@ def test_plugin_that_asks_a_person_gets_no_answer(ask, tmp_path):
     os.dup2(keyboard, 0)
     os.write(other_end, b"mine\n")
     try:
-        found = ask("asking.Extractor")
+        answer = ask("asking.Extractor")
     finally:
         os.dup2(before, 0)
         for each in (before, keyboard, other_end):
             os.close(each)
-    assert found.extractors[0].error == "EOFError: EOF when reading a line"
+    assert answer.extractors[0].error == "EOFError: EOF when reading a line"
 
 
 def test_process_that_a_plugin_leaves_running_holds_nobody_up(ask, tmp_path):
@@ -57,8 +57,8 @@ def test_process_that_a_plugin_leaves_running_holds_nobody_up(ask, tmp_path):
     )
     before = time.monotonic()
     try:
-        found = ask("leaving.Extractor")
+        answer = ask("leaving.Extractor")
         assert time.monotonic() - before < TIMEOUT_SECONDS
-        assert found.extractors[0].error == "ImportError: module leaving has no attribute Extractor"
+        assert answer.extractors[0].error == "ImportError: module leaving has no attribute Extractor"
     finally:
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)

@@ -226,9 +226,9 @@ def test_what_a_driver_lost_is_said(recorded, command):
     folder = recorded("two_copies")
     note(folder, problems=["a record could not be written: disk full"])
     result = run(command, folder)
-    said = ["a record could not be written: disk full", UNFINISHED]
-    assert (result.exit_code, result.stderr) == (2, "".join(f"spark-lineage: {each}\n" for each in said))
-    assert all(f"{each}" in result.stdout for each in said)
+    warnings = ["a record could not be written: disk full", UNFINISHED]
+    assert (result.exit_code, result.stderr) == (2, "".join(f"spark-lineage: {each}\n" for each in warnings))
+    assert all(f"{each}" in result.stdout for each in warnings)
 
 
 @BOTH

@@ -94,8 +94,8 @@ def test_a_text_that_no_parser_accepts_is_a_mistake(tmp_path):
     result = run("--conf", "spark.sql.warehouse.dir=s3://b/w", file)
     assert result.exit_code == 2
     assert result.stdout.startswith("reads   s3://b/w db.t\n")
-    said = [f"spark-lineage: {file} cannot be parsed as Spark SQL: line {line}" for line in (1, 4)]
-    assert result.stderr.splitlines() == said
+    messages = [f"spark-lineage: {file} cannot be parsed as Spark SQL: line {line}" for line in (1, 4)]
+    assert result.stderr.splitlines() == messages
 
 
 @pytest.mark.parametrize(

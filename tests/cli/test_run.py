@@ -124,9 +124,9 @@ def test_a_script_behaves_as_under_python(tmp_path, case):
     ours = lineage_command("run", "--records", "kept records", *arguments, cwd=tmp_path, input="in")
     assert ours.stdout == python.stdout
     assert ours.returncode == python.returncode
-    told = ours.stderr.splitlines()
-    assert told.pop() == ("spark-lineage: 0 records in kept records: the script executed nothing on Spark")
-    assert told == python.stderr.splitlines()
+    lines = ours.stderr.splitlines()
+    assert lines.pop() == ("spark-lineage: 0 records in kept records: the script executed nothing on Spark")
+    assert lines == python.stderr.splitlines()
     about = json.loads((tmp_path / "kept records" / "spark-lineage-run.json").read_text())
     assert about["job"] == "the job"
     assert about["exit_code"] & 0xFF == python.returncode
@@ -307,11 +307,11 @@ def test_records_survive_whatever_ends_the_script(tmp_path, ending):
     while len(list(tmp_path.glob(f"spark-lineage-records/*{SUFFIX}"))) < 3 and time.monotonic() < deadline:
         time.sleep(0.05)
     running.send_signal(ending)
-    _, told = running.communicate(timeout=300)
+    _, stderr = running.communicate(timeout=300)
     if ending == signal.SIGINT:
         assert running.returncode == 130
-        assert "KeyboardInterrupt" in told
-        assert "airflow_provider_spark_lineage" not in told
+        assert "KeyboardInterrupt" in stderr
+        assert "airflow_provider_spark_lineage" not in stderr
     assert len(list(read_records(record_paths(tmp_path / "spark-lineage-records"), []))) == 3
     explained = lineage_command("explain", "spark-lineage-records", cwd=tmp_path)
     assert explained.returncode == 0
@@ -342,10 +342,10 @@ def test_bad_records_are_told_and_the_others_used(finished, tmp_path, command):
         (folder / f"zz {case}-000001.record.json.gz").write_bytes(content[case])
     done = lineage_command(command, "records", cwd=tmp_path)
     assert done.returncode == 2
-    told = done.stderr.splitlines()
-    assert len(told) == len(BROKEN)
+    lines = done.stderr.splitlines()
+    assert len(lines) == len(BROKEN)
     for case in BROKEN:
-        (sentence,) = (line for line in told if f"zz {case}" in line)
+        (sentence,) = (line for line in lines if f"zz {case}" in line)
         assert sentence.startswith("spark-lineage: ")
     assert "Traceback" not in done.stderr
     assert all(line in done.stdout for line in whole.splitlines() if line.startswith(("reads", "writes")))

@@ -19,11 +19,11 @@ FORMATTED = recordings(PHYSICAL)
 def lineage_of_log(log: Recording) -> Lineage:
     lines = log.text.encode().splitlines(keepends=True)
     problems: list[str] = []
-    found = compose(
+    composed = compose(
         execution.lineage for execution in executions(LoggedApplication().records(lines, problems))
     )
     assert problems == []
-    return found
+    return composed
 
 
 def edges(of: Lineage) -> set[str]:
@@ -61,12 +61,12 @@ def differences(log: Recording) -> list[str]:
     `~` is an edge of another kind between the same columns, as the optimizer changed it.
     """
     of_log, of_records = (
-        edges(found) | datasets(found) for found in (lineage_of_log(log), lineage(log.of(RECORDS)))
+        edges(each) | datasets(each) for each in (lineage_of_log(log), lineage(log.of(RECORDS)))
     )
     lines = []
     for sign, these, others in (("+", of_log, of_records), ("-", of_records, of_log)):
         columns = {ends(edge) for edge in others}
-        lines.extend(f"{'~' * (ends(one) in columns)}{sign} {one}" for one in these - others)
+        lines.extend(f"{'~' * (ends(line) in columns)}{sign} {line}" for line in these - others)
     return sorted(lines)
 
 

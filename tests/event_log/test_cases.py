@@ -58,10 +58,10 @@ def test_a_dataset_that_differs_has_a_gap(log: Recording) -> None:
 
 def test_no_reason_is_out_of_date() -> None:
     """Each dataset of `without_gap.txt` differs in one of the logs of its case."""
-    found: dict[str, set[str]] = {}
+    differing: dict[str, set[str]] = {}
     for log in BOTH:
-        found.setdefault(log.name, set()).update(without_gap(log))
-    assert {case: names for case, names in found.items() if names} == known_without_gap()
+        differing.setdefault(log.name, set()).update(without_gap(log))
+    assert {case: names for case, names in differing.items() if names} == known_without_gap()
 
 
 @pytest.mark.parametrize("log", [pytest.param(log, id=f"{log.name} {log.kind}") for log in BOTH])

@@ -39,8 +39,10 @@ def whole(tmp_path: Path) -> list[Record]:
 
 def test_an_execution_that_ran_inside_another_is_its_part(whole: list[Record]) -> None:
     """CREATE TABLE AS SELECT is one action of the user, though Spark runs the insert as an execution."""
-    made = [record for record in whole if "CreateDataSourceTableAsSelectCommand" in record.explain]
-    assert [["InsertIntoHadoopFs" in part["explain"] for part in record.parts] for record in made] == [[True]]
+    created = [record for record in whole if "CreateDataSourceTableAsSelectCommand" in record.explain]
+    assert [["InsertIntoHadoopFs" in part["explain"] for part in record.parts] for record in created] == [
+        [True]
+    ]
 
 
 @pytest.mark.parametrize(("failed", "parts"), [({274}, 0), ({273, 274}, 1)], ids=["the part", "both"])
@@ -363,8 +365,8 @@ def test_what_a_function_of_a_batch_runs_is_the_programs(tmp_path: Path, log: st
     writes = ("/data/a", ""), ("/data/b", "org.apache.spark.SparkException: disk"), ("/data/c", "")
     path.write_text(batch_with(Recording("stream_foreach_batch", kind=log), *writes, at_once=at_once))
     lines = RecordedFolder(path).text().splitlines()
-    found = [line.split()[:3] for line in lines if line.startswith(("reads", "writes"))]
-    assert found == [
+    datasets = [line.split()[:3] for line in lines if line.startswith(("reads", "writes"))]
+    assert datasets == [
         ["reads", "file", "/data/orders"],
         ["writes", "file", "/data/a"],
         ["writes", "file", "/data/c"],

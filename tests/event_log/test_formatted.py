@@ -150,12 +150,12 @@ Arguments: file:/out, false, Parquet, [path=/out], Append, [note, x, y, z, w]
 
 def test_that_a_key_is_not_null_is_no_filter_of_the_query() -> None:
     """The optimizer adds it below every inner join."""
-    found = edges(read(joined("Inner").replace("[note, x, y, z, w]", "[a, b, note, k, v]")))
-    assert "note <- in.note IDENTITY" in found
-    assert {edge for edge in found if edge.startswith(" ")} == {" <- in.a JOIN", " <- other.k JOIN"}
+    result = edges(read(joined("Inner").replace("[note, x, y, z, w]", "[a, b, note, k, v]")))
+    assert "note <- in.note IDENTITY" in result
+    assert {edge for edge in result if edge.startswith(" ")} == {" <- in.a JOIN", " <- other.k JOIN"}
     text = joined("Inner", left_filter="(isnotnull(b#2L) AND (isnotnull(a#1) AND (b#2L > 3)))")
-    found = edges(read(text.replace("[note, x, y, z, w]", "[a, b, note, k, v]")))
-    assert {edge for edge in found if edge.startswith(" ")} == {
+    result = edges(read(text.replace("[note, x, y, z, w]", "[a, b, note, k, v]")))
+    assert {edge for edge in result if edge.startswith(" ")} == {
         " <- in.a JOIN",
         " <- other.k JOIN",
         " <- in.b FILTER",

@@ -18,10 +18,10 @@ LOGS = sorted(PLACE.glob("*.jsonl.gz"))
 
 def text_of(lines: list[bytes]) -> str:
     problems: list[str] = []
-    found = compose(
+    lineage = compose(
         execution.lineage for execution in executions(LoggedApplication().records(lines, problems))
     )
-    return "\n".join([render(found), *problems])
+    return "\n".join([render(lineage), *problems])
 
 
 def lines_of(name: str) -> list[bytes]:

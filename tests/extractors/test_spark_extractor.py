@@ -160,11 +160,11 @@ def test_every_decorator_of_airflow_is_captured_or_left_alone():
 
     from airflow.providers.standard import decorators
 
-    for found in pkgutil.iter_modules(decorators.__path__):
-        module = import_module(f"{decorators.__name__}.{found.name}")
+    for listed in pkgutil.iter_modules(decorators.__path__):
+        module = import_module(f"{decorators.__name__}.{listed.name}")
         classes = (value for value in vars(module).values() if isinstance(value, type))
         (operator,) = (value for value in classes if value.__module__ == module.__name__)
-        assert driver_kind(operator) == DECORATORS[found.name], found.name
+        assert driver_kind(operator) == DECORATORS[listed.name], listed.name
 
 
 @pytest.mark.parametrize("name", OPERATORS)

@@ -218,15 +218,15 @@ def test_each_call_builds_objects_of_its_own(totals):
 
 def _objects(value: Any) -> dict[int, Any]:
     """Every mutable object reachable from a value, kept alive by the values of the result."""
-    found = {}
+    objects = {}
     if isinstance(value, list):
-        found = {id(value): value} | {k: v for item in value for k, v in _objects(item).items()}
+        objects = {id(value): value} | {k: v for item in value for k, v in _objects(item).items()}
     elif isinstance(value, dict):
-        found = {id(value): value} | _objects(list(value.values()))
+        objects = {id(value): value} | _objects(list(value.values()))
     elif hasattr(value, "__attrs_attrs__"):
         inner = [getattr(value, attribute.name) for attribute in value.__attrs_attrs__]
-        found = {id(value): value} | _objects(inner)
-    return found
+        objects = {id(value): value} | _objects(inner)
+    return objects
 
 
 @pytest.mark.parametrize(

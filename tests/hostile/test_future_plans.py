@@ -52,9 +52,9 @@ def test_leaf() -> None:
 
 def test_command() -> None:
     """A command that nobody knows claims no output, and says that it may have had one."""
-    one = record(scan(column("a", 1)))
-    one.plan = [{"class": PLANS + "FutureCommand", "num-children": 0, "query": scan(column("a", 1))}]
-    lineage = execution_lineage(one).lineage
+    execution = record(scan(column("a", 1)))
+    execution.plan = [{"class": PLANS + "FutureCommand", "num-children": 0, "query": scan(column("a", 1))}]
+    lineage = execution_lineage(execution).lineage
     assert not lineage.outputs
     assert [read.dataset.id.name for read in lineage.inputs] == ["/in"]
     assert "FutureCommand" in gaps_of(lineage)
@@ -93,9 +93,9 @@ def test_attribute_that_nobody_makes() -> None:
 
 def test_relation_that_no_source_can_name() -> None:
     """Nothing is invented: the dataset has no name, and the gap says which relation it was."""
-    one = record(scan(column("a", 1)))
-    one.facts[0]["probed"] = {}
-    lineage = execution_lineage(one).lineage
+    execution = record(scan(column("a", 1)))
+    execution.facts[0]["probed"] = {}
+    lineage = execution_lineage(execution).lineage
     assert not lineage.inputs
     assert not edges_of(lineage, "a")
     assert "LogicalRelation" in gaps_of(lineage)
@@ -103,9 +103,9 @@ def test_relation_that_no_source_can_name() -> None:
 
 def test_relation_of_an_unknown_provider() -> None:
     """It is named after what Spark reports, with a gap."""
-    one = record(scan(column("a", 1)))
-    one.facts[0]["probed"] = {"relation_class": "com.example.FutureRelation"}
-    lineage = execution_lineage(one).lineage
+    execution = record(scan(column("a", 1)))
+    execution.facts[0]["probed"] = {"relation_class": "com.example.FutureRelation"}
+    lineage = execution_lineage(execution).lineage
     assert [read.dataset.id.namespace for read in lineage.inputs] == ["FutureRelation"]
     assert "unknown data source" in gaps_of(lineage)
 

@@ -19,8 +19,8 @@ from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
 INNER = {"object": "org.apache.spark.sql.catalyst.plans.Inner$"}
 
 
-def lineage_of(one: Record) -> Lineage:
-    return execution_lineage(one).lineage
+def lineage_of(execution: Record) -> Lineage:
+    return execution_lineage(execution).lineage
 
 
 def edges_of(lineage: Lineage, name: str) -> set[tuple[str, Kind]]:
@@ -28,9 +28,9 @@ def edges_of(lineage: Lineage, name: str) -> set[tuple[str, Kind]]:
     return {(edge.field, edge.kind) for edge in output.edges if edge.column == name}
 
 
-def everywhere(folder: Path, one: Record) -> tuple[Lineage, str, str]:
+def everywhere(folder: Path, execution: Record) -> tuple[Lineage, str, str]:
     """Take a record through every stage: the file, composition, text, facets and events."""
-    write_record(folder, one)
+    write_record(folder, execution)
     recorded = RecordedFolder(folder)
     events = recorded.events(namespace="tests", job="hostile", dataset_edges_per_field=True)
     return recorded.lineage, recorded.text(), json.dumps(events)
@@ -39,8 +39,8 @@ def everywhere(folder: Path, one: Record) -> tuple[Lineage, str, str]:
 def test_5000_columns(tmp_path: Path) -> None:
     """Every one of them has its edge, through every stage."""
     tree = scan(*[column(f"c{number}", number) for number in range(1, 5001)])
-    made = [alias(f"d{n}", 10_000 + n, call("Add", column("", n), column("", n))) for n in range(1, 5001)]
-    lineage, text, events = everywhere(tmp_path, record(project(tree, *made)))
+    columns = [alias(f"d{n}", 10_000 + n, call("Add", column("", n), column("", n))) for n in range(1, 5001)]
+    lineage, text, events = everywhere(tmp_path, record(project(tree, *columns)))
     assert edges_of(lineage, "d5000") == {("c5000", Kind.TRANSFORMATION)}
     assert len(lineage.outputs[0].edges) == 5000
     assert "d4999" in text
@@ -120,8 +120,8 @@ def coalesced(inner: Tree) -> Tree:
 def exploded(inner: Tree) -> Tree:
     """A generator gives values and decides how many rows there are: two uses."""
     generator = call("Explode", subquery(inner))
-    made = node("Generate", scan(column("a", 1)), generator=generator, generatorOutput=[column("x", 2)])
-    return project(made, column("x", 2))
+    generated = node("Generate", scan(column("a", 1)), generator=generator, generatorOutput=[column("x", 2)])
+    return project(generated, column("x", 2))
 
 
 @pytest.mark.parametrize("around", [coalesced, exploded])
@@ -146,8 +146,8 @@ def test_subqueries_deeper_than_python_s_stack_are_a_gap() -> None:
 
 def test_unknown_class_of_3000_columns() -> None:
     """Each column that it names is read once, not once for every other."""
-    made = [alias(f"d{n}", 10_000 + n, column("", n)) for n in range(1, 3001)]
-    future = node("FutureNode", scan(*[column(f"c{n}", n) for n in range(1, 3001)]), made=made)
+    columns = [alias(f"d{n}", 10_000 + n, column("", n)) for n in range(1, 3001)]
+    future = node("FutureNode", scan(*[column(f"c{n}", n) for n in range(1, 3001)]), made=columns)
     lineage = lineage_of(record(future))
     assert edges_of(lineage, "d17") == {("c17", Kind.IDENTITY)}
     assert "FutureNode" in lineage.gaps[0].where
@@ -156,8 +156,8 @@ def test_unknown_class_of_3000_columns() -> None:
 def test_opaque_code_over_5000_columns() -> None:
     """25 million edges fit into no event: they act on the output as a whole, and a gap says so."""
     columns = [column(f"c{n}", n) for n in range(1, 5001)]
-    made = [column(f"d{n}", 10_000 + n) for n in range(1, 5001)]
-    lineage = lineage_of(record(node("MapInPandas", scan(*columns), output=made)))
+    generated = [column(f"d{n}", 10_000 + n) for n in range(1, 5001)]
+    lineage = lineage_of(record(node("MapInPandas", scan(*columns), output=generated)))
     (output,) = lineage.outputs
     assert Edge(lineage.inputs[0].dataset.id, "c5000", Kind.TRANSFORMATION) in output.edges
     assert len(output.edges) < MAX_OPAQUE_EDGES
@@ -166,10 +166,10 @@ def test_opaque_code_over_5000_columns() -> None:
 
 def test_1000_files_read_by_list(tmp_path: Path) -> None:
     """They are one dataset, their folder, and the files that were read are kept."""
-    one = record(scan(column("a", 1)))
+    execution = record(scan(column("a", 1)))
     paths = [f"file:/in/{number:04}.parquet" for number in range(1000)]
-    one.facts[0]["probed"]["paths"] = paths
-    lineage, _, _ = everywhere(tmp_path, one)
+    execution.facts[0]["probed"]["paths"] = paths
+    lineage, _, _ = everywhere(tmp_path, execution)
     (read,) = lineage.inputs
     assert read.dataset.id.name == "/in"
     assert list(read.dataset.identity.locations) == paths
@@ -178,13 +178,13 @@ def test_1000_files_read_by_list(tmp_path: Path) -> None:
 def test_plan_that_was_too_large_says_so() -> None:
     """The optimized plan was read instead: lineage of that, and the reason among the gaps."""
     problem = "the analyzed plan has 100000000 bytes, larger than the limit of 50000000"
-    one = replace(record(scan(column("a", 1))), plan_kind="optimized", problems=[problem])
-    lineage = lineage_of(one)
+    execution = replace(record(scan(column("a", 1))), plan_kind="optimized", problems=[problem])
+    lineage = lineage_of(execution)
     assert edges_of(lineage, "a") == {("a", Kind.IDENTITY)}
     assert [gap.reason for gap in lineage.gaps] == [problem]
 
 
 def test_no_plan_at_all_says_so() -> None:
     """Neither plan was small enough."""
-    one = replace(record([]), plan_kind="none", plan=[], problems=["the plan was not read"])
-    assert [gap.reason for gap in lineage_of(one).gaps] == ["the plan was not read"]
+    execution = replace(record([]), plan_kind="none", plan=[], problems=["the plan was not read"])
+    assert [gap.reason for gap in lineage_of(execution).gaps] == ["the plan was not read"]

@@ -110,7 +110,7 @@ def test_columns_of_one_name() -> None:
 
 def test_table_without_columns() -> None:
     """Nothing can be read of it; that it was read is all there is, or a gap."""
-    one = record(scan())
-    one.facts[0]["expr_id"] = None
-    lineage = execution_lineage(one).lineage
+    execution = record(scan())
+    execution.facts[0]["expr_id"] = None
+    lineage = execution_lineage(execution).lineage
     assert lineage.gaps or lineage.inputs

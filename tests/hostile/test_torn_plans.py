@@ -110,10 +110,10 @@ def limited() -> Iterator[None]:
         signal.alarm(0)
 
 
-def check(found: list[Record]) -> Lineage:
+def check(recorded: list[Record]) -> Lineage:
     """Go through the stages as a task does; what comes out is a lineage that holds together."""
     with limited():
-        lineage = compose(execution.lineage for execution in executions(found))
+        lineage = compose(execution.lineage for execution in executions(recorded))
         render(lineage)
     inputs = {source.dataset.id for source in lineage.inputs}
     for output in lineage.outputs:
@@ -125,54 +125,54 @@ def check(found: list[Record]) -> Lineage:
 @given(data=st.data())
 def test_any_damage_leaves_a_lineage(data: st.DataObject) -> None:
     """Nodes, counts, types and ids of real plans, broken at random: no exception, no endless loop."""
-    found = copy.deepcopy(golden(data.draw(st.sampled_from(RECORDED))))
-    plan = data.draw(st.sampled_from(found)).plan
+    recorded = copy.deepcopy(golden(data.draw(st.sampled_from(RECORDED))))
+    plan = data.draw(st.sampled_from(recorded)).plan
     for _ in range(data.draw(st.integers(1, 3))):
         places = list(nodes_of(plan))
         if places:
             data.draw(st.sampled_from(DAMAGES))(data, *data.draw(st.sampled_from(places)))
-    check(found)
+    check(recorded)
 
 
 def test_what_only_the_execution_inside_names_is_an_input() -> None:
     """If the command's own relation has lost its name, its columns still come from somewhere."""
     (of,) = (of for of in RECORDED if of.case == "delta_versions")
-    found = copy.deepcopy(golden(of))[:1]
+    recorded = copy.deepcopy(golden(of))[:1]
     ids = (
         tree[at]
-        for tree, at in nodes_of(found[0].plan)
+        for tree, at in nodes_of(recorded[0].plan)
         if tree[at].get("name") == "id" and "exprId" in tree[at]
     )
     for each in ids:
         each["exprId"] = 1.5
-    assert [source.dataset.id.name for source in check(found).inputs] == ["/data/orders"]
+    assert [source.dataset.id.name for source in check(recorded).inputs] == ["/data/orders"]
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_any_damage_of_facts_and_counters_leaves_a_lineage(data: st.DataObject) -> None:
     """Probed facts are as foreign as the plan; a record of the wrong shape counts as missing."""
-    found = copy.deepcopy(golden(data.draw(st.sampled_from(RECORDED))))
-    one = data.draw(st.sampled_from(found))
-    entries = [*one.facts, *one.metrics, *(entry["probed"] for entry in one.facts)]
+    recorded = copy.deepcopy(golden(data.draw(st.sampled_from(RECORDED))))
+    damaged = data.draw(st.sampled_from(recorded))
+    entries = [*damaged.facts, *damaged.metrics, *(entry["probed"] for entry in damaged.facts)]
     for entry in entries:
         if entry and data.draw(st.booleans()):
             entry[data.draw(st.sampled_from(sorted(entry)))] = data.draw(NONSENSE)
     with suppress(RecordError):
-        check([Record.from_json(one.to_json()) for one in found])
+        check([Record.from_json(each.to_json()) for each in recorded])
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_a_plan_that_was_cut_off_has_a_gap(data: st.DataObject) -> None:
     """Numbers of children that do not add up are noticed: nothing is said of such a plan but that."""
-    found = copy.deepcopy(golden(data.draw(st.sampled_from(RECORDED))))
-    one = data.draw(st.sampled_from([one for one in found if one.plan] or found))
-    if not one.plan:
+    recorded = copy.deepcopy(golden(data.draw(st.sampled_from(RECORDED))))
+    torn = data.draw(st.sampled_from([each for each in recorded if each.plan] or recorded))
+    if not torn.plan:
         return
-    del one.plan[data.draw(st.integers(0, len(one.plan) - 1)) :]
-    if one.plan:
-        assert [gap for gap in execution_lineage(one).lineage.gaps if "do not fit together" in gap.reason]
+    del torn.plan[data.draw(st.integers(0, len(torn.plan) - 1)) :]
+    if torn.plan:
+        assert [gap for gap in execution_lineage(torn).lineage.gaps if "do not fit together" in gap.reason]
 
 
 @pytest.mark.parametrize(
@@ -211,5 +211,5 @@ def test_two_columns_with_one_id_are_a_gap() -> None:
 
 def test_records_of_a_future_version_are_json_all_the_same() -> None:
     """Unknown fields do no harm."""
-    one = json.loads(json.dumps(record(scan(column("a", 1))).to_json()))
-    assert Record.from_json({**one, "future": {"deep": [1]}}).plan == one["plan"]
+    document = json.loads(json.dumps(record(scan(column("a", 1))).to_json()))
+    assert Record.from_json({**document, "future": {"deep": [1]}}).plan == document["plan"]

@@ -78,14 +78,14 @@ BROKEN = {
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_broken_text_is_one_gap_and_one_warning_without_a_word_of_it(broken, caplog):
     """Also at debug level, and a secret that no rule of masking would know."""
-    subject, said = BROKEN[broken]
+    subject, reason = BROKEN[broken]
     caplog.set_level(logging.DEBUG)
     launch = launch_of(subject)
     assert launch is not None
     collector = Launched(launch, "", None)
     collector.finish()
     [gap] = collector.run().lineage.gaps
-    assert said in gap.reason
+    assert reason in gap.reason
     assert [record.levelname for record in caplog.records if gap.reason in record.getMessage()] == ["WARNING"]
     assert collector.planned is None
     assert SECRET not in f"{launch} {collector.run()} {caplog.text}"

@@ -52,9 +52,9 @@ def run(tmp_path_factory):
 
 
 def events(run: DagRun, task: str) -> list[dict]:
-    found = [event.document for event in run.read().items if event.name == f"commands.{task}"]
-    assert next(event["eventType"] for event in found) == "START", tail(run.log, 40)
-    return found
+    documents = [event.document for event in run.read().items if event.name == f"commands.{task}"]
+    assert next(event["eventType"] for event in documents) == "START", tail(run.log, 40)
+    return documents
 
 
 def names(event: dict) -> tuple[list[str], list[str]]:

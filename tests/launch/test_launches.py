@@ -95,12 +95,12 @@ def test_a_message_of_google_is_read_as_a_dict_is():
     assert written(launch) == "python gs://a.py []; Dataproc"
 
 
-def assert_same(found: str, expected: str) -> None:
+def assert_same(actual: str, expected: str) -> None:
     """Compare texts; of an exception, its class alone."""
     if expected.startswith("!") and "Error" in expected:
-        assert expected[1:] in found
+        assert expected[1:] in actual
     else:
-        assert found == expected
+        assert actual == expected
 
 
 def written(launch: Launch | None) -> str:

@@ -16,24 +16,24 @@ DROP = Command((), (), "DropTable#0", relation="DropTable", change=Change.DROPPE
 def test_dropped_table_of_a_catalog_that_no_source_knows_is_a_gap() -> None:
     """Its name elsewhere is unknown, and its disappearance must not be silent."""
     facts = {"table_text": "db.t", "catalog": "shop"}
-    found = effect(DROP, facts)
-    assert found.outputs == ()
-    assert [gap.reason for gap in found.gaps] == ["the table `db.t` of the catalog `shop` has no name"]
+    lineage = effect(DROP, facts)
+    assert lineage.outputs == ()
+    assert [gap.reason for gap in lineage.gaps] == ["the table `db.t` of the catalog `shop` has no name"]
 
 
 SESSION = {"table_text": "db.t", "catalog": "spark_catalog", "warehouse": "file:/wh", "existed": True}
 PARQUET = {"location": "file:/data/t", "format": "parquet"}
 
 
-def named(found):
-    return [(output.dataset.id.namespace, output.dataset.id.name) for output in found.outputs]
+def named(lineage):
+    return [(output.dataset.id.namespace, output.dataset.id.name) for output in lineage.outputs]
 
 
 def test_drop_of_a_managed_table_removes_its_files() -> None:
     """The catalog owns them: the dataset is the location."""
-    found = effect(DROP, {**SESSION, **PARQUET, "table_type": "MANAGED"})
-    assert named(found) == [("file", "/data/t")]
-    assert found.gaps == ()
+    lineage = effect(DROP, {**SESSION, **PARQUET, "table_type": "MANAGED"})
+    assert named(lineage) == [("file", "/data/t")]
+    assert lineage.gaps == ()
 
 
 @pytest.mark.parametrize(
@@ -52,18 +52,18 @@ def test_drop_of_a_managed_table_removes_its_files() -> None:
 )
 def test_drop_of_a_table_whose_data_lie_elsewhere_ends_its_name(facts) -> None:
     """The files of an external table, a database's table, what an unknown source keeps: all outlive it."""
-    found = effect(DROP, {**SESSION, **facts})
-    assert named(found) == [("file:/wh", "db.t")]
-    assert found.outputs[0].dataset.identity.symlinks == ()
-    assert found.gaps == ()
+    lineage = effect(DROP, {**SESSION, **facts})
+    assert named(lineage) == [("file:/wh", "db.t")]
+    assert lineage.outputs[0].dataset.identity.symlinks == ()
+    assert lineage.gaps == ()
 
 
 def test_drop_that_nobody_asked_about_before_is_of_the_name_with_a_gap() -> None:
     """A dropped table cannot be asked any more: its place is not guessed."""
     facts = {name: value for name, value in SESSION.items() if name != "existed"}
-    found = effect(DROP, facts)
-    assert named(found) == [("file:/wh", "db.t")]
-    assert [gap.reason for gap in found.gaps] == ["the dropped table's data may still exist"]
+    lineage = effect(DROP, facts)
+    assert named(lineage) == [("file:/wh", "db.t")]
+    assert [gap.reason for gap in lineage.gaps] == ["the dropped table's data may still exist"]
 
 
 def test_if_exists_that_found_nothing_did_nothing() -> None:
@@ -93,7 +93,7 @@ def test_drop_of_an_iceberg_table_leaves_its_files_but_for_purge(catalog, purge,
         "purge": purge,
         "existed": True,
     }
-    assert [one for _, one in named(effect(DROP, facts))] == [name]
+    assert [each for _, each in named(effect(DROP, facts))] == [name]
 
 
 def test_tables_go_with_their_database() -> None:
@@ -123,21 +123,21 @@ def test_tables_go_with_their_database() -> None:
         "database_location": "file:/wh/db.db",
         "tables": tables,
     }
-    found = effect(drop, {**facts, "unasked": 3})
-    assert named(found) == [
+    lineage = effect(drop, {**facts, "unasked": 3})
+    assert named(lineage) == [
         ("file", "/wh/db.db/a"),
         ("file:/wh", "db.b"),
         ("file", "/wh/db.db/c"),
         ("file:/wh", "db.d"),
     ]
-    assert [gap.reason for gap in found.gaps] == ["3 more tables of the dropped database are not named"]
+    assert [gap.reason for gap in lineage.gaps] == ["3 more tables of the dropped database are not named"]
 
 
 @pytest.mark.parametrize("change", [Change.CREATED, Change.ALTERED, Change.RENAMED, Change.EMPTIED])
 def test_changed_table_of_a_catalog_that_no_source_knows_is_a_gap(change: Change) -> None:
     """The change has a gap, whatever it was."""
-    found = effect(Command((), (), "X#0", change=change), {"table_text": "db.t", "catalog": "shop"})
-    assert (found.outputs, [gap.reason for gap in found.gaps]) == (
+    lineage = effect(Command((), (), "X#0", change=change), {"table_text": "db.t", "catalog": "shop"})
+    assert (lineage.outputs, [gap.reason for gap in lineage.gaps]) == (
         (),
         ["the table `db.t` of the catalog `shop` has no name"],
     )

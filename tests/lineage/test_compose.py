@@ -259,8 +259,8 @@ def test_created_stays_created() -> None:
 
 def test_column_born_in_the_task_is_traced_to_where_it_was_born() -> None:
     """A literal that went through a dataset of the task comes from that dataset, which is an input then."""
-    born = Output(dataset("m", "one"), Mode.CREATE)
-    lineage = compose([execution(born), execution(reads("m", "one"), writes("b", edge("m.one", "x")))])
+    created = Output(dataset("m", "one"), Mode.CREATE)
+    lineage = compose([execution(created), execution(reads("m", "one"), writes("b", edge("m.one", "x")))])
     assert inputs_of(lineage) == ["m"]
     assert edges_of(lineage, "b") == {edge("m.one", "x")}
 
@@ -308,8 +308,8 @@ def test_wrapping_command_that_failed_leaves_no_gap_of_its_write() -> None:
     inner = ExecutionLineage(execution(reads("a", "x"), gaps=(unknown,)), query=(1,))
     failed = execution(reads("a", "x"), failures=(Failure("E", "broken"),))
     outer = ExecutionLineage(failed, wraps=True, query=(1,))
-    found = wrapped(inner, outer).lineage
-    assert (found.gaps, found.failures) == ((), failed.failures)
+    lineage = wrapped(inner, outer).lineage
+    assert (lineage.gaps, lineage.failures) == ((), failed.failures)
 
 
 def test_unrelated_executions_are_not_one() -> None:
@@ -364,9 +364,9 @@ def test_rows_before_a_partial_overwrite_are_not_counted() -> None:
 
 def test_reads_of_what_the_task_made_are_counted_to_the_last() -> None:
     """The largest counts also where an earlier one had made the dataset an input."""
-    made = execution(Output(dataset("t", "one"), Mode.CREATE, Statistics(rows=1)))
+    creation = execution(Output(dataset("t", "one"), Mode.CREATE, Statistics(rows=1)))
     steps = [
-        made,
+        creation,
         *(execution(reads("t", "one", rows=rows), writes("b", edge("t.one", "x"))) for rows in (2, 7)),
     ]
     assert [(source.dataset.id, source.statistics.rows) for source in compose(steps).inputs] == [
@@ -380,10 +380,10 @@ def test_batches_of_one_stream_are_one_read() -> None:
     def batch(stream: str, rows: int) -> Lineage:
         return execution(replace(reads("a", rows=rows), stream=stream))
 
-    one, other = [batch("s", 2), batch("s", 3)], [batch("t", 4)]
-    assert compose(one).inputs[0].statistics.rows == 5
-    assert compose(one + other).inputs[0].statistics.rows == 5
-    assert compose([*one, execution(reads("a", rows=9))]).inputs[0].statistics.rows == 9
+    first, other = [batch("s", 2), batch("s", 3)], [batch("t", 4)]
+    assert compose(first).inputs[0].statistics.rows == 5
+    assert compose(first + other).inputs[0].statistics.rows == 5
+    assert compose([*first, execution(reads("a", rows=9))]).inputs[0].statistics.rows == 9
 
 
 def test_thousand_appends_are_one_output() -> None:
@@ -416,12 +416,12 @@ def test_sum_of_writes_is_unknown_where_one_of_them_is() -> None:
 
 def test_rows_are_unknown_after_some_of_them_were_changed() -> None:
     """UPDATE, DELETE and MERGE write rows anew that may be counted already."""
-    made = execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=8))
+    creation = execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=8))
     changed = writes("t", edge("t.x", "x"), rows=5)
     changed = execution(reads("t", "x"), replace(changed, rewrites=True))
     assert compose([changed]).outputs[0].statistics.rows == 5
-    assert compose([made, changed]).outputs[0].statistics.rows is None
-    assert compose([made, changed, made]).outputs[0].statistics.rows == 8
+    assert compose([creation, changed]).outputs[0].statistics.rows is None
+    assert compose([creation, changed, creation]).outputs[0].statistics.rows == 8
 
 
 def test_failure_in_the_middle_leaves_what_completed() -> None:

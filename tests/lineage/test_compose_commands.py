@@ -88,10 +88,10 @@ def test_name_that_a_new_table_took_is_no_name_of_the_old_place() -> None:
 
 def test_column_born_in_a_dropped_table_has_no_origin() -> None:
     """A dropped table is not an input, even for a column that was computed in it."""
-    born = Output(dataset("m", "one", table="db.m"), Mode.CREATE)
+    created = Output(dataset("m", "one", table="db.m"), Mode.CREATE)
     lineage = compose(
         [
-            execution(born),
+            execution(created),
             execution(reads("m", "one"), writes("b", edge("m.one", "x"))),
             execution(changes("m", Mode.DROP, "db.m")),
         ]
@@ -103,12 +103,12 @@ def test_column_born_in_a_dropped_table_has_no_origin() -> None:
 
 def test_a_kept_frame_of_a_dropped_table_has_nothing_of_the_next_table_of_that_name() -> None:
     """Its rows were born in the first table; the second one holds others."""
-    kept = Snapshot(kept_by="1")
+    snapshot = Snapshot(kept_by="1")
     before = replace(reads("t", "x"), dataset=replace(dataset("t", "x"), kept_by="1"))
     lineage = compose(
         [
             execution(Output(dataset("t", "x", table="db.t"), Mode.CREATE, Statistics(1))),
-            execution(keeps=frozenset({(place("t"), kept)})),
+            execution(keeps=frozenset({(place("t"), snapshot)})),
             execution(changes("t", Mode.DROP)),
             execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.CREATE, table="db.t")),
             execution(before, writes("b", edge("t.x", "x"))),
@@ -176,8 +176,8 @@ def test_renamed_entry_leaves_its_data_where_they_are() -> None:
     assert [link.name for link in lineage.outputs[0].dataset.identity.symlinks] == ["db.u"]
     again = compose([written, renamed, execution(entry("db.u", Mode.DROP))])
     assert named(again) == [("/wh/t", Mode.APPEND), ("db.t", Mode.DROP)]
-    made = compose([execution(entry("db.t", Mode.CREATE, at="t")), renamed])
-    assert named(made) == [("db.u", Mode.CREATE)]
+    composed = compose([execution(entry("db.t", Mode.CREATE, at="t")), renamed])
+    assert named(composed) == [("db.u", Mode.CREATE)]
 
 
 def test_table_created_empty_holds_only_what_the_task_inserts() -> None:
@@ -218,10 +218,10 @@ def test_dropping_what_was_there_before_is_an_output_without_edges() -> None:
 def test_gap_of_an_execution_is_one_of_the_task() -> None:
     """Whatever became of the output that it is about."""
     gap = Gap("MapInPandas#1", "taken from every input column", place("tmp"))
-    made = execution(
+    creation = execution(
         reads("a", "x"), writes("tmp", edge("a.x", "x"), mode=Mode.CREATE, table="db.tmp"), gaps=(gap,)
     )
-    assert compose([made, execution(changes("tmp", Mode.DROP, "db.tmp"))]).gaps == (gap,)
+    assert compose([creation, execution(changes("tmp", Mode.DROP, "db.tmp"))]).gaps == (gap,)
 
 
 def test_dropped_if_exists_and_created_is_created() -> None:
@@ -320,11 +320,11 @@ def test_use_of_a_kept_frame_is_not_a_read_of_its_table() -> None:
     """The table of the frame was dropped in between, and its name stays dropped."""
     table = reads("t", "x")
     table = replace(table, dataset=dataset("t", "x", table="db.t"))
-    kept = replace(table, dataset=replace(table.dataset, kept_by="checkpoint"))
+    checkpoint = replace(table, dataset=replace(table.dataset, kept_by="checkpoint"))
     steps = [
         execution(table),
         execution(entry("db.t", Mode.DROP)),
-        execution(kept, writes("out", edge("t.x", "x"))),
+        execution(checkpoint, writes("out", edge("t.x", "x"))),
     ]
     assert modes_of(compose(steps))["db.t"] is Mode.DROP
 
@@ -356,10 +356,10 @@ def test_table_made_under_the_name_of_one_renamed_and_dropped_overwrites_it() ->
 
 def test_column_born_in_a_renamed_table_starts_there_under_its_new_name() -> None:
     """Every edge starts at something that there is at the end."""
-    born = Output(dataset("m", "one", table="db.m"), Mode.CREATE, Statistics(rows=1))
+    created = Output(dataset("m", "one", table="db.m"), Mode.CREATE, Statistics(rows=1))
     lineage = compose(
         [
-            execution(born),
+            execution(created),
             execution(reads("m", "one"), writes("b", edge("m.one", "x"))),
             execution(changes("n", Mode.RENAME, previous=place("m"))),
         ]
@@ -370,10 +370,10 @@ def test_column_born_in_a_renamed_table_starts_there_under_its_new_name() -> Non
 
 def test_column_born_in_a_table_dropped_before_it_was_used_again_has_no_origin() -> None:
     """Through a second intermediate, too."""
-    born = Output(dataset("m", "one", table="db.m"), Mode.CREATE, Statistics(rows=1))
+    created = Output(dataset("m", "one", table="db.m"), Mode.CREATE, Statistics(rows=1))
     lineage = compose(
         [
-            execution(born),
+            execution(created),
             execution(reads("m", "one"), writes("n", edge("m.one", "x"))),
             execution(changes("m", Mode.DROP)),
             execution(reads("n", "x"), writes("b", edge("n.x", "x"))),
@@ -440,14 +440,14 @@ def test_view_is_what_its_last_definition_says() -> None:
 
 def test_versions_of_a_table_made_again_begin_anew() -> None:
     """A dropped table takes its versions along; a renamed one keeps them."""
-    made = execution(reads("a", "x"), writes("t", edge("a.x", "x"), table="db.t", version="0"))
+    creation = execution(reads("a", "x"), writes("t", edge("a.x", "x"), table="db.t", version="0"))
     again = execution(reads("c", "x"), writes("t", edge("c.x", "x"), table="db.t", version="1"))
     reading = execution(reads("t", "x", version="0"), writes("b", edge("t.x", "x")))
-    dropped = compose([made, execution(changes("t", Mode.DROP)), again, reading])
+    dropped = compose([creation, execution(changes("t", Mode.DROP)), again, reading])
     assert edges_of(dropped, "b") == {edge("c.x", "x")}
     renamed = execution(changes("u", Mode.RENAME, previous=place("t")))
     reading = execution(reads("u", "x", version="0"), writes("b", edge("u.x", "x")))
-    assert edges_of(compose([made, again, renamed, reading]), "b") == {edge("a.x", "x")}
+    assert edges_of(compose([creation, again, renamed, reading]), "b") == {edge("a.x", "x")}
 
 
 def test_a_table_changed_in_place_has_its_largest_read_afterwards() -> None:

@@ -68,8 +68,8 @@ def test_folder_has_what_was_written_there(first: str, second: str, mode: Mode) 
 def test_table_of_which_one_folder_was_overwritten_keeps_its_other_rows() -> None:
     """The folder has the new rows alone, the others those of the first write, and the table both."""
     steps = [copied("a"), copied("b", "day=1")]
-    found = {name: sources(compose([*steps, read(name)])) for name in ("day=1", "day=2", "")}
-    assert found == {"day=1": {"b"}, "day=2": {"a"}, "": {"a", "b"}}
+    inputs = {name: sources(compose([*steps, read(name)])) for name in ("day=1", "day=2", "")}
+    assert inputs == {"day=1": {"b"}, "day=2": {"a"}, "": {"a", "b"}}
 
 
 def test_column_that_only_the_folder_s_name_has_originates_in_the_dataset() -> None:

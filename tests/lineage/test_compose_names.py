@@ -93,24 +93,24 @@ def expected(
     catalog: Catalog, named: Callable[[str], DatasetId]
 ) -> dict[DatasetId, tuple[set[Mode], DatasetId | None]]:
     """Return the modes that each name may have, and its former name."""
-    found: dict[DatasetId, tuple[set[Mode], DatasetId | None]] = {}
+    allowed: dict[DatasetId, tuple[set[Mode], DatasetId | None]] = {}
     alive = {table.origin for table in catalog.tables.values()}
     for name in NAMES:
         table = catalog.tables.get(name)
         is_gone = name in BEFORE and name not in alive
         if table is None:
             if is_gone:
-                found[named(name)] = ({Mode.DROP}, None)
+                allowed[named(name)] = ({Mode.DROP}, None)
         elif not table.origin:
-            found[named(name)] = ({Mode.OVERWRITE if is_gone else Mode.CREATE}, None)
+            allowed[named(name)] = ({Mode.OVERWRITE if is_gone else Mode.CREATE}, None)
         elif table.origin != name:
-            found[named(name)] = ({Mode.RENAME}, named(table.origin))
+            allowed[named(name)] = ({Mode.RENAME}, named(table.origin))
             if table.done:
-                found[named(name)] = ({Mode.RENAME, *table.done, Mode.OVERWRITE}, named(table.origin))
+                allowed[named(name)] = ({Mode.RENAME, *table.done, Mode.OVERWRITE}, named(table.origin))
         elif table.done:
             several = {Mode.OVERWRITE} if len(table.done) > 1 else set()
-            found[named(name)] = (table.done | several, None)
-    return found
+            allowed[named(name)] = (table.done | several, None)
+    return allowed
 
 
 STEPS = st.lists(
@@ -127,20 +127,20 @@ def check(catalog: Catalog, steps: list[tuple[str, str, str]], named: Callable[[
     for step in steps:
         catalog.take(*step)
     lineage = compose(catalog.executions)
-    said = {written.dataset.id: (written.mode, written.previous) for written in lineage.outputs}
+    modes = {written.dataset.id: (written.mode, written.previous) for written in lineage.outputs}
     truth = expected(catalog, named)
-    assert set(said) == set(truth)
-    for name, (mode, previous) in said.items():
+    assert set(modes) == set(truth)
+    for name, (mode, previous) in modes.items():
         assert mode in truth[name][0], name
         assert previous == truth[name][1], name
     names = {id(table): named(name) for name, table in catalog.tables.items()}
     for output in lineage.outputs:
-        table = next((one for one in catalog.tables.values() if names[id(one)] == output.dataset.id), None)
+        table = next((each for each in catalog.tables.values() if names[id(each)] == output.dataset.id), None)
         if table is not None and table.sources:
-            born = {
+            origins = {
                 names[id(source)] for source in table.sources if id(source) in names and source is not table
             }
-            assert {each.source for each in output.edges} - {place("x")} == born
+            assert {each.source for each in output.edges} - {place("x")} == origins
     there = {each.dataset.id for each in (*lineage.inputs, *lineage.outputs)}
     assert {each.source for output in lineage.outputs for each in output.edges} <= there
 

@@ -190,5 +190,5 @@ def test_a_kept_frame_of_another_application_is_another_frame() -> None:
         executions([first, overwriting, second, uses[0]]),
         executions([first, overwriting, second, uses[1]]),
     )
-    found = [compose(each.lineage for each in lineage).outputs[-1].edges for lineage in lineages]
-    assert [{edge.source.name for edge in edges} for edges in found] == [{"/left"}, {"/right"}]
+    results = [compose(each.lineage for each in lineage).outputs[-1].edges for lineage in lineages]
+    assert [{edge.source.name for edge in edges} for edges in results] == [{"/left"}, {"/right"}]

@@ -16,7 +16,7 @@ def gaps(facts: dict[str, Any], *others: dict[str, Any]) -> list[str]:
     tree = node(WRITE, node("LocalRelation", output=[column("a", 7)]))
     target = {"node": WRITE, "expr_id": None, "probed": {"paths": "/out"}}
     listed = {"node": "LocalRelation", "expr_id": 7, "probed": facts}
-    more = [{"node": "LocalRelation", "expr_id": 8 + i, "probed": one} for i, one in enumerate(others)]
+    more = [{"node": "LocalRelation", "expr_id": 8 + i, "probed": probed} for i, probed in enumerate(others)]
     lineage = lineage_of(read_plan(tree), ExecutionFacts(facts=[target, listed, *more])).lineage
     assert len(lineage.outputs) == 1
     return [gap.reason for gap in lineage.gaps]

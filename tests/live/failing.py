@@ -92,13 +92,13 @@ def main(folder, out):
     spark = SparkSession.builder.appName("failing").getOrCreate()
     spark.conf.set("spark.sql.pyspark.jvmStacktrace.enabled", "true")
     prepare(spark)
-    found = errors(spark, f"{folder}/nowhere")
+    texts = errors(spark, f"{folder}/nowhere")
     # Since Spark 4.0 an error may get other frames later: the executions must have been recorded.
     spark.sql("select 1").collect()
     spark._jsc.sc().listenerBus().waitUntilEmpty(60000)
     result = {
         name: {"java": printed(spark, error), "python": told(error), "frames": frames(error)}
-        for name, error in found.items()
+        for name, error in texts.items()
     }
     Path(out).write_text(json.dumps(result))
     spark.stop()

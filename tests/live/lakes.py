@@ -21,9 +21,9 @@ def make_source(spark, folder):
 
 def lineage(records):
     """The lineage of all executions; also that only one of them touched a dataset."""
-    found = [execution.lineage for execution in executions(records)]
-    assert len([one for one in found if one]) == 1, "what a table runs for itself is the user's"
-    return compose(found)
+    lineages = [execution.lineage for execution in executions(records)]
+    assert len([each for each in lineages if each]) == 1, "what a table runs for itself is the user's"
+    return compose(lineages)
 
 
 def named(datasets):
@@ -31,9 +31,11 @@ def named(datasets):
     return {each.dataset.id.name.rsplit("/", 1)[-1]: each.dataset.identity.version for each in datasets}
 
 
-def edges(found):
+def edges(composed):
     """The edges of the one output, as the text shows them."""
-    lines = [line.split() for line in render(found).splitlines() if "<-" in line and "(no field)" not in line]
+    lines = [
+        line.split() for line in render(composed).splitlines() if "<-" in line and "(no field)" not in line
+    ]
     return {(column, source, kind) for column, _, source, _, kind, *_ in lines}
 
 

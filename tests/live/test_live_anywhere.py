@@ -79,15 +79,15 @@ def scratch(tmp_path, monkeypatch):
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
 def test_a_block_is_captured_wherever_it_stands(spark, tmp_path, scratch, place, monkeypatch):
     """It works without a writable disk, and leaves no file there."""
-    found = []
+    captures = []
 
     def block():
         with capture_lineage(spark) as captured:
             spark.range(3).write.parquet(str(tmp_path / "out"))
-        found.append(captured)
+        captures.append(captured)
 
     place(block, monkeypatch)
-    (captured,) = found
+    (captured,) = captures
     assert [output.dataset.id.name for output in captured.lineage.outputs] == [str(tmp_path / "out")]
     assert captured.lineage.gaps == ()
     names = [event["eventType"] for event in captured.events()]

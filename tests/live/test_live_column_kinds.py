@@ -17,31 +17,31 @@ PLACE = Path(__file__).resolve().parent
 def edges_of(line):
     """Read `x <- t.a IDENTITY CONDITIONAL, t.b FILTER masking` as a set of single edges."""
     column, _, fields = line.partition("<-")
-    for one in fields.split(","):
-        field, *kinds = one.split()
+    for text in fields.split(","):
+        field, *kinds = text.split()
         masking = "masking" in kinds
         yield from ((column.strip(), field, kind, masking) for kind in kinds if kind != "masking")
 
 
 def cases():
     """Return (name, query, edges) of each paragraph of the text file."""
-    found = []
+    paragraphs = []
     for paragraph in (PLACE / "column_kinds.txt").read_text(encoding="utf-8").split("\n\n")[1:]:
         name, query, *lines = paragraph.strip().splitlines()
-        found.append((name.strip("[]"), query, {edge for line in lines for edge in edges_of(line)}))
-    return found
+        paragraphs.append((name.strip("[]"), query, {edge for line in lines for edge in edges_of(line)}))
+    return paragraphs
 
 
 def carried(output):
     """Return the edges of an event's output, as its columnLineage facet has them."""
     facet = output["facets"]["columnLineage"]
-    fields = {column: one["inputFields"] for column, one in facet["fields"].items()}
+    fields = {column: entry["inputFields"] for column, entry in facet["fields"].items()}
     fields["*"] = facet.get("dataset", [])
     return {
-        (column, f"{one['name'].rsplit('/', 1)[-1]}.{one['field']}", step["subtype"], step["masking"])
+        (column, f"{use['name'].rsplit('/', 1)[-1]}.{use['field']}", step["subtype"], step["masking"])
         for column, used in fields.items()
-        for one in used
-        for step in one["transformations"]
+        for use in used
+        for step in use["transformations"]
     }
 
 

@@ -118,6 +118,6 @@ def test_lineage_is_that_of_a_classic_session(url, root, recorded, case):
             module.setup(spark, path)
         with recorded() as records:
             module.job(spark, path)
-    found = render(compose(execution.lineage for execution in executions(records)))
+    text = render(compose(execution.lineage for execution in executions(records)))
     golden = (RECORDS / case / "lineage.txt").read_text()
-    assert lines(found.replace(str(root), "/data")) == lines(golden)
+    assert lines(text.replace(str(root), "/data")) == lines(golden)

@@ -126,7 +126,7 @@ def classic(home):
 def test_no_task_has_a_gap(lineages):
     """All that the example does is explained."""
     gaps = {name: [gap.reason for gap in captured.lineage.gaps] for name, captured in lineages.items()}
-    assert {name: found for name, found in gaps.items() if found} == {}
+    assert {name: reasons for name, reasons in gaps.items() if reasons} == {}
 
 
 def test_every_task_has_the_lineage_of_its_classic_run(lineages, classic):
@@ -135,12 +135,12 @@ def test_every_task_has_the_lineage_of_its_classic_run(lineages, classic):
     for name, captured in lineages.items():
         event, want = captured.events(job=name)[-1], classic[name]
         for side in ("inputs", "outputs"):
-            found = {(dataset["namespace"], dataset["name"]) for dataset in event[side]}
-            assert found == {(dataset["namespace"], dataset["name"]) for dataset in want[side]}, name
+            actual = {(dataset["namespace"], dataset["name"]) for dataset in event[side]}
+            assert actual == {(dataset["namespace"], dataset["name"]) for dataset in want[side]}, name
         assert edges_of(event) == edges_of(want), name
         assert rows_of(event) == rows_of(want), name
-        for found, wanted in zip(event["outputs"], want["outputs"], strict=True):
-            columns = [(field["name"], field["type"]) for field in found["facets"]["schema"]["fields"]]
+        for actual, wanted in zip(event["outputs"], want["outputs"], strict=True):
+            columns = [(field["name"], field["type"]) for field in actual["facets"]["schema"]["fields"]]
             assert columns == [
                 (field["name"], field["type"]) for field in wanted["facets"]["schema"]["fields"]
             ], name

@@ -116,7 +116,7 @@ def test_predicates_of_a_read_choose_its_rows(spark, url, driver, tmp_path, tabl
     ]
     written = [json.dumps(record.to_json()) for record in captured.records([])]
     assert written
-    assert not any("nobody" in one for one in written)
+    assert not any("nobody" in text for text in written)
 
 
 @pytest.mark.parametrize("option", ["query", "dbtable"])

@@ -48,17 +48,17 @@ def test_a_table_is_its_location_with_the_tables_name_beside(spark, recorded, ta
     """Path and table are one dataset; each read or written state has its version, the table its catalog."""
     with recorded() as records:
         spark.table("t").where("v > 1").write.format("delta").mode("append").save(table + "2")
-    found = lineage(records)
-    (read,) = found.inputs
+    composed = lineage(records)
+    (read,) = composed.inputs
     assert (read.dataset.id.namespace, read.dataset.id.name) == ("file", table)
     identity = read.dataset.identity
     assert [link.name for link in identity.symlinks] == ["default.t"]
     assert (identity.storage_layer, identity.file_format, identity.version) == ("delta", "parquet", "0")
     assert identity.catalog is not None
     assert identity.catalog.name == "spark_catalog"
-    (written,) = found.outputs
+    (written,) = composed.outputs
     assert (written.dataset.id.name, written.mode.value) == (table + "2", "append")
-    assert found.gaps == ()
+    assert composed.gaps == ()
     assert read.statistics.rows is not None
     assert read.statistics.files == 1
 
@@ -68,13 +68,13 @@ def test_a_table_made_by_a_query_is_one_write(spark, recorded, table):
     spark.sql("drop table if exists made")
     with recorded() as records:
         spark.sql("create table made using delta as select id, v * 2 as double from src")
-    found = lineage(records)
-    (written,) = found.outputs
+    composed = lineage(records)
+    (written,) = composed.outputs
     assert written.mode.value == "create"
     assert [link.name for link in written.dataset.identity.symlinks] == ["default.made"]
-    assert edges(found) == {("id", "src.id", "identity"), ("double", "src.v", "transformation")}
-    assert found.inputs[0].statistics.rows == 3
-    assert found.gaps == ()
+    assert edges(composed) == {("id", "src.id", "identity"), ("double", "src.v", "transformation")}
+    assert composed.inputs[0].statistics.rows == 3
+    assert composed.gaps == ()
     # Spark 3.5 refuses that with older releases.
     if release("delta") >= (3, 3):
         with recorded() as records:
@@ -89,9 +89,9 @@ def test_a_table_of_literals_made_after_a_command_is_one_write(spark, recorded, 
     with recorded() as records:
         spark.sql("alter table t set tblproperties ('made' = 'by hand')")
         spark.sql("create table made using delta as select 1 as one")
-    found = lineage(records)
-    assert [output.mode.value for output in found.outputs] == ["create"]
-    assert found.gaps == ()
+    composed = lineage(records)
+    assert [output.mode.value for output in composed.outputs] == ["create"]
+    assert composed.gaps == ()
 
 
 def test_a_renamed_table_is_known_by_its_new_name(spark, recorded, tmp_path, table):
@@ -102,12 +102,12 @@ def test_a_renamed_table_is_known_by_its_new_name(spark, recorded, tmp_path, tab
         spark.sql("create table made using delta as select id, v from src")
         spark.sql("alter table made rename to renamed")
         spark.sql("create table copy using delta as select id from renamed")
-    found = compose(execution.lineage for execution in executions(records))
-    assert list(named(found.inputs)) == ["src"]
-    assert set(named(found.outputs)) == {"renamed", "copy"}
-    (renamed,) = (written for written in found.outputs if written.dataset.id.name.endswith("renamed"))
+    composed = compose(execution.lineage for execution in executions(records))
+    assert list(named(composed.inputs)) == ["src"]
+    assert set(named(composed.outputs)) == {"renamed", "copy"}
+    (renamed,) = (written for written in composed.outputs if written.dataset.id.name.endswith("renamed"))
     assert [link.name for link in renamed.dataset.identity.symlinks] == ["default.renamed"]
-    assert found.gaps == ()
+    assert composed.gaps == ()
     with recorded() as records:
         spark.sql("alter table t rename to t2")
     spark.sql("alter table t2 rename to t")
@@ -136,10 +136,10 @@ def test_merge(spark, recorded, table):
             "when matched and src.w > 15 then update set v = src.v + t.v "
             "when not matched and src.name > '' then insert (id, name) values (src.id, src.name)"
         )
-    found = lineage(records)
-    assert named(found.inputs) == {"src": "", "t": "0"}
-    assert named(found.outputs) == {"t": "1"}
-    assert edges(found) == {
+    composed = lineage(records)
+    assert named(composed.inputs) == {"src": "", "t": "0"}
+    assert named(composed.outputs) == {"t": "1"}
+    assert edges(composed) == {
         ("id", "t.id", "identity"),
         ("id", "src.id", "identity"),
         ("name", "t.name", "identity"),
@@ -153,7 +153,7 @@ def test_merge(spark, recorded, table):
         ("*", "src.id", "join"),
         ("*", "src.name", "filter"),
     }
-    assert found.gaps == ()
+    assert composed.gaps == ()
 
 
 @of_delta_4_3
@@ -164,9 +164,9 @@ def test_merge_that_adds_columns(spark, recorded, table):
             "merge with schema evolution into t using (select *, w * 2 as more from src) s on t.id = s.id "
             "when matched then update set * when not matched then insert *"
         )
-    found = lineage(records)
-    assert [field.name for field in found.outputs[0].dataset.fields] == ["id", "name", "v", "w", "more"]
-    assert {(source, kind) for column, source, kind in edges(found) if column == "more"} == {
+    composed = lineage(records)
+    assert [field.name for field in composed.outputs[0].dataset.fields] == ["id", "name", "v", "w", "more"]
+    assert {(source, kind) for column, source, kind in edges(composed) if column == "more"} == {
         ("src.w", "transformation")
     }
 
@@ -175,13 +175,13 @@ def test_update_and_delete(spark, recorded, table):
     """An UPDATE decides values, a DELETE rows; the table is read and written, each at its version."""
     with recorded() as records:
         spark.sql("update t set v = w where id > 1")
-    found = lineage(records)
-    assert (named(found.inputs), named(found.outputs)) == ({"t": "0"}, {"t": "1"})
-    kept = {(column, f"t.{column}", "identity") for column in ("id", "name", "v", "w")}
-    assert edges(found) == kept | {("v", "t.w", "transformation"), ("v", "t.id", "conditional")}
+    composed = lineage(records)
+    assert (named(composed.inputs), named(composed.outputs)) == ({"t": "0"}, {"t": "1"})
+    unchanged = {(column, f"t.{column}", "identity") for column in ("id", "name", "v", "w")}
+    assert edges(composed) == unchanged | {("v", "t.w", "transformation"), ("v", "t.id", "conditional")}
     with recorded() as records:
         spark.sql("delete from t where id > 2")
-    assert edges(lineage(records)) == kept | {("*", "t.id", "filter")}
+    assert edges(lineage(records)) == unchanged | {("*", "t.id", "filter")}
     with recorded() as records:
         spark.sql("delete from t")
     assert edges(lineage(records)) == set()
@@ -199,8 +199,8 @@ def test_a_statement_that_finds_no_row_writes_nothing(spark, recorded, table, st
     """Delta commits no version then: the table was read."""
     with recorded() as records:
         spark.sql(statement)
-    found = lineage(records)
-    assert (list(named(found.inputs)), found.outputs) == (["t"], ())
+    composed = lineage(records)
+    assert (list(named(composed.inputs)), composed.outputs) == (["t"], ())
 
 
 def test_a_file_without_rows_has_no_bytes(spark, recorded, table):
@@ -218,16 +218,16 @@ def test_restore_and_clone(spark, recorded, table):
     spark.sql("delete from t")
     with recorded() as records:
         spark.sql("restore table t to version as of 0")
-    found = lineage(records)
-    assert (named(found.inputs), named(found.outputs)) == ({"t": "0"}, {"t": "2"})
-    assert edges(found) == {(column, f"t.{column}", "identity") for column in ("id", "name", "v", "w")}
+    composed = lineage(records)
+    assert (named(composed.inputs), named(composed.outputs)) == ({"t": "0"}, {"t": "2"})
+    assert edges(composed) == {(column, f"t.{column}", "identity") for column in ("id", "name", "v", "w")}
     spark.sql("drop table if exists clone")
     with recorded() as records:
         spark.sql("create table clone shallow clone t version as of 0")
-    found = lineage(records)
-    assert named(found.inputs) == {"t": "0"}
-    assert list(named(found.outputs)) == ["clone"]
-    assert edges(found) == {(column, f"t.{column}", "identity") for column in ("id", "name", "v", "w")}
+    composed = lineage(records)
+    assert named(composed.inputs) == {"t": "0"}
+    assert list(named(composed.outputs)) == ["clone"]
+    assert edges(composed) == {(column, f"t.{column}", "identity") for column in ("id", "name", "v", "w")}
 
 
 def test_maintenance_moves_no_rows(spark, recorded, table):
@@ -238,9 +238,9 @@ def test_maintenance_moves_no_rows(spark, recorded, table):
         spark.sql("describe history t").collect()
         if release("delta") >= (4, 3):
             spark.sql("alter table t cluster by (id)")
-    found = [execution.lineage for execution in executions(records)]
-    assert not any(found)
-    assert [gap for one in found for gap in one.gaps] == []
+    lineages = [execution.lineage for execution in executions(records)]
+    assert not any(lineages)
+    assert [gap for each in lineages for gap in each.gaps] == []
 
 
 @alters
@@ -275,18 +275,18 @@ def test_a_generated_column_comes_from_what_it_is_computed_of(spark, recorded, t
     spark.sql("create table g (id int, v double, d double generated always as (v * 2)) using delta")
     with recorded() as records:
         spark.sql("insert into g (id, v) select id, w from src")
-    found = lineage(records)
-    assert ("d", "src.w", "transformation") in edges(found)
-    assert [(field.name, field.type) for field in found.outputs[0].dataset.fields][-1] == ("d", "double")
+    composed = lineage(records)
+    assert ("d", "src.w", "transformation") in edges(composed)
+    assert [(field.name, field.type) for field in composed.outputs[0].dataset.fields][-1] == ("d", "double")
 
 
 def test_replace_where_is_a_condition_of_the_write(spark, recorded, table):
     """Columns of the replaced rows have the table's own names."""
     with recorded() as records:
         spark.sql("insert into t replace where id > 1 select * from src where id > 1")
-    found = lineage(records)
-    assert ("*", "t.id", "filter") in edges(found)
-    assert found.outputs[0].partial
+    composed = lineage(records)
+    assert ("*", "t.id", "filter") in edges(composed)
+    assert composed.outputs[0].partial
 
 
 def test_the_option_replace_where_is_a_condition_of_the_write(spark, recorded, table):
@@ -295,16 +295,16 @@ def test_the_option_replace_where_is_a_condition_of_the_write(spark, recorded, t
     where = "ID > 1 and `name` <> 'secret' and v is not null"
     with recorded() as records:
         rows.write.format("delta").mode("overwrite").option("replaceWhere", where).save(table)
-    found = lineage(records)
-    assert {source for column, source, kind in edges(found) if (column, kind) == ("*", "filter")} == {
+    composed = lineage(records)
+    assert {source for column, source, kind in edges(composed) if (column, kind) == ("*", "filter")} == {
         "src.id",
         "t.id",
         "t.name",
         "t.v",
     }
-    assert named(found.inputs) == {"src": "", "t": ""}
-    assert found.outputs[0].partial
-    assert found.gaps == ()
+    assert named(composed.inputs) == {"src": "", "t": ""}
+    assert composed.outputs[0].partial
+    assert composed.gaps == ()
     assert "secret" not in str([record.to_json() for record in records])
 
 
@@ -341,8 +341,8 @@ def test_an_overwrite_of_some_partitions_keeps_the_others(spark, recorded, table
         save(spark.table("t").where("id = 1").selectExpr("id", "double(w) as v"), "overwrite")
         spark.conf.unset(DYNAMIC)
         spark.read.format("delta").load(place).select("v").write.parquet(place + "-out")
-    found = compose(execution.lineage for execution in executions(records))
-    (out,) = (output for output in found.outputs if output.dataset.id.name == place + "-out")
+    composed = compose(execution.lineage for execution in executions(records))
+    (out,) = (output for output in composed.outputs if output.dataset.id.name == place + "-out")
     reads = {f"{edge.source.name.rpartition('/')[2]}.{edge.field}" for edge in out.edges if edge.column}
     assert reads == sources
 

@@ -184,7 +184,9 @@ def test_drop_says_what_is_gone(session, case, made_by_task):
     spark, folder, _ = session
     table, make, drop, gone = CASES[case]
     slug = "".join(letter for letter in case if letter.isalnum()) + str(made_by_task)
-    steps = [one.format(root=folder, case=slug, h2=h2(folder, "shop")) for one in make.split("; ")]
+    steps = [
+        statement.format(root=folder, case=slug, h2=h2(folder, "shop")) for statement in make.split("; ")
+    ]
     for step in () if made_by_task else steps:
         spark.sql(step)
     with capture_lineage(spark) as captured:
@@ -195,8 +197,8 @@ def test_drop_says_what_is_gone(session, case, made_by_task):
     assert lineage.gaps == ()
     assert not spark.catalog.tableExists(table)
     dropped = [output for output in lineage.outputs if output.mode is Mode.DROP]
-    kept = [output for output in lineage.outputs if output.mode is not Mode.DROP]
-    names = [one.dataset.id.name for one in dropped]
+    others = [output for output in lineage.outputs if output.mode is not Mode.DROP]
+    names = [output.dataset.id.name for output in dropped]
     if made_by_task:
         assert dropped == []
     elif gone == "name":
@@ -208,10 +210,10 @@ def test_drop_says_what_is_gone(session, case, made_by_task):
         assert len(names) == 1
     for name in names:
         assert not [path for path in Path(folder, name).rglob("*") if path.is_file()], "is there, and DROP"
-    for one in kept:
-        if one.dataset.id.namespace == "file":
-            assert Path(one.dataset.id.name).exists(), "is an output, and not there"
-        assert not [link for link in one.dataset.identity.symlinks if link.name.endswith("." + table)]
+    for other in others:
+        if other.dataset.id.namespace == "file":
+            assert Path(other.dataset.id.name).exists(), "is an output, and not there"
+        assert not [link for link in other.dataset.identity.symlinks if link.name.endswith("." + table)]
 
 
 class HeldBack:

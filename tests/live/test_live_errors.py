@@ -15,9 +15,9 @@ def caught(spark, tmp_path):
     prepare(spark)
 
     def run():
-        found = errors(spark, str(tmp_path / "nowhere"))
-        assert list(found) == list(PROGRAMS)
-        return found
+        texts = errors(spark, str(tmp_path / "nowhere"))
+        assert list(texts) == list(PROGRAMS)
+        return texts
 
     return run
 

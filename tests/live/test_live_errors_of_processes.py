@@ -46,12 +46,12 @@ def told(tmp_path):
             timeout=300,
         )
         assert out.exists(), done.stdout + done.stderr
-        found = json.loads(out.read_text())
+        texts = json.loads(out.read_text())
         if sys.version_info < (3, 11):
             # A bare `raise` adds the frame of capture's wrapper of the method.
-            for error in found.values():
+            for error in texts.values():
                 error["frames"] = [frame for frame in error["frames"] if frame != "hooks.py call"]
-        return found
+        return texts
 
     return run
 

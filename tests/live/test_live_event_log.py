@@ -77,12 +77,12 @@ def ordinary_job(spark, folder):
     wide.write.parquet(str(folder / "wide"))
     last = spark.read.parquet(str(folder / "wide")).orderBy("c39").limit(5)
     last.selectExpr("c38 + c2 as sum", "C").write.partitionBy("C").parquet(str(folder / "last"))
-    kept = orders.groupBy("customer").agg({"amount": "max"}).toDF("customer", "most").cache()
-    kept.count()
-    kept.join(people, kept.customer == people.id, "left").selectExpr(
+    cached = orders.groupBy("customer").agg({"amount": "max"}).toDF("customer", "most").cache()
+    cached.count()
+    cached.join(people, cached.customer == people.id, "left").selectExpr(
         "most", "upper(name) as name"
     ).write.json(str(folder / "kept"))
-    kept.alias("a").join(kept.alias("b"), "customer").selectExpr("a.most as x", "b.most as y").write.json(
+    cached.alias("a").join(cached.alias("b"), "customer").selectExpr("a.most as x", "b.most as y").write.json(
         str(folder / "twice")
     )
     spark.sql("create table stored using parquet as select customer, amount * 2 as twice from o")

@@ -67,16 +67,16 @@ def test_format_is_named_by_its_folder(spark, rows, path, lineage, kind):
     """The same files are the same dataset by either of Spark's ways to read them."""
     rows.write.format(kind).save(path("in"))
     read = spark.read.format(kind).schema("id long, name string, part long").load(path("in"))
-    found = lineage(lambda: read.where("id > 0").select("name").write.format(kind).save(path("out")))
-    assert lines(found, path) == [
+    composed = lineage(lambda: read.where("id > 0").select("name").write.format(kind).save(path("out")))
+    assert lines(composed, path) == [
         "reads   file /in   id bigint, name string, part bigint",
         "writes  file /out   create",
         "name <- in.name    direct    identity",
         "*    <- in.id      indirect  filter",
     ]
-    assert found.inputs[0].statistics.rows in (2, 3)
-    assert found.inputs[0].dataset.identity.file_format == kind
-    assert (found.outputs[0].statistics.rows, found.outputs[0].statistics.files) == (2, 1)
+    assert composed.inputs[0].statistics.rows in (2, 3)
+    assert composed.inputs[0].dataset.identity.file_format == kind
+    assert (composed.outputs[0].statistics.rows, composed.outputs[0].statistics.files) == (2, 1)
 
 
 @pytest.mark.usefixtures("way")
@@ -87,8 +87,8 @@ def test_globs_and_partitions(spark, rows, path, lineage):
     rows.write.partitionBy("part").parquet(path("parted"))
     many = spark.read.parquet(path("many/*")).select("id")
     parted = spark.read.parquet(path("parted/part=1")).select("id")
-    found = lineage(lambda: many.union(parted).write.parquet(path("out")))
-    assert lines(found, path) == [
+    composed = lineage(lambda: many.union(parted).write.parquet(path("out")))
+    assert lines(composed, path) == [
         "reads   file /many/one   id bigint, name string, part bigint",
         "reads   file /many/two   id bigint, name string, part bigint",
         "reads   file /parted   id bigint, name string",
@@ -97,7 +97,7 @@ def test_globs_and_partitions(spark, rows, path, lineage):
         "id <- two.id       direct    identity",
         "id <- parted.id    direct    identity",
     ]
-    assert found.inputs[2].dataset.identity.locations == (f"file:{path('parted/part=1')}",)
+    assert composed.inputs[2].dataset.identity.locations == (f"file:{path('parted/part=1')}",)
 
 
 DAYS = [("20240101", "20240102"), ("2024-01-01", "2024-01-02"), ("2024/01/01", "2024/01/02"), ("d=1", "d=2")]
@@ -145,8 +145,8 @@ def test_reads_of_different_days_add(spark, rows, path, lineage):
     """One after the other, or by one query; a repeated read of a day does not count again."""
     rows.write.parquet(path("days/20240101"))
     rows.limit(2).write.parquet(path("days/20240102"))
-    one, two = (spark.read.parquet(path(f"days/2024010{day}")) for day in (1, 2))
-    for number, queries in enumerate([(one, two, one), (one.union(two),), (one.union(two), two)]):
+    first, two = (spark.read.parquet(path(f"days/2024010{day}")) for day in (1, 2))
+    for number, queries in enumerate([(first, two, first), (first.union(two),), (first.union(two), two)]):
 
         def job(queries=queries, number=number):
             for query in queries:
@@ -167,8 +167,8 @@ def test_folder_below_the_base_path_is_read_alone(spark, rows, path, lineage):
         based = spark.read.option("basePath", path("d"))
         based.parquet(path("d/part=1")).select("id").write.parquet(path("out"))
 
-    found = lineage(job)
-    out = next(output for output in found.outputs if output.dataset.id.name == path("out"))
+    composed = lineage(job)
+    out = next(output for output in composed.outputs if output.dataset.id.name == path("out"))
     assert [edge.source.name for edge in out.edges] == [path("b")]
 
 
@@ -180,9 +180,11 @@ def test_counts_of_a_scan_of_several_datasets_are_those_of_none(spark, rows, pat
     glob = [path("many/*/orders/part-*")]
     files = [str(file) for name in names[:2] for file in pathlib.Path(path(name)).glob("part-*")]
     for number, paths in enumerate([glob, files, [path(name) for name in names[2:]]]):
-        found = lineage(lambda paths=paths, n=number: spark.read.parquet(*paths).write.parquet(path(f"o{n}")))
-        assert [read.statistics.rows for read in found.inputs] == [None, None]
-        assert found.outputs[0].statistics.rows == 6
+        composed = lineage(
+            lambda paths=paths, n=number: spark.read.parquet(*paths).write.parquet(path(f"o{n}"))
+        )
+        assert [read.statistics.rows for read in composed.inputs] == [None, None]
+        assert composed.outputs[0].statistics.rows == 6
 
 
 @pytest.mark.usefixtures("way")
@@ -192,8 +194,8 @@ def test_any_character_may_be_in_the_name_of_a_folder(spark, rows, path, lineage
     rows.write.parquet(path(name))
     rows.limit(2).write.parquet(path("plain"))
     odd, plain = spark.read.parquet(path(name)), spark.read.parquet(path("plain"))
-    found = lineage(lambda: odd.unionByName(plain).write.parquet(path("out")))
-    counts = {read.dataset.id.name: read.statistics.rows for read in found.inputs}
+    composed = lineage(lambda: odd.unionByName(plain).write.parquet(path("out")))
+    counts = {read.dataset.id.name: read.statistics.rows for read in composed.inputs}
     assert counts == {path(name): 3, path("plain"): 2}
 
 
@@ -206,10 +208,10 @@ def test_csv_without_header_is_read_back_by_position(spark, rows, path, lineage)
         spark.read.csv(path("plain")).selectExpr("_c1 as x").write.parquet(path("guessed"))
         spark.read.csv(path("plain"), schema="a long, b string").select("b").write.parquet(path("named"))
 
-    found = lines(lineage(job), path)
-    assert "x <- in.name    direct    identity" in found
-    assert "b <- in.name    direct    identity" in found
-    assert not [line for line in found if line.startswith("gap")]
+    text = lines(lineage(job), path)
+    assert "x <- in.name    direct    identity" in text
+    assert "b <- in.name    direct    identity" in text
+    assert not [line for line in text if line.startswith("gap")]
 
 
 def test_formats_that_are_only_read(spark, rows, path, lineage):
@@ -221,14 +223,14 @@ def test_formats_that_are_only_read(spark, rows, path, lineage):
         spark.read.text(path("in"), wholetext=True).write.parquet(path("texts"))
         spark.read.text(path("in")).select("value", "_metadata.file_name").write.parquet(path("named"))
 
-    found = lines(lineage(job), path)
+    text = lines(lineage(job), path)
     for line in (
         "length <- in.length    direct    identity",
         "value <- in.value    direct    identity",
         "file_name <- (no field)",
     ):
-        assert line in found
-    assert not [line for line in found if line.startswith("gap")]
+        assert line in text
+    assert not [line for line in text if line.startswith("gap")]
 
 
 def test_avro(spark, rows, path, lineage):
@@ -236,13 +238,15 @@ def test_avro(spark, rows, path, lineage):
     # By the V1 source alone: the V2 source of the jar that Maven has was built for another Spark.
     need("avro")
     rows.write.format("avro").save(path("in"))
-    found = lineage(lambda: spark.read.format("avro").load(path("in")).select("name").write.json(path("out")))
-    assert lines(found, path) == [
+    composed = lineage(
+        lambda: spark.read.format("avro").load(path("in")).select("name").write.json(path("out"))
+    )
+    assert lines(composed, path) == [
         "reads   file /in   id bigint, name string, part bigint",
         "writes  file /out   create",
         "name <- in.name    direct    identity",
     ]
-    assert found.inputs[0].dataset.identity.file_format == "avro"
+    assert composed.inputs[0].dataset.identity.file_format == "avro"
 
 
 def test_xml(spark, rows, path, lineage):
@@ -254,9 +258,9 @@ def test_xml(spark, rows, path, lineage):
         rows.write.xml(path("rows"), rowTag="row")
         spark.read.xml(path("rows"), rowTag="row").select("name").write.parquet(path("out"))
 
-    found = lineage(job)
-    assert "name <- rows.name    direct    identity" in lines(found, path)
-    assert {output.dataset.identity.file_format for output in found.outputs} == {"xml", "parquet"}
+    composed = lineage(job)
+    assert "name <- rows.name    direct    identity" in lines(composed, path)
+    assert {output.dataset.identity.file_format for output in composed.outputs} == {"xml", "parquet"}
 
 
 def test_many_files_by_list_are_their_folder(spark, path, lineage):
@@ -265,9 +269,11 @@ def test_many_files_by_list_are_their_folder(spark, path, lineage):
     names = [f"{path('in')}/{number}.json" for number in range(1000)]
     for name in names:
         pathlib.Path(name).write_text('{"id": 1}')
-    found = lineage(lambda: spark.read.schema("id long").json(names).where("id > 0").write.json(path("out")))
-    assert lines(found, path)[0] == "reads   file /in   id bigint"
-    assert (found.inputs[0].statistics.rows, found.inputs[0].statistics.files) == (1000, 1000)
+    composed = lineage(
+        lambda: spark.read.schema("id long").json(names).where("id > 0").write.json(path("out"))
+    )
+    assert lines(composed, path)[0] == "reads   file /in   id bigint"
+    assert (composed.inputs[0].statistics.rows, composed.inputs[0].statistics.files) == (1000, 1000)
 
 
 def test_cached_rows_are_counted_once(spark, rows, path, lineage):
@@ -275,26 +281,26 @@ def test_cached_rows_are_counted_once(spark, rows, path, lineage):
 
     def job():
         rows.write.parquet(path("in"))
-        kept = spark.read.parquet(path("in")).cache()
-        kept.count()
-        kept.select("id").write.parquet(path("first"))
-        kept.select("name").write.parquet(path("second"))
-        kept.unpersist()
+        cached = spark.read.parquet(path("in")).cache()
+        cached.count()
+        cached.select("id").write.parquet(path("first"))
+        cached.select("name").write.parquet(path("second"))
+        cached.unpersist()
 
-    found = lineage(job)
-    read = next(source for source in found.inputs if source.dataset.id.name == path("in"))
+    composed = lineage(job)
+    read = next(source for source in composed.inputs if source.dataset.id.name == path("in"))
     assert read.statistics.rows == 3
-    assert [output.statistics.rows for output in found.outputs] == [3, 3, 3]
+    assert [output.statistics.rows for output in composed.outputs] == [3, 3, 3]
 
 
 def test_a_sort_does_not_double_its_rows(spark, rows, path, lineage):
     """Spark runs a scan again to sample the ranges of a sort, but not what an exchange has kept."""
     rows.write.parquet(path("in"))
     read = spark.read.parquet(path("in"))
-    found = lineage(lambda: read.orderBy("name").write.parquet(path("sorted")))
-    assert [each.statistics.rows for each in (*found.inputs, *found.outputs)] == [None, 3]
-    found = lineage(lambda: read.groupBy("name").count().orderBy("count").write.parquet(path("counted")))
-    assert [each.statistics.rows for each in (*found.inputs, *found.outputs)] == [3, 3]
+    composed = lineage(lambda: read.orderBy("name").write.parquet(path("sorted")))
+    assert [each.statistics.rows for each in (*composed.inputs, *composed.outputs)] == [None, 3]
+    composed = lineage(lambda: read.groupBy("name").count().orderBy("count").write.parquet(path("counted")))
+    assert [each.statistics.rows for each in (*composed.inputs, *composed.outputs)] == [3, 3]
 
 
 def test_bucketed_and_sorted_table(spark, rows, path, lineage):

@@ -37,7 +37,7 @@ def test_a_statement_runs_once(spark, kept, what):
         spark.sql(TEXTS[what]).collect()
     assert spark.table(kept).count() == 1
     written = [output for output in captured.lineage.outputs if output.has_rows]
-    assert [one.statistics.rows for one in written] == [1]
+    assert [output.statistics.rows for output in written] == [1]
 
 
 def test_a_statement_that_drops_by_text_drops(spark, kept):

@@ -56,7 +56,7 @@ def lineage(recorded, folder):
                 spark.sql(statement)
         assert [problem for record in records for problem in record.problems] == []
         plain = json.dumps([record.to_json() for record in records])
-        records = [Record.from_json(one) for one in json.loads(plain, object_hook=without_sizes)]
+        records = [Record.from_json(document) for document in json.loads(plain, object_hook=without_sizes)]
         text = render(compose(execution.lineage for execution in executions(records)))
         return text.replace(str(folder), "").splitlines()
 
@@ -76,16 +76,16 @@ def test_insert_into_a_table_of_hives_own_format(spark, lineage):
 
 def test_partitions_are_overwritten_and_the_rest_stays(spark, lineage):
     """One partition named, one made of the rows: earlier rows of the table are read with them."""
-    found = lineage(
+    composed = lineage(
         spark,
         "insert overwrite table parts partition (p = 'y') select id, name from texts",
         "insert overwrite table parts partition (p) select id, name, concat('z', name) from texts",
         "create table copy using parquet as select id from parts",
     )
     # How many of the rows of the first one the second left is not known.
-    assert "writes  file /warehouse/parts   overwrite" in found
-    assert "p    <- texts.name    direct    transformation" in found
-    copied = found[found.index("to      file /warehouse/copy") :][1:5]
+    assert "writes  file /warehouse/parts   overwrite" in composed
+    assert "p    <- texts.name    direct    transformation" in composed
+    copied = composed[composed.index("to      file /warehouse/copy") :][1:5]
     assert copied == [
         "id <- parts.id      direct    identity",
         "id <- texts.id      direct    identity",
@@ -133,7 +133,7 @@ def test_loaded_files_are_the_table_s_origin(spark, lineage, folder):
 def test_definitions_are_outputs(spark, lineage):
     """Tables made, renamed, emptied and dropped; a partition is a change of its table."""
     spark.sql("create table old (id int) stored as orc")
-    found = lineage(
+    composed = lineage(
         spark,
         "create table if not exists texts (id int)",
         "create table fresh like texts",
@@ -143,7 +143,7 @@ def test_definitions_are_outputs(spark, lineage):
         "create view seen as select id from texts",
         "drop table fresh",
     )
-    assert found == [
+    assert composed == [
         "reads   file /warehouse/texts   id int, name string",
         "writes  file /warehouse/new   rename of /warehouse/old",
         "writes  file /warehouse/parts   alter",
@@ -158,17 +158,17 @@ def test_several_inserts_of_one_scan(spark, lineage):
     """FROM ... INSERT ... INSERT: each target has its own filter."""
     spark.sql("create table low (id int) stored as orc")
     spark.sql("create table high (id int) stored as orc")
-    found = lineage(
+    composed = lineage(
         spark,
         "from parts insert into low select id where id <= 1"
         " insert overwrite table high select id where name = 'b'",
     )
-    low, high = found.index("to      file /warehouse/low"), found.index("to      file /warehouse/high")
-    assert found[high + 1 : low] == [
+    low, high = composed.index("to      file /warehouse/low"), composed.index("to      file /warehouse/high")
+    assert composed[high + 1 : low] == [
         "id <- parts.id      direct    identity",
         "*  <- parts.name    indirect  filter",
     ]
-    assert found[low + 1 :] == [
+    assert composed[low + 1 :] == [
         "id <- parts.id    direct    identity",
         "*  <- parts.id    indirect  filter",
     ]

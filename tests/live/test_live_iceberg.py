@@ -69,11 +69,11 @@ def test_a_table_is_its_location_at_a_snapshot(spark, recorded, warehouse):
     make(spark, "target")
     with recorded() as records:
         spark.table("lake.db.orders").where("v > 1").writeTo("lake.db.target").append()
-    found = lineage(records)
-    (source,), (target,) = found.inputs, found.outputs
+    composed = lineage(records)
+    (source,), (target,) = composed.inputs, composed.outputs
     assert (source.dataset.id.namespace, source.dataset.id.name) == ("file", f"{warehouse}/lake/db/orders")
-    assert named(found.inputs) == {"orders": read if SAYS_SNAPSHOT else ""}
-    assert named(found.outputs) == {"target": snapshot(spark, "target")}
+    assert named(composed.inputs) == {"orders": read if SAYS_SNAPSHOT else ""}
+    assert named(composed.outputs) == {"target": snapshot(spark, "target")}
     identity = target.dataset.identity
     assert [(link.namespace, link.name) for link in identity.symlinks] == [
         (f"file:{warehouse}/lake", "db.target")
@@ -83,22 +83,22 @@ def test_a_table_is_its_location_at_a_snapshot(spark, recorded, warehouse):
     assert (identity.catalog.type, identity.catalog.name) == ("hadoop", "lake")
     assert source.statistics.rows == 3
     assert [field.name for field in source.dataset.fields] == ["id", "name", "v", "w"]
-    assert found.gaps == ()
+    assert composed.gaps == ()
 
 
 def test_a_table_made_by_a_query_is_one_write(spark, recorded, warehouse):
     """CTAS and RTAS, in a catalog that keeps its tables in a database."""
     with recorded() as records:
         spark.sql("create table store.db.made using iceberg as select id, v * 2 as double from src")
-    found = lineage(records)
-    (made,) = found.outputs
-    assert made.mode.value == "create"
-    assert made.dataset.id.name == f"{warehouse}/store/db/made"
-    assert made.dataset.identity.catalog is not None
-    assert made.dataset.identity.catalog.type == "jdbc"
-    assert made.dataset.identity.catalog.metadata_uri.startswith("jdbc:h2:mem:iceberg")
-    assert edges(found) == {("id", "src.id", "identity"), ("double", "src.v", "transformation")}
-    assert found.gaps == ()
+    composed = lineage(records)
+    (written,) = composed.outputs
+    assert written.mode.value == "create"
+    assert written.dataset.id.name == f"{warehouse}/store/db/made"
+    assert written.dataset.identity.catalog is not None
+    assert written.dataset.identity.catalog.type == "jdbc"
+    assert written.dataset.identity.catalog.metadata_uri.startswith("jdbc:h2:mem:iceberg")
+    assert edges(composed) == {("id", "src.id", "identity"), ("double", "src.v", "transformation")}
+    assert composed.gaps == ()
     with recorded() as records:
         spark.sql("create or replace table store.db.made using iceberg as select id from src")
     assert lineage(records).outputs[0].mode.value == "overwrite"
@@ -124,10 +124,10 @@ def test_a_dropped_table_is_gone_where_its_catalog_removes_files(spark, recorded
             spark.table("src").writeTo(f"{catalog}.db.step").using("iceberg").create()
             spark.sql(f"drop table {catalog}.db.step")
             spark.sql(f"drop table {catalog}.db.before")
-        found = compose(execution.lineage for execution in executions(records))
-        assert {output.dataset.id.name: output.mode.value for output in found.outputs} == gone[catalog]
-        assert not any(output.dataset.identity.symlinks for output in found.outputs if catalog == "store")
-        assert found.gaps == ()
+        composed = compose(execution.lineage for execution in executions(records))
+        assert {output.dataset.id.name: output.mode.value for output in composed.outputs} == gone[catalog]
+        assert not any(output.dataset.identity.symlinks for output in composed.outputs if catalog == "store")
+        assert composed.gaps == ()
 
 
 def test_states_of_a_table_are_one_dataset(spark, recorded):
@@ -144,11 +144,11 @@ def test_states_of_a_table_are_one_dataset(spark, recorded):
         }
     with recorded() as records:
         spark.sql("insert into lake.db.states.branch_audit select * from src")
-    found = lineage(records)
+    composed = lineage(records)
     audit = spark.table("lake.db.states.refs").where("name = 'audit'").select("snapshot_id").collect()
     # Iceberg 1.4 does not give the branch of a table object.
-    assert named(found.outputs) == {"states": str(audit[0][0]) if release("iceberg") >= (1, 5) else ""}
-    assert [link.name for link in found.outputs[0].dataset.identity.symlinks] == ["db.states"]
+    assert named(composed.outputs) == {"states": str(audit[0][0]) if release("iceberg") >= (1, 5) else ""}
+    assert [link.name for link in composed.outputs[0].dataset.identity.symlinks] == ["db.states"]
 
 
 def test_a_metadata_table_is_a_dataset_beside_its_table(spark, recorded):
@@ -172,12 +172,12 @@ def test_merge_update_and_delete(spark, recorded, mode):
             "when matched and src.w > 15 then update set v = src.v + t.v "
             "when not matched and src.name > '' then insert *"
         )
-    found = lineage(records)
-    assert named(found.inputs) == {"src": "", name: before if SAYS_SNAPSHOT else ""}
-    assert named(found.outputs) == {name: snapshot(spark, name)}
+    composed = lineage(records)
+    assert named(composed.inputs) == {"src": "", name: before if SAYS_SNAPSHOT else ""}
+    assert named(composed.outputs) == {name: snapshot(spark, name)}
     columns = ("id", "name", "v", "w")
-    kept = {(column, f"{name}.{column}", "identity") for column in columns}
-    assert edges(found) == kept | {(column, f"src.{column}", "identity") for column in columns} | {
+    unchanged = {(column, f"{name}.{column}", "identity") for column in columns}
+    assert edges(composed) == unchanged | {(column, f"src.{column}", "identity") for column in columns} | {
         ("v", f"{name}.v", "transformation"),
         ("v", "src.v", "transformation"),
         ("v", "src.w", "conditional"),
@@ -185,16 +185,16 @@ def test_merge_update_and_delete(spark, recorded, mode):
         ("*", "src.id", "join"),
         ("*", "src.name", "filter"),
     }
-    assert found.gaps == ()
+    assert composed.gaps == ()
     with recorded() as records:
         spark.sql(f"update lake.db.{name} set v = w where id > 1")  # noqa: S608  no foreign text
-    assert edges(lineage(records)) == kept | {
+    assert edges(lineage(records)) == unchanged | {
         ("v", f"{name}.w", "transformation"),
         ("v", f"{name}.id", "conditional"),
     }
     with recorded() as records:
         spark.sql(f"delete from lake.db.{name} where id > 2 and v > 0")  # noqa: S608  no foreign text
-    assert edges(lineage(records)) == kept | {
+    assert edges(lineage(records)) == unchanged | {
         ("*", f"{name}.id", "filter"),
         ("*", f"{name}.v", "filter"),
     }
@@ -205,10 +205,10 @@ def test_an_update_by_a_subquery(spark, recorded):
     make(spark, "sub")
     with recorded() as records:
         spark.sql("update lake.db.sub set v = 0 where id in (select id from src where w > 5)")
-    found = edges(lineage(records))
+    uses = edges(lineage(records))
     column, kind = ("*", "filter") if SPARK_3 else ("v", "conditional")
     conditions = {(column, source, kind) for source in ("sub.id", "src.id", "src.w")}
-    assert {one for one in found if one[0] in ("v", "*")} == conditions | {("v", "sub.v", "identity")}
+    assert {edge for edge in uses if edge[0] in ("v", "*")} == conditions | {("v", "sub.v", "identity")}
 
 
 def test_what_procedures_read_for_themselves_is_nobodys_read(spark, recorded):

@@ -224,8 +224,8 @@ def test_a_forked_child_leaves_the_parents_gateway_alone(spark, recorded, capfd,
         gc.collect()
         assert spark.range(7).count() == 7
     assert len(records) == 3
-    told = capfd.readouterr()
-    for text in (told.out, told.err, caplog.text):
+    printed = capfd.readouterr()
+    for text in (printed.out, printed.err, caplog.text):
         assert "Error while sending" not in text
         assert "Exception ignored" not in text
 
@@ -271,8 +271,8 @@ def test_captures_do_not_grow(spark, wait_for_bus):
                 return max(counts)
             time.sleep(0.05)
 
-    kept = []
-    capture = Capture(lambda record: kept.append(record.number))
+    answers = []
+    capture = Capture(lambda record: answers.append(record.number))
     capture.arm()
 
     def run(times):
@@ -284,4 +284,4 @@ def test_captures_do_not_grow(spark, wait_for_bus):
     run(500)
     assert settled(100) < 100
     capture.disarm()
-    assert len(kept) == 520
+    assert len(answers) == 520

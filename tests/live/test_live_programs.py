@@ -16,8 +16,8 @@ def numbers(spark, tmp_path_factory):
     return path
 
 
-def names(found):
-    return [(one.dataset.id.namespace, one.dataset.id.name) for one in found]
+def names(datasets):
+    return [(each.dataset.id.namespace, each.dataset.id.name) for each in datasets]
 
 
 def test_what_only_reads_is_an_input(spark, numbers):

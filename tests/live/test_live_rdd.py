@@ -143,21 +143,21 @@ def test_a_job_that_lineage_cannot_read_is_not_harmed(spark, lines, monkeypatch)
 def test_what_an_rdd_is_made_from_is_asked_once(spark, recorded, lines, monkeypatch):
     """A later action of it asks the JVM for less than the first one."""
     client = spark.sparkContext._gateway._gateway_client
-    asked, send = [], client.send_command
+    commands, send = [], client.send_command
 
     def counted(*arguments, **options):
         # Capture fetches records on a thread of its own, at any time.
         if threading.current_thread() is threading.main_thread():
-            asked.append(arguments[0])
+            commands.append(arguments[0])
         return send(*arguments, **options)
 
     monkeypatch.setattr(client, "send_command", counted)
     rdd = spark.sparkContext.textFile(lines).map(len)
 
     def requests():
-        asked.clear()
+        commands.clear()
         rdd.count()
-        return len(asked)
+        return len(commands)
 
     requests()
     without = requests()
@@ -215,8 +215,8 @@ def test_calls_of_several_threads_have_their_own_counts(spark, tmp_path):
     for number, path in enumerate(paths, 1):
         path.write_text("line\n" * number)
     with capture_lineage(spark) as captured, ThreadPoolExecutor(4) as pool:
-        found = pool.map(lambda path: spark.sparkContext.textFile(str(path)).count(), paths)
-        assert list(found) == [1, 2, 3, 4]
+        rows = pool.map(lambda path: spark.sparkContext.textFile(str(path)).count(), paths)
+        assert list(rows) == [1, 2, 3, 4]
     assert [source.statistics.rows for source in captured.lineage.inputs] == [1, 2, 3, 4]
 
 

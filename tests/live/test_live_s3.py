@@ -54,9 +54,9 @@ def test_objects_are_named_by_bucket_and_key(tmp_path):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     # The server has its own words for its start.
-    told = done.stdout[done.stdout.index("reads ") :]
-    reads, writes, edge, *_, kept = told.strip().splitlines()
+    printed = done.stdout[done.stdout.index("reads ") :]
+    reads, writes, edge, *_, last = printed.strip().splitlines()
     assert reads.startswith("reads   s3://lake in/orders   id bigint   rows=1 ")
     assert writes.startswith("writes  s3://lake out   create   rows=1 ")
     assert edge == "id <- orders.id    direct    identity"
-    assert kept == "('s3a://lake/in/orders/part=1',) []"
+    assert last == "('s3a://lake/in/orders/part=1',) []"

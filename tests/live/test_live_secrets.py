@@ -92,8 +92,8 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     assert ("sql" in {name for event in events for name in event["job"]["facets"]}) == (sql_text != "none")
     check(
         {
-            **{f"record {one['number']} ({one['name']})": json.dumps(one) for one in records},
-            "log": "\n".join(logging.Formatter().format(one) for one in talk),
+            **{f"record {record['number']} ({record['name']})": json.dumps(record) for record in records},
+            "log": "\n".join(logging.Formatter().format(entry) for entry in talk),
             "text": captured.text(),
             "repr": repr(captured),
             "model": repr(dataclasses.asdict(captured.lineage)),
@@ -136,8 +136,8 @@ def test_no_planted_secret_is_in_what_the_command_writes(sql_text, tmp_path):
         assert done.stdout
         written[" ".join(args)] = done.stdout + done.stderr
     # Spark prints the errors of the program by itself.
-    said = ran.stderr.splitlines()
-    ours = [line for line in said if line.startswith("spark-lineage") or "Spark lineage" in line]
+    lines = ran.stderr.splitlines()
+    ours = [line for line in lines if line.startswith("spark-lineage") or "Spark lineage" in line]
     written["run"] = "\n".join(ours)
     assert "records in" in written["run"]
     written["temporary files"] = "\n".join(_left(temporary))
@@ -163,8 +163,8 @@ def test_a_word_that_is_no_setting_keeps_all_text_back(spark, caplog, monkeypatc
     with capture_lineage(spark) as captured:
         spark.sql("select 4711").collect()
     assert {record.sql for record in captured.records([])} == {""}
-    (said,) = [entry.getMessage() for entry in caplog.records if "sql_text" in entry.getMessage()]
-    assert said.startswith("Spark lineage: sql_text = 'mask' is not full, masked or none; using none.")
+    (message,) = [entry.getMessage() for entry in caplog.records if "sql_text" in entry.getMessage()]
+    assert message.startswith("Spark lineage: sql_text = 'mask' is not full, masked or none; using none.")
 
 
 MASKED = {

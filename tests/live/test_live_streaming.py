@@ -256,7 +256,7 @@ def test_a_merge_of_each_batch_is_one_execution(spark, data, tmp_path):
     with capture_lineage(spark) as captured:
         writer = days(spark, data).writeStream.option("checkpointLocation", str(tmp_path / "state"))
         writer.trigger(availableNow=True).foreachBatch(merge).start().awaitTermination()
-    assert [one.record.name for one in captured.executions() if one.lineage] == ["command"]
+    assert [execution.record.name for execution in captured.executions() if execution.lineage] == ["command"]
     (output,) = captured.lineage.outputs
     assert output.dataset.id.name == target
     assert {"monday", "tuesday"} <= {source.name.rsplit("/", 1)[-1] for source in output.inputs}

@@ -32,7 +32,7 @@ def lineage(spark, tmp_path):
     def run(code):
         with capture_lineage(spark) as captured:
             code()
-        assert [problem for one in captured.executions() for problem in one.record.problems] == []
+        assert [problem for execution in captured.executions() for problem in execution.record.problems] == []
         text = render(captured.run().lineage).replace(str(tmp_path), "")
         return [line.partition(" bytes=")[0] for line in text.splitlines()]
 
@@ -72,16 +72,18 @@ def test_a_table_of_the_first_api_is_named_by_its_path(spark, lineage, workbook,
     spark.sql(
         f"create table book (id long, name string) using {FIRST} options (path '{workbook}', header true)"
     )
-    found = lineage(lambda: spark.sql("select name from book").write.parquet(str(tmp_path / "out")))
+    composed = lineage(lambda: spark.sql("select name from book").write.parquet(str(tmp_path / "out")))
     spark.sql("drop table book")
-    assert found[0] == "reads   file /book.xlsx   id bigint, name string   rows=3"
-    assert found[2] == "name <- book.xlsx.name    direct    identity"
-    assert "unknown data source" in found[3]
+    assert composed[0] == "reads   file /book.xlsx   id bigint, name string   rows=3"
+    assert composed[2] == "name <- book.xlsx.name    direct    identity"
+    assert "unknown data source" in composed[3]
 
 
 def test_a_relation_that_tells_nothing_is_named_by_its_class(spark, lineage, workbook, tmp_path):
     """Spark forgets the options of a read by the first API, and the relation keeps them to itself: a gap."""
-    found = lineage(lambda: read(spark, FIRST, workbook).select("name").write.parquet(str(tmp_path / "out")))
-    assert found[0].startswith(f"reads   ExcelRelation {FIRST}.ExcelRelation   ")
-    assert found[2] == f"name <- {FIRST}.ExcelRelation.name    direct    identity"
-    assert "unknown data source" in found[3]
+    composed = lineage(
+        lambda: read(spark, FIRST, workbook).select("name").write.parquet(str(tmp_path / "out"))
+    )
+    assert composed[0].startswith(f"reads   ExcelRelation {FIRST}.ExcelRelation   ")
+    assert composed[2] == f"name <- {FIRST}.ExcelRelation.name    direct    identity"
+    assert "unknown data source" in composed[3]

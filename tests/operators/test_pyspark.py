@@ -98,7 +98,7 @@ def test_all_events_of_a_task_have_the_facets_of_its_start(tmp_path: Path):
     started: dict[str, Any] = {}
     ours: Counter[str] = Counter()
     parents = set()
-    for event in (one.document for one in run.read().items):
+    for event in (item.document for item in run.read().items):
         first = started.setdefault(event["run"]["runId"], event)
         if event["producer"] != PRODUCER:
             continue

@@ -55,15 +55,15 @@ def test_what_the_first_attempt_had_finished_stays(tmp_path):
                 **spark_home(),
             },
         )
-        said = yarn.said()
-    log = f"{tail(run.log, 60)}\n{said[-5000:]}"
+        output = yarn.said()
+    log = f"{tail(run.log, 60)}\n{output[-5000:]}"
     assert run.tasks == {"fails": "failed"}, log
-    (event,) = [one for one in run.read().items if one.name == "on_yarn.fails" and one.type == "fail"]
+    (event,) = [item for item in run.read().items if item.name == "on_yarn.fails" and item.type == "fail"]
     assert _lineage(event.document) == (
         ["/data/orders"],
         {"/data/orders": [], "/data/totals": [("customer", "customer"), ("total", "amount")]},
     ), log
-    assert said.count("Starting the user application in a separate Thread") == 2
+    assert output.count("Starting the user application in a separate Thread") == 2
     assert not list(shared.rglob("*.json*")), log
 
 

@@ -26,18 +26,18 @@ def read(path: Path, before: Mapping[str, list[str]]) -> dict[str, list[str]]:
             classes.remove((kind, f"{package}.{name}"))
         elif line:
             classes.add((kind, f"{package}.{name}"))
-    found: dict[str, list[str]] = {}
+    sections: dict[str, list[str]] = {}
     for kind, name in sorted(classes):
-        found.setdefault(kind, []).append(name)
-    return found
+        sections.setdefault(kind, []).append(name)
+    return sections
 
 
 def spark_lists() -> Lists:
-    found: Lists = {}
+    lists: Lists = {}
     before: dict[str, list[str]] = {}
     for path in sorted((PLACE / "classes").glob("spark-*.txt")):
-        before = found[path.stem] = read(path, before)
-    return found
+        before = lists[path.stem] = read(path, before)
+    return lists
 
 
 SPARK = spark_lists()
@@ -49,8 +49,8 @@ DEFAULT_EXPRESSIONS = frozenset((PLACE / "default_expressions.txt").read_text(en
 """Expressions that somebody looked at, and found a transformation of all their children."""
 
 
-def names(found: Lists, *kinds: str) -> set[str]:
+def names(lists: Lists, *kinds: str) -> set[str]:
     """Return the simple names of kinds over all versions."""
     return {
-        one.rsplit(".", 1)[1] for of_version in found.values() for kind in kinds for one in of_version[kind]
+        name.rsplit(".", 1)[1] for of_version in lists.values() for kind in kinds for name in of_version[kind]
     }

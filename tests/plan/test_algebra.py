@@ -19,9 +19,11 @@ def test_identity_changes_nothing(step: Transformation) -> None:
 
 
 @given(steps, steps, steps)
-def test_composition_is_associative(one: Transformation, two: Transformation, three: Transformation) -> None:
+def test_composition_is_associative(
+    first: Transformation, two: Transformation, three: Transformation
+) -> None:
     """A path means the same however it is cut into executions: composing a task's lineage relies on it."""
-    assert one.after(two).after(three) == one.after(two.after(three))
+    assert first.after(two).after(three) == first.after(two.after(three))
 
 
 @given(direct, direct)

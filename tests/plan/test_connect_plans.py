@@ -81,8 +81,8 @@ def test_a_path_is_written_as_by_a_classic_session():
 
 def test_insert_into_takes_the_names_and_types_of_the_table():
     """Columns are matched by position, and cast where the types differ."""
-    found = lineage(write(table="t", insert=True), targets=["t"], tables={"t": TABLE})
-    assert found[1:] == [
+    result = lineage(write(table="t", insert=True), targets=["t"], tables={"t": TABLE})
+    assert result[1:] == [
         "writes  file /data/warehouse/t   append",
         "total <- orders.amount      direct    transformation",
         "who   <- orders.customer    direct    identity",
@@ -103,25 +103,25 @@ def test_a_write_that_was_skipped_has_no_output(command, connect):
 
 def test_a_failed_write_has_no_output():
     """The output of a failed action is not reported; its inputs are."""
-    found = lineage(write(path="file:/data/out"), failed=True)
-    assert [line for line in found if line.startswith(("reads", "writes"))] == [
+    result = lineage(write(path="file:/data/out"), failed=True)
+    assert [line for line in result if line.startswith(("reads", "writes"))] == [
         "reads   file /data/orders   customer string, amount double"
     ]
 
 
 def test_a_table_that_nobody_described_is_a_gap():
     """Without its description a table has no place: there is no output, and a gap has the reason."""
-    found = lineage(write(table="t"), targets=["t"], tables={"t": {}})
-    assert not [line for line in found if line.startswith("writes")]
-    assert any("the catalog did not describe the written table" in line for line in found)
+    result = lineage(write(table="t"), targets=["t"], tables={"t": {}})
+    assert not [line for line in result if line.startswith("writes")]
+    assert any("the catalog did not describe the written table" in line for line in result)
 
 
 def test_a_table_of_another_system_is_not_its_empty_folder():
     """The catalog has a folder for every managed table, also where a database has the rows."""
     table = {**TABLE, "provider": "jdbc", "options": {"dbtable": "PEOPLE"}}
-    found = lineage(write(table="t", insert=True), targets=["t"], tables={"t": table})
-    assert not [line for line in found if "warehouse" in line]
-    assert any(line.startswith("gap") for line in found)
+    result = lineage(write(table="t", insert=True), targets=["t"], tables={"t": table})
+    assert not [line for line in result if "warehouse" in line]
+    assert any(line.startswith("gap") for line in result)
 
 
 def test_the_header_has_the_types_of_the_written_columns():
@@ -154,8 +154,8 @@ def test_a_directory_beside_a_table_is_not_that_table():
     before, _, after = TEXT.partition(f"Project [customer#1, amount#2]\n+- {relation}")
     scan = after.partition("+- FileScan")[2].replace("customer#1,amount#2", "customer#5,amount#6")
     text = f"{before}{analyzed}{after}+- FileScan{scan}"
-    found = lineage({}, text=text, targets=["t"], tables={"t": TABLE})
-    assert found[1:] == [
+    result = lineage({}, text=text, targets=["t"], tables={"t": TABLE})
+    assert result[1:] == [
         "writes  file /data/out   overwrite",
         "writes  file /data/warehouse/t   append",
         "to      file /data/out",
@@ -278,8 +278,8 @@ _NOT_TOLD = "the expression of a subquery could not be told apart"
 
 def test_body_of_a_function_says_where_its_result_is_from():
     """Spark draws the queries of functions beside those of the query; each body says how many it has."""
-    found = lineage(write(path="file:/data/out"), FUNCTIONS, functions=BODIES)
-    assert [" ".join(line.split()) for line in found if "<-" in line] == [
+    result = lineage(write(path="file:/data/out"), FUNCTIONS, functions=BODIES)
+    assert [" ".join(line.split()) for line in result if "<-" in line] == [
         "c.d.h() <- (no field)",
         "q <- js.a direct aggregation",
         "y <- in.a indirect filter",
@@ -288,7 +288,7 @@ def test_body_of_a_function_says_where_its_result_is_from():
         "z <- in.b direct transformation",
         "z <- in.b indirect conditional",
     ]
-    assert not [line for line in found if line.startswith("gap") and "function" in line]
+    assert not [line for line in result if line.startswith("gap") and "function" in line]
 
 
 @pytest.mark.parametrize(
@@ -302,6 +302,6 @@ def test_body_of_a_function_says_where_its_result_is_from():
 )
 def test_queries_of_functions_that_are_not_known_are_left_out(functions):
     """If the numbers do not agree, or a body is not known, no query is given to any expression."""
-    found = lineage(write(path="file:/data/out"), FUNCTIONS, functions=functions)
-    assert not [line for line in found if "orc" in line and "<-" in line]
-    assert [line for line in found if _NOT_TOLD in line]
+    result = lineage(write(path="file:/data/out"), FUNCTIONS, functions=functions)
+    assert not [line for line in result if "orc" in line and "<-" in line]
+    assert [line for line in result if _NOT_TOLD in line]

@@ -54,17 +54,19 @@ def test_every_row_names_a_class() -> None:
     assert (set(EXPRESSIONS) | DEFAULT_EXPRESSIONS) - expressions == set()
     for reasons, known in ((OPAQUE_PLANS, plans), (ABSENT_PLANS, plans), (ABSENT_EXPRESSIONS, expressions)):
         patterns = [pattern for given in reasons.values() for pattern in given]
-        assert [one for one in patterns if not any(reason_of(name, {"it": (one,)}) for name in known)] == []
-        assert [one for one, count in Counter(patterns).items() if count > 1] == []
+        assert [
+            pattern for pattern in patterns if not any(reason_of(name, {"it": (pattern,)}) for name in known)
+        ] == []
+        assert [pattern for pattern, count in Counter(patterns).items() if count > 1] == []
 
 
 @pytest.mark.parametrize("version", [*SPARK, *LIBRARIES])
 def test_expressions_are_told_from_plans(version: str) -> None:
     """The JSON writes both alike: a filter by an expression that is taken for a plan would be lost."""
-    found = (SPARK | LIBRARIES)[version]
-    plans = [*found["node"], *found["command"]]
+    lists = (SPARK | LIBRARIES)[version]
+    plans = [*lists["node"], *lists["command"]]
     assert [name for name in plans if names_expression(name)] == []
-    resolved = [name for name in found["expression"] if not name.rsplit(".", 1)[1].startswith("Unresolved")]
+    resolved = [name for name in lists["expression"] if not name.rsplit(".", 1)[1].startswith("Unresolved")]
     assert [name for name in resolved if not names_expression(name)] == []
 
 
@@ -76,10 +78,10 @@ def test_every_row_says_what_it_does() -> None:
 
 def test_page_is_what_the_tables_say() -> None:
     """`docs/coverage.md` is generated: run `python tools/coverage_page.py` after a change to a table."""
-    found = subprocess.run(
+    done = subprocess.run(
         [sys.executable, str(TOOLS / "coverage_page.py"), "--check"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert found.returncode == 0, found.stdout + found.stderr
+    assert done.returncode == 0, done.stdout + done.stderr

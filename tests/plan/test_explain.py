@@ -263,8 +263,8 @@ BroadcastHashJoin [id#11L], [key#5L], Inner, BuildRight, false
 
 def test_a_table_that_a_stream_is_joined_with_is_no_part_of_the_stream() -> None:
     """A batch reads single files of its source's folder, and the other side as any query does."""
-    found = read_explain(explained(STREAM, SCANS))
-    assert [[identity.id.name for identity in identify(fact["probed"])] for fact in found.facts] == [
+    plan = read_explain(explained(STREAM, SCANS))
+    assert [[identity.id.name for identity in identify(fact["probed"])] for fact in plan.facts] == [
         ["/in/new"],
         ["/in/keys"],
     ]

@@ -37,8 +37,8 @@ def test_expression_uses(version: str, sql: str, uses: str) -> None:
     """The effect of an expression on each column that it uses, as in the table of docs/design.md."""
     evaluation = evaluate(read_plan(STORED[version][sql]))
     ((_, value),) = evaluation.output
-    found = {f"{name_of(origin)} {how(path)}" for origin, path in value.whole}
-    assert found == {use.strip() for use in uses.split(",") if use.strip()}
+    actual = {f"{name_of(origin)} {how(path)}" for origin, path in value.whole}
+    assert actual == {use.strip() for use in uses.split(",") if use.strip()}
     assert not evaluation.rows
     assert not evaluation.gaps
 
@@ -52,10 +52,10 @@ def test_a_choice_between_a_column_and_itself_is_the_column() -> None:
     """Iceberg 1.4 writes an UPDATE so, for each column that it does not set: the test says nothing."""
     unset = call("If", equal(1, 2), column("b", 2), column("b", 2))
     chosen = call("If", equal(1, 2), column("a", 1), column("b", 2))
-    found = {}
+    cases = {}
     for name, tree in (("unset", unset), ("set", chosen)):
         plan = read_plan(project(scan(column("a", 1), column("b", 2)), alias(name, 9, tree)))
         ((_, value),) = evaluate(plan).output
-        found[name] = {(name_of(origin), path.kind.subtype) for origin, path in value.whole}
-    assert found["unset"] == {("b", "IDENTITY")}
-    assert {"CONDITIONAL"} < {kind for _, kind in found["set"]}
+        cases[name] = {(name_of(origin), path.kind.subtype) for origin, path in value.whole}
+    assert cases["unset"] == {("b", "IDENTITY")}
+    assert {"CONDITIONAL"} < {kind for _, kind in cases["set"]}

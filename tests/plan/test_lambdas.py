@@ -24,7 +24,7 @@ def variable(expr_id: int, kind: Any = "long") -> Tree:
 
 
 def built(*values: Tree) -> Tree:
-    return call("CreateNamedStruct", *(one for value in values for one in (LITERAL, value)))
+    return call("CreateNamedStruct", *(item for value in values for item in (LITERAL, value)))
 
 
 def function(body: Tree, *variables: Tree) -> Tree:
@@ -56,8 +56,10 @@ def aggregate(step: Tree, finish: Tree) -> Tree:
 
 def used(tree: Tree) -> set[Any]:
     """Return the ids of the columns that an expression uses, with the name of the field where it is one."""
-    found = read_expression(tree, lambda plan: NotImplemented)
-    return {key for key, _ in found.uses} | {(key, path[-1][1]) for key, path, _ in found.field_uses}
+    expression = read_expression(tree, lambda plan: NotImplemented)
+    return {key for key, _ in expression.uses} | {
+        (key, path[-1][1]) for key, path, _ in expression.field_uses
+    }
 
 
 def test_end_of_an_aggregate_may_give_its_fields_other_places() -> None:
@@ -77,8 +79,8 @@ def test_steps_of_an_aggregate_hand_fields_on() -> None:
 
 def test_how_many_elements_there_are_decides_about_fields_without_them() -> None:
     """A constant for each element is an array as long as theirs; of two arrays the longer counts."""
-    made = call("ArrayTransform", ARRAY, function(built(field(ELEMENT, 0), LITERAL), ELEMENT))
-    assert [used(fields_of_array(made, place)) for place in (0, 1)] == [{(3, "v")}, {3}]
+    array = call("ArrayTransform", ARRAY, function(built(field(ELEMENT, 0), LITERAL), ELEMENT))
+    assert [used(fields_of_array(array, place)) for place in (0, 1)] == [{(3, "v")}, {3}]
     both = function(built(field(ELEMENT, 0), field(OTHER, 1)), ELEMENT, OTHER)
     zipped = call("ZipWith", ARRAY, SECOND, both)
     assert [used(fields_of_array(zipped, place)) for place in (0, 1)] == [{(3, "v"), 5}, {3, (5, "w")}]

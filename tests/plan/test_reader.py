@@ -14,8 +14,8 @@ from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 def found(tree: Tree) -> tuple[Evaluation, dict[str, set[tuple[str, Kind]]]]:
     evaluation = evaluate(read_plan(tree))
     return evaluation, {
-        made.name: {(name_of(origin), path.kind) for origin, path in value.whole}
-        for made, value in evaluation.output
+        output.name: {(name_of(origin), path.kind) for origin, path in value.whole}
+        for output, value in evaluation.output
     }
 
 

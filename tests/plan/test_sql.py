@@ -23,12 +23,12 @@ FOLDS = {
 def cases() -> list[tuple[str, str, str, str]]:
     """(rule, dialect and columns, SQL, lineage) of each block of the files."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(PLACE.glob("queries*.txt"))]
-    found = []
+    listed = []
     for block in (block for text in texts for block in text.split("\n\n")[1:]):
         rule, head, *lines = block.strip("\n").splitlines()
         sql = [line for line in lines if not line.startswith("  ")]
-        found.append((rule, head, "\n".join(sql), "\n".join(line for line in lines if line not in sql)))
-    return found
+        listed.append((rule, head, "\n".join(sql), "\n".join(line for line in lines if line not in sql)))
+    return listed
 
 
 def written(sources: Sources) -> str:
@@ -70,8 +70,8 @@ def test_an_expression_means_what_spark_says_of_it(sql: str, uses: str) -> None:
     """The text of an expression, read here, and Spark's plan of it give the same edges."""
     evaluation = evaluate(read_query(f"select {sql} as v from t", Dialect("spark"), ["v"]))  # noqa: S608  read, never run
     ((_, value),) = evaluation.output
-    found = {f"{name_of(origin)} {how(path)}" for origin, path in value.whole}
-    assert found == {use.strip() for use in uses.split(",") if use.strip()}
+    actual = {f"{name_of(origin)} {how(path)}" for origin, path in value.whole}
+    assert actual == {use.strip() for use in uses.split(",") if use.strip()}
     assert not evaluation.gaps
 
 

@@ -55,7 +55,7 @@ spark.read.parquet("s3://key:hidden@bucket/in")
 )
 def test_no_text_raises(text: str, language: str, arguments: list[str], pairs: dict[str, str]) -> None:
     """Any text gives a lineage."""
-    found = planned_lineage(
+    lineage = planned_lineage(
         text,
         language=language,  # type: ignore[arg-type]
         arguments=arguments,
@@ -63,7 +63,7 @@ def test_no_text_raises(text: str, language: str, arguments: list[str], pairs: d
         conf=pairs,
         directory=text,
     )
-    assert isinstance(found, Lineage)
+    assert isinstance(lineage, Lineage)
 
 
 @given(st.text(), st.text(), st.text())

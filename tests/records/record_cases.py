@@ -53,7 +53,7 @@ def records(of: Recording) -> list[Record]:
 
 def without_sizes(value: dict[str, Any]) -> dict[str, Any]:
     """Leave sizes out of a JSON object."""
-    return {name: one for name, one in value.items() if name not in SIZES}
+    return {name: item for name, item in value.items() if name not in SIZES}
 
 
 def lineage(of: Recording) -> Lineage:
@@ -62,11 +62,11 @@ def lineage(of: Recording) -> Lineage:
 
 def events(of: Recording) -> list[dict[str, Any]]:
     """The OpenLineage events of a case's run and of its executions."""
-    found = list(executions(records(of)))
+    executed = list(executions(records(of)))
     at = datetime(2024, 1, 1, tzinfo=timezone.utc)
     whole = EventRun("local-1", at, at, lineage(of))
     return events_of(
-        execution_events_of(found, JobNames(of.case)),
+        execution_events_of(executed, JobNames(of.case)),
         whole,
         namespace="records",
         job=of.case,

@@ -33,10 +33,10 @@ def test_lineage_is_the_golden_text_on_every_spark_version(case: Path) -> None:
 @pytest.mark.parametrize("of", RECORDED)
 def test_every_edge_starts_at_a_field_of_a_listed_input(of: Recording) -> None:
     """The source of an edge is among the inputs, with that field in its schema."""
-    for one in (lineage(of), *(execution.lineage for execution in executions(records(of)))):
-        fields = {(read.dataset.id, field.name) for read in one.inputs for field in read.dataset.fields}
-        inputs = {read.dataset.id for read in one.inputs}
-        for output in one.outputs:
+    for each in (lineage(of), *(execution.lineage for execution in executions(records(of)))):
+        fields = {(read.dataset.id, field.name) for read in each.inputs for field in read.dataset.fields}
+        inputs = {read.dataset.id for read in each.inputs}
+        for output in each.outputs:
             assert {(edge.source, edge.field) for edge in output.edges} <= fields
             assert set(output.inputs) <= inputs
             columns = {field.name for field in output.dataset.fields}
@@ -47,13 +47,13 @@ def test_every_edge_starts_at_a_field_of_a_listed_input(of: Recording) -> None:
 def test_a_column_without_edge_reaches_no_leaf_or_has_a_gap(of: Recording) -> None:
     """Absence is visible: the plan itself, walked blindly, must not lead from such a column to a table."""
     for record in records(of):
-        found = execution_lineage(record)
-        ids = iter(found.query)
-        for output in found.lineage.outputs:
+        execution = execution_lineage(record)
+        ids = iter(execution.query)
+        for output in execution.lineage.outputs:
             named = {edge.column for edge in output.edges}
-            gaps = [gap for gap in found.lineage.gaps if gap.output == output.dataset.id]
+            gaps = [gap for gap in execution.lineage.gaps if gap.output == output.dataset.id]
             # What a command changes without a query has no columns that an expression made.
-            for field in output.dataset.fields if found.query else ():
+            for field in output.dataset.fields if execution.query else ():
                 expr_id = next(ids)
                 if field.name not in named and not gaps:
                     assert not reaches_leaf(record, expr_id), f"{field.name} has neither edge nor gap"
@@ -84,8 +84,8 @@ def test_every_event_is_valid_by_the_schemas_that_it_names(case: Path) -> None:
 
 def test_the_cases_have_events_with_every_facet_of_a_dataset() -> None:
     """A facet that no case has would be valid by the test above whatever it holds."""
-    found = [(of, event) for case in cases() for of in versions(case)[:1] for event in events(of)]
-    datasets = [one for _, event in found for one in (*event["inputs"], *event["outputs"])]
+    listed = [(of, event) for case in cases() for of in versions(case)[:1] for event in events(of)]
+    datasets = [dataset for _, event in listed for dataset in (*event["inputs"], *event["outputs"])]
     facets = {name for each in datasets for name in each["facets"]}
     assert facets >= {
         "catalog",
@@ -99,7 +99,7 @@ def test_the_cases_have_events_with_every_facet_of_a_dataset() -> None:
         "version",
     }
     changes = [each["facets"].get("lifecycleStateChange", {}) for each in datasets]
-    assert {one.get("lifecycleStateChange") for one in changes} == {
+    assert {change.get("lifecycleStateChange") for change in changes} == {
         None,
         "ALTER",
         "CREATE",
@@ -108,7 +108,7 @@ def test_the_cases_have_events_with_every_facet_of_a_dataset() -> None:
         "RENAME",
         "TRUNCATE",
     }
-    assert any("previousIdentifier" in one for one in changes)
+    assert any("previousIdentifier" in change for change in changes)
 
 
 @pytest.mark.parametrize("of", RECORDED)
@@ -161,15 +161,15 @@ ABOUT_ROWS = {"_metadata", "_change_type", "_commit_timestamp", "_commit_version
 
 
 def attribute_ids(value: Any) -> set[int]:
-    found: set[int] = set()
+    reached: set[int] = set()
     stack = [value]
     while stack:
         current = stack.pop()
         if isinstance(current, dict):
             hidden = current.get("name") in ABOUT_ROWS
             if current.get("class", "").endswith(".AttributeReference") and not hidden:
-                found.add(current["exprId"]["id"])
+                reached.add(current["exprId"]["id"])
             stack.extend(v for v in current.values() if isinstance(v, (list, dict)))
         elif isinstance(current, list):
             stack.extend(current)
-    return found
+    return reached

@@ -59,8 +59,8 @@ def aws(run: Callable[[Any], bool]) -> Iterator[Aws]:
         known = Aws("http://{}:{}".format(*server.get_host_and_port()))
 
         def steps_end(backend: Any, steps: list[Any], given: Any) -> None:
-            for step, asked in zip(steps, given["steps"], strict=True):
-                step.state = "COMPLETED" if run(asked) else "FAILED"
+            for step, definition in zip(steps, given["steps"], strict=True):
+                step.state = "COMPLETED" if run(definition) else "FAILED"
 
         def serverless_job_ends(backend: Any, job: Any, given: Any) -> None:
             job.state = "SUCCESS" if run(given) else "FAILED"

@@ -55,7 +55,7 @@ def kafka() -> Iterator[str]:
         options = ["-Xmx256m", f"-Dlog4j.configuration=file:{logging}"]
         run = [java(), *options, "-cp", os.pathsep.join(map(str, fetch()))]
         storage = ["kafka.tools.StorageTool", "format", "-t", _CLUSTER, "-c", str(settings)]
-        made = subprocess.run([*run, *storage], capture_output=True, text=True, check=False)
-        assert not made.returncode, made.stdout + made.stderr
+        done = subprocess.run([*run, *storage], capture_output=True, text=True, check=False)
+        assert not done.returncode, done.stdout + done.stderr
         with running([*run, "kafka.Kafka", str(settings)], "Kafka Server started"):
             yield f"127.0.0.1:{port}"

@@ -55,8 +55,8 @@ def postgres() -> Iterator[str]:
             os.chown(data, _NOBODY, _NOBODY)
         options = ["--auth=trust", "--username=tests", "--encoding=UTF8", "--no-locale", "--no-sync"]
         initdb = [str(folder / "bin" / "initdb"), f"--pgdata={data}", *options]
-        made = subprocess.run(initdb, capture_output=True, text=True, check=False, **owner)  # type: ignore[call-overload]
-        assert not made.returncode, made.stderr
+        done = subprocess.run(initdb, capture_output=True, text=True, check=False, **owner)  # type: ignore[call-overload]
+        assert not done.returncode, done.stderr
         port = free_port()
         start = ["-D", str(data), "-h", "127.0.0.1", "-p", str(port), "-k", "", "-F"]
         server = [str(folder / "bin" / "postgres"), *start]

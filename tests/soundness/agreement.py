@@ -69,14 +69,14 @@ class Span:
     @cached_property
     def moved(self) -> dict[str, str]:
         """The places that a step gave another name, and their names at the end."""
-        found: dict[str, str] = {}
+        renamed: dict[str, str] = {}
         for step in self.steps:
             gone = step.before.places.keys() - step.after.places.keys()
             new = step.after.places.keys() - step.before.places.keys()
             if len(gone) == len(new) == 1:
                 (old,), (now,) = gone, new
-                found = {name: now if at == old else at for name, at in found.items()} | {old: now}
-        return found
+                renamed = {name: now if at == old else at for name, at in renamed.items()} | {old: now}
+        return renamed
 
     def is_from_before(self, place: str, step: Taken) -> bool:
         """Return whether some files that a step finds in a place were there before all steps."""
@@ -103,8 +103,8 @@ def differences(lineage: Lineage, steps: Sequence[Taken]) -> list[str]:
     """Return a sentence for each thing that a lineage says or leaves out against the truth."""
     span = Span(lineage, steps)
     unsure = {gap.output.name if gap.output else "" for gap in lineage.gaps}
-    found = [one for check in CHECKS for one in check(span)]
-    return [f"{name}: {text}" for name, text in found if not unsure & {name, ""}]
+    listed = [difference for check in CHECKS for difference in check(span)]
+    return [f"{name}: {text}" for name, text in listed if not unsure & {name, ""}]
 
 
 def existence(span: Span) -> Iterator[Difference]:
@@ -139,12 +139,12 @@ def renames(span: Span) -> Iterator[Difference]:
 
 def changes(span: Span) -> Iterator[Difference]:
     """Whatever changed on the disk is an output, or the former name of one."""
-    told = {output.dataset.id.name for output in span.lineage.outputs}
+    names = {output.dataset.id.name for output in span.lineage.outputs}
     before = {output.previous.name for output in span.lineage.outputs if output.previous}
     for place in span.changed():
         is_gone = not span.end.place(place).is_there
         owners = {name for name, table in span.start.tables.items() if table.place == place}
-        if place not in told and not (is_gone and {place, *owners} & before):
+        if place not in names and not (is_gone and {place, *owners} & before):
             yield place, "changed, and is not an output"
 
 
@@ -152,12 +152,12 @@ def entries(span: Span) -> Iterator[Difference]:
     """Names that began or ended are reported; no dataset has a name of another one."""
     outputs = span.lineage.outputs
     names = {output.dataset.id.name: output for output in outputs}
-    told = set(names)
+    reported = set(names)
     for output in outputs:
         for link in output.dataset.identity.symlinks:
             if link.type == "LOCATION":
                 continue
-            told.add(link.name)
+            reported.add(link.name)
             table = span.end.tables.get(link.name)
             if output.mode is Mode.DROP:
                 if table is not None:
@@ -167,11 +167,13 @@ def entries(span: Span) -> Iterator[Difference]:
             elif table.place != output.dataset.id.name:
                 yield output.dataset.id.name, f"said to be the table {link.name}, which is {table.place}"
     for name in sorted(span.end.tables.keys() - span.start.tables.keys()):
-        if name not in told:
+        if name not in reported:
             yield name, "is a new table, and not said"
     before = {output.previous.name for output in outputs if output.previous}
     ended = [output.dataset.identity for output in outputs if output.mode is Mode.DROP]
-    dropped = {one.id.name for one in ended} | {link.name for one in ended for link in one.symlinks}
+    dropped = {identity.id.name for identity in ended} | {
+        link.name for identity in ended for link in identity.symlinks
+    }
     for name in sorted(span.start.tables.keys() - span.end.tables.keys()):
         if not {name, span.start.tables[name].place} & (before | dropped):
             yield name, "is a table no more, and not said"
@@ -179,13 +181,13 @@ def entries(span: Span) -> Iterator[Difference]:
 
 def reads(span: Span) -> Iterator[Difference]:
     """Data from before that were read are inputs, and nothing else is."""
-    told = {source.dataset.id.name for source in span.lineage.inputs}
+    inputs = {source.dataset.id.name for source in span.lineage.inputs}
     for step in span.steps:
         for place in step.reads:
-            if span.is_from_before(place, step) and place not in told:
+            if span.is_from_before(place, step) and place not in inputs:
                 yield place, f"read, and is not an input: {step.text}"
     read = {place for step in span.steps for place in step.reads}
-    for name in sorted(told - read - {span.moved.get(place, "") for place in read}):
+    for name in sorted(inputs - read - {span.moved.get(place, "") for place in read}):
         yield name, "is an input, and was not read"
 
 
@@ -214,32 +216,32 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
         every = [_total(step.before.place(name).readable()) for step in reading]
         sure = [_total(step.before.place(name).readable()) for step in first if name in step.counted]
         for count in ("rows", "files", "size_bytes"):
-            said = getattr(source.statistics, count)
+            claim = getattr(source.statistics, count)
             # If the place was empty before, no file tells which read is the program's own.
             smallest = max if span.start.place(name).files else min
             least = smallest((getattr(total, count) for total in sure), default=0)
             most = max((getattr(total, count) for total in every), default=0)
-            if said is not None and all(step.raised for step in reading):
-                yield name, f"{said} {count} said to be read by what failed"
-            elif said is not None and not least <= said <= most:
-                yield name, f"{said} {count} said to be read, {least} to {most} there"
+            if claim is not None and all(step.raised for step in reading):
+                yield name, f"{claim} {count} said to be read by what failed"
+            elif claim is not None and not least <= claim <= most:
+                yield name, f"{claim} {count} said to be read, {least} to {most} there"
 
 
 def versions(span: Span) -> Iterator[Difference]:
     """An output's version is the one that it has now."""
     for output in span.lineage.outputs:
-        name, said = output.dataset.id.name, output.dataset.identity.version
+        name, version = output.dataset.id.name, output.dataset.identity.version
         there = span.end.place(name).version
-        if said and output.mode is not Mode.DROP and said != there:
-            yield name, f"said to be at version {said}, is at {there}"
+        if version and output.mode is not Mode.DROP and version != there:
+            yield name, f"said to be at version {version}, is at {there}"
 
 
 def failures(span: Span) -> Iterator[Difference]:
     """A failed execution is reported, and no other."""
-    told = bool(span.lineage.failures)
-    if told and not any(step.raised for step in span.steps):
+    has_failures = bool(span.lineage.failures)
+    if has_failures and not any(step.raised for step in span.steps):
         yield "failures", f"told, and nothing failed: {span.lineage.failures}"
-    if not told and any(step.failed_in_a_task for step in span.steps):
+    if not has_failures and any(step.failed_in_a_task for step in span.steps):
         yield "failures", "none told"
 
 
@@ -258,12 +260,12 @@ CHECKS = (
 
 
 def _total(files: object) -> Statistics:
-    found = list(files)  # type: ignore[call-overload]
-    return Statistics(sum(one.rows for one in found), sum(one.size_bytes for one in found), len(found))
+    listed = list(files)  # type: ignore[call-overload]
+    return Statistics(sum(file.rows for file in listed), sum(file.size_bytes for file in listed), len(listed))
 
 
-def _unequal(name: str, verb: str, said: Statistics, true: Statistics) -> Iterator[Difference]:
+def _unequal(name: str, verb: str, claimed: Statistics, true: Statistics) -> Iterator[Difference]:
     for count in ("rows", "files", "size_bytes"):
-        one = getattr(said, count)
-        if one is not None and one != getattr(true, count):
-            yield name, f"{one} {count} said to be {verb}, {getattr(true, count)} there"
+        claim = getattr(claimed, count)
+        if claim is not None and claim != getattr(true, count):
+            yield name, f"{claim} {count} said to be {verb}, {getattr(true, count)} there"

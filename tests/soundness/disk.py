@@ -113,9 +113,9 @@ class Looker:
         if not catalog.databaseExists(self.database):
             return
         names = catalog.listTables(self.database)
-        found = catalog.getTablesByName(names).iterator()
-        while found.hasNext():
-            table = found.next()
+        tables = catalog.getTablesByName(names).iterator()
+        while tables.hasNext():
+            table = tables.next()
             is_view = table.tableType().name() == "VIEW"
             place = "" if is_view else unquote(table.location().getPath()).rstrip("/")
             yield f"{self.database}.{table.identifier().table()}", Table(place)

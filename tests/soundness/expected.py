@@ -10,12 +10,12 @@ PLACE = Path(__file__).resolve().parent / "expected"
 
 def read() -> dict[str, str]:
     """Return the expected lineage by the query's name."""
-    found = {}
+    texts = {}
     for path in sorted(PLACE.glob("*.txt")):
         sections = re.split(r"^-- (.*)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         for name, text in zip(sections[1::2], sections[2::2], strict=True):
-            found[f"{path.stem}: {name}"] = text.strip()
-    return found
+            texts[f"{path.stem}: {name}"] = text.strip()
+    return texts
 
 
 def write(texts: dict[str, str]) -> None:

@@ -105,16 +105,16 @@ def cached(spark):
 @query
 def checkpointed(spark):
     sums = spark.table("orders").filter("qty > 2").groupBy("item").agg(F.sum("amount").alias("s"))
-    kept = sums.localCheckpoint()
-    return kept.join(spark.table("items"), kept["item"] == F.col("name")).select("s", "price")
+    checkpoint = sums.localCheckpoint()
+    return checkpoint.join(spark.table("items"), checkpoint["item"] == F.col("name")).select("s", "price")
 
 
 @query
 def checkpointed_twice(spark):
     pens = spark.table("orders").select("item", "cust").localCheckpoint().filter("item = 'pen'")
-    kept = pens.localCheckpoint()
-    other = kept.withColumnRenamed("cust", "c2")
-    return kept.join(other, "item").groupBy("cust").agg(F.countDistinct("c2").alias("n"))
+    checkpoint = pens.localCheckpoint()
+    other = checkpoint.withColumnRenamed("cust", "c2")
+    return checkpoint.join(other, "item").groupBy("cust").agg(F.countDistinct("c2").alias("n"))
 
 
 def pairs(spark):
@@ -127,31 +127,35 @@ def pairs(spark):
 @query
 def checkpointed_with_repeated_names(spark):
     left, right, both = pairs(spark)
-    kept = both.localCheckpoint(eager=False)
-    return kept.select(left.note, right.amount, right.note.alias("n2"), left.amount.alias("a2"))
+    checkpoint = both.localCheckpoint(eager=False)
+    return checkpoint.select(left.note, right.amount, right.note.alias("n2"), left.amount.alias("a2"))
 
 
 @query
 def cached_with_repeated_names(spark):
     left, right, both = pairs(spark)
-    kept = both.cache()
-    kept.count()
-    return kept.select(right.note, left.amount).toDF("n", "a").unionAll(kept.select(left.note, right.amount))
+    checkpoint = both.cache()
+    checkpoint.count()
+    return (
+        checkpoint.select(right.note, left.amount)
+        .toDF("n", "a")
+        .unionAll(checkpoint.select(left.note, right.amount))
+    )
 
 
 @query
 def checkpointed_twice_with_repeated_names(spark):
     _, _, both = pairs(spark)
-    kept = both.localCheckpoint().localCheckpoint().toDF("k1", "n1", "a1", "k2", "n2", "a2")
-    return kept.filter("n1 > 'p'").select("n2", "a1")
+    checkpoint = both.localCheckpoint().localCheckpoint().toDF("k1", "n1", "a1", "k2", "n2", "a2")
+    return checkpoint.filter("n1 > 'p'").select("n2", "a1")
 
 
 @query
 def checkpointed_siblings(spark):
     orders = spark.table("orders").select("oid", "item", "qty", "amount")
-    kept = orders.filter("qty > 2").localCheckpoint()
+    checkpoint = orders.filter("qty > 2").localCheckpoint()
     orders.filter("item = 'pen'").localCheckpoint().count()
-    return kept.select("oid", "amount")
+    return checkpoint.select("oid", "amount")
 
 
 @query
@@ -161,19 +165,19 @@ def select_expressions(spark):
 
 @query
 def structs(spark):
-    made = spark.table("events").select(
+    frame = spark.table("events").select(
         "eid",
         F.col("st").withField("p", F.col("who")).alias("s1"),
         F.col("st").dropFields("q").alias("s2"),
         F.struct("who", "bits").alias("s3"),
     )
-    return made.select("eid", "s1.*", "s2", "s3.who")
+    return frame.select("eid", "s1.*", "s2", "s3.who")
 
 
 @query
 def struct_of_a_struct(spark):
-    made = spark.table("orders").select(F.struct("oid", F.struct("item", "qty").alias("inner")).alias("s"))
-    return made.select("s.inner.*").filter("qty > 2")
+    frame = spark.table("orders").select(F.struct("oid", F.struct("item", "qty").alias("inner")).alias("s"))
+    return frame.select("s.inner.*").filter("qty > 2")
 
 
 @query
@@ -224,9 +228,9 @@ def transformed(spark):
 @query
 def self_join(spark):
     orders = spark.table("orders")
-    one, two = orders.alias("a"), orders.alias("b")
+    left, two = orders.alias("a"), orders.alias("b")
     on = (F.col("a.cust") == F.col("b.cust")) & (F.col("a.oid") < F.col("b.oid"))
-    return one.join(two, on).select("a.item", F.col("b.amount").alias("ba"))
+    return left.join(two, on).select("a.item", F.col("b.amount").alias("ba"))
 
 
 @query

@@ -97,8 +97,10 @@ def script(spark, scratch):
 @job
 def checkpoint_of_a_semi_join(spark, scratch):
     items = spark.table("items")
-    kept = spark.table("orders").join(items, F.col("item") == F.col("name"), "left_semi").localCheckpoint()
-    kept.select(F.lit(1).alias("one"), "oid").write.parquet(f"{scratch}/out")
+    checkpoint = (
+        spark.table("orders").join(items, F.col("item") == F.col("name"), "left_semi").localCheckpoint()
+    )
+    checkpoint.select(F.lit(1).alias("one"), "oid").write.parquet(f"{scratch}/out")
 
 
 @job

@@ -80,9 +80,9 @@ class Runner:
         }
         try:
             self._prepare(program, database)
-            captured, taken = self._captured(program, database)
-            found = self._compared(program, captured, taken)
-            return Outcome(program, found, captured.lineage.gaps, time.monotonic() - began)
+            captured, steps = self._captured(program, database)
+            differing = self._compared(program, captured, steps)
+            return Outcome(program, differing, captured.lineage.gaps, time.monotonic() - began)
         finally:
             self._remove(database, base)
 
@@ -99,31 +99,31 @@ class Runner:
     def _captured(self, program: Program, database: str) -> tuple[Captured, list[Taken]]:
         folders = tuple(Path(self.names[name]) for name in ("ROOT", "DB", "LAKE"))
         looker = Looker(self.spark, folders, database, self.lakes)
-        taken: list[Taken] = []
+        steps: list[Taken] = []
         with contextlib.suppress(_EndError), capture_lineage(self.spark) as captured:
             now = looker.look()
             for step in program.steps:
                 before, began = now, _next_ms()
                 raised = self._do(step)
                 ended, now = _now_ms(), looker.look()
-                places = [tuple(self._real(one) for one in some) for some in (step.reads, step.counted)]
-                taken.append(Taken(step.text, *places, raised, before, now, began, ended))
+                places = [tuple(self._real(place) for place in some) for some in (step.reads, step.counted)]
+                steps.append(Taken(step.text, *places, raised, before, now, began, ended))
             if program.raises:
                 raise _EndError
-        return captured, taken
+        return captured, steps
 
-    def _compared(self, program: Program, captured: Captured, taken: list[Taken]) -> list[str]:
-        found = [f"in all: {difference}" for difference in differences(captured.lineage, taken)]
+    def _compared(self, program: Program, captured: Captured, steps: list[Taken]) -> list[str]:
+        texts = [f"in all: {difference}" for difference in differences(captured.lineage, steps)]
         executions = list(captured.executions())
-        for number, step in enumerate(taken, 1):
+        for number, step in enumerate(steps, 1):
             some = [
                 execution.lineage
                 for execution in executions
                 if step.began_ms <= _ms(execution.record.ended_at) <= step.ended_ms
             ]
-            found += [f"step {number}: {difference}" for difference in differences(compose(some), [step])]
-        found += [f"events: {one}" for one in _of_events(captured, program.raises)]
-        return [self._short(one) for one in found]
+            texts += [f"step {number}: {difference}" for difference in differences(compose(some), [step])]
+        texts += [f"events: {text}" for text in _of_events(captured, program.raises)]
+        return [self._short(text) for text in texts]
 
     def _do(self, step: Step) -> str:
         """Take a step; return its error, if it was to raise."""
@@ -156,7 +156,7 @@ class Runner:
         folder.mkdir()
         for number in range(source.files):
             ids = range(number * ROWS + 1, (number + 1) * ROWS + 1)
-            rows = [{"id": one, "name": f"n{one}", "p": one % 2 + 1} for one in ids]
+            rows = [{"id": row_id, "name": f"n{row_id}", "p": row_id % 2 + 1} for row_id in ids]
             path = folder / f"{folder.name}-{number}.{source.form}"
             if source.form == "parquet":
                 types = pa.schema([("id", pa.int64()), ("name", pa.string()), ("p", pa.int32())])
@@ -179,9 +179,9 @@ def _of_events(captured: Captured, raised: bool) -> Iterator[str]:
     if last["eventType"] != ("FAIL" if raised else "COMPLETE"):
         yield f"the last is {last['eventType']}"
     for side in ("inputs", "outputs"):
-        said = [dataset["name"] for dataset in last[side]]
-        if said != [one.dataset.id.name for one in getattr(captured.lineage, side)]:
-            yield f"other {side}: {said}"
+        names = [dataset["name"] for dataset in last[side]]
+        if names != [each.dataset.id.name for each in getattr(captured.lineage, side)]:
+            yield f"other {side}: {names}"
 
 
 def _now_ms() -> int:

@@ -127,10 +127,10 @@ class _Writer:
 
     def _target(self, row: Row) -> Thing | None:
         if row.on:
-            found = [thing for thing in self.things if KINDS[row.on](thing)]
+            things = [thing for thing in self.things if KINDS[row.on](thing)]
             if "name" not in row.leaves:
-                found = [thing for thing in found if not thing.stale]
-            return self.random.choice(found) if found else None
+                things = [thing for thing in things if not thing.stale]
+            return self.random.choice(things) if things else None
         forms = [form for form in row.forms if self.lakes or form not in LAKES]
         if self.lakes and self.random.random() < 0.6:
             forms = [form for form in forms if form in LAKES] or forms
@@ -159,17 +159,17 @@ class _Writer:
                 )
             )
 
-        found = [thing for thing in self.things if is_readable(thing)]
+        things = [thing for thing in self.things if is_readable(thing)]
         if row.fails:
             # Spark computes at once any rows that it has no files for.
-            found = [thing for thing in found if _places(thing)]
+            things = [thing for thing in things if _places(thing)]
         if "{query}" in row.text:
-            found = [thing for thing in found if thing.has_name or _has_path(thing)]
+            things = [thing for thing in things if thing.has_name or _has_path(thing)]
         if "{stream}" in row.text:
-            found = [thing for thing in found if thing.kind == "path"]
-            return self.random.sample(found, min(len(found), 1))
+            things = [thing for thing in things if thing.kind == "path"]
+            return self.random.sample(things, min(len(things), 1))
         if "{frame}" in row.text or "{query}" in row.text:
-            return self.random.sample(found, min(len(found), self.random.choice((1, 1, 1, 2))))
+            return self.random.sample(things, min(len(things), self.random.choice((1, 1, 1, 2))))
         return []
 
     def _text(self, row: Row, target: Thing, some: list[Thing]) -> str:
@@ -214,9 +214,9 @@ class _Writer:
             return self._in_one_read(things)
         frames = [self._rows(thing) for thing in things] or [RANGE]
         # What a checkpoint read before the step failed, it did read.
-        kept = "" if fails else self.random.choice(KEEPING)
+        keeping = "" if fails else self.random.choice(KEEPING)
         again = f".union({frames[0]})"
-        more = self.random.choice(("", "", "", "", ".distinct()", ".repartition(2)", again, kept))
+        more = self.random.choice(("", "", "", "", ".distinct()", ".repartition(2)", again, keeping))
         return (frames[0] if len(frames) == 1 else f"{frames[0]}.union({frames[1]})") + more
 
     def _rows(self, thing: Thing) -> str:

@@ -282,7 +282,7 @@ class Prover:
         if result.count != usual.count:
             verdict.confirmed |= rows
         key = self._key(proof, bases)
-        found = False
+        is_missing = False
         for index, column in enumerate(usual.columns):
             if column in verdict.unstable:
                 continue
@@ -294,10 +294,10 @@ class Prover:
                 continue
             if verdict.admits(column):
                 continue
-            found = True
+            is_missing = True
             if blame:
                 verdict.missing[bases[0], column].append(way)
-        return found
+        return is_missing
 
     def _key(self, proof: _Proof, bases: list[str]) -> int | None:
         """Return the position of an output column that tells the rows of an unchanged table apart.
@@ -387,11 +387,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.9g}")
     if isinstance(value, Row):
-        return tuple(_plain(one) for one in value)
+        return tuple(_plain(item) for item in value)
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, dict):
-        return sorted((str(key), str(_plain(one))) for key, one in value.items())
+        return sorted((str(key), str(_plain(item))) for key, item in value.items())
     return value
 
 

@@ -46,14 +46,14 @@ WIDER = {
 
 def queries() -> list[Query]:
     """Return all queries; each has a name of its own."""
-    found = [query for path in sorted(PLACE.glob("queries/*.sql")) for query in _of_file(path)]
-    found.extend(Query(f"frames: {run.__name__}", run) for run in (*frames.FRAMES, *python_frames.FRAMES))
-    found.extend(Query(f"jobs: {run.__name__}", run) for run in jobs.JOBS)
-    found.extend(_of_tpch(path) for path in sorted(PLACE.glob("tpch/*.sql")))
-    found.extend(Query(f"tpch frames: {run.__name__}", run, tables="tpch") for run in tpch_frames.FRAMES)
-    found.extend(row_level.queries())
-    assert len({query.name for query in found}) == len(found)
-    return found
+    listed = [query for path in sorted(PLACE.glob("queries/*.sql")) for query in _of_file(path)]
+    listed.extend(Query(f"frames: {run.__name__}", run) for run in (*frames.FRAMES, *python_frames.FRAMES))
+    listed.extend(Query(f"jobs: {run.__name__}", run) for run in jobs.JOBS)
+    listed.extend(_of_tpch(path) for path in sorted(PLACE.glob("tpch/*.sql")))
+    listed.extend(Query(f"tpch frames: {run.__name__}", run, tables="tpch") for run in tpch_frames.FRAMES)
+    listed.extend(row_level.queries())
+    assert len({query.name for query in listed}) == len(listed)
+    return listed
 
 
 def _of_file(path: Path) -> list[Query]:

@@ -94,23 +94,23 @@ def _projected(expressions: dict[str, str], numbers: int) -> Step:
 
 @st.composite
 def _number(draw: st.DrawFn, columns: Columns) -> str:
-    one, two, three = (draw(st.sampled_from(columns.numbers)) for _ in range(3))
+    first, two, three = (draw(st.sampled_from(columns.numbers)) for _ in range(3))
     text = draw(st.sampled_from(columns.texts))
     return draw(
         st.sampled_from(
             (
-                one,
-                f"{one} + {two}",
-                f"coalesce({one}, {two})",
-                f"case when {one} > 3 then {two} else {three} end",
-                f"if({text} > 'f', {one}, {two})",
-                f"if({text} > 'f', {one} + 1, {one} + 2)",
-                f"if({one} > {two}, 1, 2)",
-                f"nullif({one}, {two})",
+                first,
+                f"{first} + {two}",
+                f"coalesce({first}, {two})",
+                f"case when {first} > 3 then {two} else {three} end",
+                f"if({text} > 'f', {first}, {two})",
+                f"if({text} > 'f', {first} + 1, {first} + 2)",
+                f"if({first} > {two}, 1, 2)",
+                f"nullif({first}, {two})",
                 f"length({text})",
-                f"greatest({one}, {two})",
-                f"struct({one} as p, {two} as q).q",
-                f"array({one}, {two})[0]",
+                f"greatest({first}, {two})",
+                f"struct({first} as p, {two} as q).q",
+                f"array({first}, {two})[0]",
             )
         )
     )
@@ -118,19 +118,19 @@ def _number(draw: st.DrawFn, columns: Columns) -> str:
 
 @st.composite
 def _text(draw: st.DrawFn, columns: Columns) -> str:
-    one, two = (draw(st.sampled_from(columns.texts)) for _ in range(2))
+    first, two = (draw(st.sampled_from(columns.texts)) for _ in range(2))
     number = draw(st.sampled_from(columns.numbers))
     return draw(
         st.sampled_from(
             (
-                one,
-                f"upper({one})",
-                f"concat_ws('-', {one}, {two})",
-                f"coalesce({one}, {two}, 'x')",
-                f"case when {number} > 5 then {one} else {two} end",
+                first,
+                f"upper({first})",
+                f"concat_ws('-', {first}, {two})",
+                f"coalesce({first}, {two}, 'x')",
+                f"case when {number} > 5 then {first} else {two} end",
                 f"if({number} > 5, 'p', 'q')",
                 f"cast({number} as string)",
-                f"nvl2({one}, {two}, 'y')",
+                f"nvl2({first}, {two}, 'y')",
             )
         )
     )
@@ -192,10 +192,10 @@ def join(draw: st.DrawFn, columns: Columns) -> Step:
             (*columns.numbers, *(renamed[name] for name in right.numbers)),
             (*columns.texts, *(renamed[name] for name in right.texts)),
         )
-    kept = {f"c{index}": name for index, name in enumerate((*both.numbers[-3:], *both.texts[-3:]))}
+    selected = {f"c{index}": name for index, name in enumerate((*both.numbers[-3:], *both.texts[-3:]))}
     numbers = len(both.numbers[-3:])
     on = f"{mine} = {renamed[theirs]}"
-    after = _projected(kept, numbers)
+    after = _projected(selected, numbers)
 
     def frame(before: DataFrame) -> DataFrame:
         other = before.sparkSession.table(table).selectExpr(
@@ -236,8 +236,8 @@ def aggregate(draw: st.DrawFn, columns: Columns) -> Step:
     after = _projected({"c0": "a0", "c1": "a1", "c2": "a2", "c3": f"cast({key} as string)"}, 2)
 
     def frame(before: DataFrame) -> DataFrame:
-        made = [F.expr(function).alias(name) for name, function in functions.items()]
-        return after.frame(before.groupBy(key).agg(*made))
+        columns_made = [F.expr(function).alias(name) for name, function in functions.items()]
+        return after.frame(before.groupBy(key).agg(*columns_made))
 
     grouped = f"(select {key}, {listed} from {{input}} group by {key})"
     return Step(frame, after.sql.replace("{input}", grouped), after.columns)
@@ -250,8 +250,8 @@ def window(draw: st.DrawFn, columns: Columns) -> Step:
     # Rows that are equal in all columns are the same in any order.
     order = f"order by {', '.join(columns.all)}"
     function = draw(st.sampled_from(("row_number()", f"lag({number})", "rank()", f"sum({number})")))
-    kept = {"c0": f"{function} over (partition by {partition} {order})", "c1": number}
-    return _projected({**kept, "c2": draw(st.sampled_from(columns.texts))}, 2)
+    selected = {"c0": f"{function} over (partition by {partition} {order})", "c1": number}
+    return _projected({**selected, "c2": draw(st.sampled_from(columns.texts))}, 2)
 
 
 def distinct(columns: Columns) -> st.SearchStrategy[Step]:
@@ -268,9 +268,9 @@ def sort_and_limit(draw: st.DrawFn, columns: Columns) -> Step:
 
 @st.composite
 def explode(draw: st.DrawFn, columns: Columns) -> Step:
-    one, two = (draw(st.sampled_from(columns.numbers)) for _ in range(2))
+    first, two = (draw(st.sampled_from(columns.numbers)) for _ in range(2))
     text = draw(st.sampled_from(columns.texts))
-    generators = (f"explode(array({one}, {two}))", f"explode(filter(array({one}, {two}), x -> x > 2))")
+    generators = (f"explode(array({first}, {two}))", f"explode(filter(array({first}, {two}), x -> x > 2))")
     generator = draw(st.sampled_from(generators))
     return _projected({"c0": generator, "c1": text}, 1)
 
@@ -293,8 +293,8 @@ def pivot(draw: st.DrawFn, columns: Columns) -> Step:
 
 @st.composite
 def unpivot(draw: st.DrawFn, columns: Columns) -> Step:
-    one, two = (draw(st.sampled_from(columns.numbers)) for _ in range(2))
-    narrow = {"k": draw(st.sampled_from(columns.texts)), "x": f"double({one})", "y": f"double({two})"}
+    first, two = (draw(st.sampled_from(columns.numbers)) for _ in range(2))
+    narrow = {"k": draw(st.sampled_from(columns.texts)), "x": f"double({first})", "y": f"double({two})"}
 
     def frame(before: DataFrame) -> DataFrame:
         some = before.selectExpr(*(f"{text} as {name}" for name, text in narrow.items()))
@@ -312,7 +312,7 @@ def through_a_struct(draw: st.DrawFn, columns: Columns) -> Step:
     """Put columns into a struct, do something with it, and take them out again."""
     number, text = draw(st.sampled_from(columns.numbers)), draw(st.sampled_from(columns.texts))
     packed = f"named_struct('n', {number}, 'i', named_struct('t', {text}))"
-    made = draw(
+    step = draw(
         st.sampled_from(
             (
                 packed,
@@ -324,7 +324,7 @@ def through_a_struct(draw: st.DrawFn, columns: Columns) -> Step:
             )
         )
     )
-    pack = _projected({"s": made}, 0)
+    pack = _projected({"s": step}, 0)
     unpack = _projected({"c0": "s.n", "c1": "s.i.t"}, 1)
     again = draw(st.booleans())
 

@@ -48,11 +48,11 @@ class Told:
     def silent(self) -> list[str]:
         """Return the columns that have sources in a session, and here neither sources nor a gap."""
         wanted = _with_sources(expected.read()[self.query.name], _DIRECT)
-        found = _with_sources(self.text)
+        actual = _with_sources(self.text)
         gaps = [line for line in self.text.splitlines() if line.startswith("gap ")]
         return [
             column
-            for column in wanted - found
+            for column in wanted - actual
             if not any(f"`{column}`" in gap or "rows came" in gap or "`" not in gap for gap in gaps)
             and (self.reader, self.query.name, column) not in CONSTANT
         ]

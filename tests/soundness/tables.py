@@ -139,13 +139,14 @@ def tpch(folder: Path) -> Tables:
         table = pq.read_table(path)
         # Arrow's views of strings are not known to every Spark.
         fields = [
-            pa.field(one.name, pa.string() if "string" in str(one.type) else one.type) for one in table.schema
+            pa.field(column.name, pa.string() if "string" in str(column.type) else column.type)
+            for column in table.schema
         ]
         tables[path.stem] = table.cast(pa.schema(fields))
     tables["orders"] = tables["orders"].slice(0, 400)
     keys = tables["orders"]["o_orderkey"].combine_chunks()
-    kept = pc.is_in(tables["lineitem"]["l_orderkey"], value_set=keys)
-    tables["lineitem"] = tables["lineitem"].filter(kept)
+    in_keys = pc.is_in(tables["lineitem"]["l_orderkey"], value_set=keys)
+    tables["lineitem"] = tables["lineitem"].filter(in_keys)
     return tables
 
 
@@ -218,6 +219,6 @@ def _other(value: Any, kind: pa.DataType, chance: random.Random) -> Any:
     if pa.types.is_map(kind):
         return [("abcd"[("abcd".index(key) + 1) % 4], item + 1) for key, item in value or [("a", 5)]]
     if pa.types.is_list(kind):
-        same = [_other(one, kind.value_type, chance) for one in (value or [])[:3]]
+        same = [_other(item, kind.value_type, chance) for item in (value or [])[:3]]
         return [*same, _other(None, kind.value_type, chance)]
     raise TypeError(f"no other value of {kind} is known")

@@ -97,10 +97,10 @@ WRONG = {
 def test_the_comparison_finds_what_is_not_so(name):
     """Each kind of false statement is found, and none that has a gap."""
     lineage, before, after, wanted = WRONG[name]
-    taken = [step(before, after, (PLACE,) if name == "not read" else ())]
-    found = differences(lineage, taken)
-    assert any(wanted in one for one in found), found
-    assert differences(replace(lineage, gaps=(Gap("x", "not known"),)), taken) == []
+    steps = [step(before, after, (PLACE,) if name == "not read" else ())]
+    texts = differences(lineage, steps)
+    assert any(wanted in text for text in texts), texts
+    assert differences(replace(lineage, gaps=(Gap("x", "not known"),)), steps) == []
 
 
 def test_the_comparison_finds_nothing_in_what_is_so():

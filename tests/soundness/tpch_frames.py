@@ -74,8 +74,8 @@ def q03(t):
 def q04(t):
     late = t("lineitem").filter(col("l_commitdate") < col("l_receiptdate"))
     orders = t("orders").filter(col("o_orderdate") >= date(1993, 7, 1))
-    kept = orders.join(late, col("l_orderkey") == col("o_orderkey"), "left_semi")
-    return kept.groupBy("o_orderpriority").agg(F.count("*").alias("n")).orderBy("o_orderpriority")
+    in_time = orders.join(late, col("l_orderkey") == col("o_orderkey"), "left_semi")
+    return in_time.groupBy("o_orderpriority").agg(F.count("*").alias("n")).orderBy("o_orderpriority")
 
 
 @query
@@ -95,12 +95,12 @@ def q05(t):
 
 @query
 def q06(t):
-    kept = t("lineitem").filter(
+    selected = t("lineitem").filter(
         (col("l_shipdate") >= date(1994, 1, 1))
         & col("l_discount").between(0.03, 0.08)
         & (col("l_quantity") < 24)
     )
-    return kept.agg(F.sum(col("l_extendedprice") * col("l_discount")).alias("revenue"))
+    return selected.agg(F.sum(col("l_extendedprice") * col("l_discount")).alias("revenue"))
 
 
 @query

@@ -333,8 +333,11 @@ def test_rdd_is_named_by_the_files_behind_it() -> None:
         {"paths": ["file:/in/o/day=1/part-0.parquet", "file:/in/o/day=2/part-1.parquet"]},
         {"paths": ["/x/a.csv"]},
     ]
-    found = identify({"origins": origins})
-    assert [one.id for one in found] == [DatasetId("file", "/in/o"), DatasetId("file", "/x/a.csv")]
+    identities = identify({"origins": origins})
+    assert [identity.id for identity in identities] == [
+        DatasetId("file", "/in/o"),
+        DatasetId("file", "/x/a.csv"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -358,9 +361,9 @@ def test_many_folders_beside_one_another_are_their_directory() -> None:
     few = identify({"paths": [f"s3a://b/logs/host{number}" for number in range(MAX_SIBLINGS)]})
     assert len(few) == MAX_SIBLINGS
     given = [f"s3a://b/logs/host{number}" for number in range(MAX_SIBLINGS + 1)]
-    (one,) = identify({"paths": given})
-    assert one.id == DatasetId("s3://b", "logs")
-    assert one.locations == tuple(given)
+    (identity,) = identify({"paths": given})
+    assert identity.id == DatasetId("s3://b", "logs")
+    assert identity.locations == tuple(given)
     # A bucket is not a dataset.
     assert len(identify({"paths": [f"s3a://b/t{number}" for number in range(99)]})) == 99
 

@@ -148,9 +148,9 @@ def test_no_credential_becomes_a_name(url: str) -> None:
     """Only hosts, database and schema of a URL are used, whatever else it has."""
     for table in ("t", "(select a from t) x"):
         (identity,) = identify({"url": url, "dbtable": table})
-        told = str(identity)
-        assert "hunter2" not in told
-        assert "me:" not in told.replace("name:", "")
+        text = str(identity)
+        assert "hunter2" not in text
+        assert "me:" not in text.replace("name:", "")
 
 
 def test_a_table_of_sparks_catalog_is_a_symlink() -> None:
@@ -178,11 +178,11 @@ def test_a_table_of_sparks_catalog_is_a_symlink() -> None:
 )
 def test_what_is_no_table_is_a_query(text: str, query: str) -> None:
     """JDBC takes everything that FROM allows; anything but a name is SQL, in its database's dialect."""
-    found = source_of({"url": "jdbc:postgresql://h/db", "dbtable": text}).query()
-    assert found is not None
-    assert (found.text, found.dialect, found.fold) == (query, "postgres", "lower")
-    assert found.identify('raw."T"').id == DatasetId("postgres://h:5432", "db.raw.T")
-    assert found.database.id == DatasetId("postgres://h:5432", "db")
+    read = source_of({"url": "jdbc:postgresql://h/db", "dbtable": text}).query()
+    assert read is not None
+    assert (read.text, read.dialect, read.fold) == (query, "postgres", "lower")
+    assert read.identify('raw."T"').id == DatasetId("postgres://h:5432", "db.raw.T")
+    assert read.database.id == DatasetId("postgres://h:5432", "db")
 
 
 @pytest.mark.parametrize(
@@ -215,9 +215,9 @@ def test_predicates_that_a_read_is_divided_by_take_some_rows(text: str, query: s
         "dbtable": text,
         "predicates": ["a > 1", "b = 2", "a > 1"],
     }
-    found = source_of(facts).query()
-    assert found is not None
-    assert found.text == query
+    parsed = source_of(facts).query()
+    assert parsed is not None
+    assert parsed.text == query
     divided = source_of({**facts, "partition_column": '"a"'}).query()
     assert divided is None or " where " not in divided.text
 
@@ -235,9 +235,9 @@ def test_a_query_prepared_before_it_belongs_to_it() -> None:
         "dbtable": "(select a from c) x",
         "prepare": "with c as (select a from t)",
     }
-    found = source_of(facts).query()
-    assert found is not None
-    assert found.text == "with c as (select a from t) select a from c"
+    query = source_of(facts).query()
+    assert query is not None
+    assert query.text == "with c as (select a from t) select a from c"
 
 
 def test_a_write_names_its_table_by_options() -> None:

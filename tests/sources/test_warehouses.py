@@ -97,10 +97,10 @@ def test_table_of_a_connector(facts: Facts, expected: DatasetId) -> None:
 )
 def test_a_query_is_read(options: dict[str, str]) -> None:
     """A query in place of a table is SQL in the warehouse's own dialect."""
-    found = source_of({"options": options}).query()
-    assert found is not None
-    assert found.text == "select a from t"
-    assert found.identify("t").id.name.lower().endswith(".t")
+    query = source_of({"options": options}).query()
+    assert query is not None
+    assert query.text == "select a from t"
+    assert query.identify("t").id.name.lower().endswith(".t")
 
 
 @pytest.mark.parametrize(

@@ -57,5 +57,5 @@ def test_a_properties_file_replaces_the_defaults(tmp_path: Path):
     command = installed(tmp_path / "spark")
     own = tmp_path / "own.conf"
     own.write_text("spark.app.name x\n")
-    found = default_properties("spark-submit", str(own), {"PATH": str(command.parent)})
-    assert found == {"spark.app.name": "x"}
+    properties = default_properties("spark-submit", str(own), {"PATH": str(command.parent)})
+    assert properties == {"spark.app.name": "x"}

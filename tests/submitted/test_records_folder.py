@@ -53,10 +53,10 @@ def test_tasks_that_begin_while_others_end_get_their_folders(temporary: Path) ->
 
     def begin_and_end(number: int) -> None:
         for _ in range(200):
-            one = place(f"task{number}")
-            one.create(None)
-            assert Path(one.uri).is_dir()
-            one.clean(keep=False)
+            folder = place(f"task{number}")
+            folder.create(None)
+            assert Path(folder.uri).is_dir()
+            folder.clean(keep=False)
 
     with ThreadPoolExecutor(4) as pool:
         for future in [pool.submit(begin_and_end, number) for number in range(4)]:
@@ -66,7 +66,7 @@ def test_tasks_that_begin_while_others_end_get_their_folders(temporary: Path) ->
 
 def test_records_that_are_kept_stay(temporary: Path) -> None:
     """The option `keep_records` leaves the folder of the try."""
-    kept = place("first")
-    kept.create(None)
-    kept.clean(keep=True)
-    assert Path(kept.uri).is_dir()
+    first = place("first")
+    first.create(None)
+    first.clean(keep=True)
+    assert Path(first.uri).is_dir()

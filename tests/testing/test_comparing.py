@@ -71,10 +71,12 @@ def test_identity_lists_are_exact():
 
 def test_same_name_in_two_namespaces():
     """The namespace belongs to the identity."""
-    one, other = ({"namespace": namespace, "name": "t", "v": namespace} for namespace in ("s3://a", "s3://b"))
-    assert check({"inputs": [one, other]}, start(inputs=[other, one])).ok
+    first, other = (
+        {"namespace": namespace, "name": "t", "v": namespace} for namespace in ("s3://a", "s3://b")
+    )
+    assert check({"inputs": [first, other]}, start(inputs=[other, first])).ok
     changed = {**other, "v": "x"}
-    assert paths(check({"inputs": [one, other]}, start(inputs=[changed, one]))) == [
+    assert paths(check({"inputs": [first, other]}, start(inputs=[changed, first]))) == [
         ("inputs[s3://b t].v", "has another value")
     ]
 
@@ -128,8 +130,8 @@ def test_a_matcher_as_name(tmp_path):
     known = {"namespace": "file", "name": "/tmp/known", "v": 2}  # noqa: S108 - a name, not a file
 
     def report(name: str, value: int) -> Report:
-        found = {"namespace": "file", "name": name, "v": value}
-        return compare(read_expected(file), Events.of([start(inputs=[known, found])]))
+        dataset = {"namespace": "file", "name": name, "v": value}
+        return compare(read_expected(file), Events.of([start(inputs=[known, dataset])]))
 
     assert report("/tmp/x", 1).ok  # noqa: S108
     assert paths(report("/tmp/x", 3)) == [("inputs[file /tmp/x].v", "has another value")]  # noqa: S108
@@ -213,9 +215,9 @@ def test_a_name_weighs_more_than_what_it_names(tmp_path):
 def test_strict_expectations_choose_first():
     """A loose expectation does not use up the event that a strict one needs, in whatever order they stand."""
     loose, strict = {"run": {}}, {"run": {"v": 1}}
-    one, two = start(run={"v": 1}), start(run={"v": 2})
+    first, two = start(run={"v": 1}), start(run={"v": 2})
     for expected in ([loose, strict], [strict, loose]):
-        for events in ([one, two], [two, one]):
+        for events in ([first, two], [two, first]):
             assert check(expected, *events).summary == "2 events match, 0 differ"
 
 

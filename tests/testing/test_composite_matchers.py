@@ -112,8 +112,8 @@ def test_refuses(tmp_path, written, actual, refused):
 @pytest.mark.parametrize("written", sorted({case[0] for case in GOOD if "optional 5" not in case[0]}))
 def test_only_optional_accepts_a_key_that_is_not_there(tmp_path, written):
     """Every other matcher that holds values wants the key to be there."""
-    found = refusals(check(tmp_path, written, ABSENT))
-    assert found == ([] if written.startswith("!optional") else [("", GONE)])
+    problems = refusals(check(tmp_path, written, ABSENT))
+    assert problems == ([] if written.startswith("!optional") else [("", GONE)])
 
 
 WRONG: list[tuple[str, str]] = [
@@ -193,11 +193,11 @@ def test_datasets_are_a_set_whatever_stands_among_them(part, one):
     held = {"$match": "any"} if one == "any" else {"$match": "one_of", "value": [names[1], names[0]]}
     expected = Expected.of({"dag.task.event.start": {part: [held, names[0], names[2]]}})
 
-    def ok(*found: dict[str, Any]) -> bool:
-        event = {"eventType": "START", "run": {}, "job": {"name": "dag.task"}, part: list(found)}
+    def ok(*datasets: dict[str, Any]) -> bool:
+        event = {"eventType": "START", "run": {}, "job": {"name": "dag.task"}, part: list(datasets)}
         return compare(expected, Events.of([event]), without=RELATIONS).ok
 
-    assert all(ok(*found) for found in itertools.permutations(names))
+    assert all(ok(*order) for order in itertools.permutations(names))
     assert not ok(*names, names[1])
     assert not ok(names[0], names[1])
     assert not ok(names[0], names[1], {"namespace": "a", "name": "other"})

@@ -14,11 +14,11 @@ from airflow_provider_spark_lineage.testing import Events, draft_expected, read_
 def test_a_new_file_expects_what_was_emitted(tmp_path, shop):
     """A draft passes at once, names every event by its key, and lists the additions."""
     file = tmp_path / "new" / "shop.yaml"
-    found = update(file, shop)
-    assert found.created
-    assert found.changed
-    assert len(found.added) == len(shop)
-    assert found.text().endswith(f"{file}: written, 8 added")
+    updated = update(file, shop)
+    assert updated.created
+    assert updated.changed
+    assert len(updated.added) == len(shop)
+    assert updated.text().endswith(f"{file}: written, 8 added")
     assert draft_expected(Events.of(shop), variables=VARIABLES) == file.read_text()
 
 

@@ -53,8 +53,8 @@ def value_of(tmp_path: Path, text: str) -> Any:
 )
 def test_yaml_has_the_values_of_json(tmp_path, text, value):
     """YAML's own types never turn a string of an event into a date, a boolean or a number in base 60."""
-    found = value_of(tmp_path, text)
-    assert (found, type(found)) == (value, type(value))
+    actual = value_of(tmp_path, text)
+    assert (actual, type(actual)) == (value, type(value))
 
 
 def test_json_and_yaml_are_the_same(tmp_path):

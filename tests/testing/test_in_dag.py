@@ -124,16 +124,16 @@ def test_where_events_differ_they_are_kept_and_said_to_be(run: Run) -> None:
     assert 'expected  "wrong.unload"' in log
     assert "2 events match, 1 differs" in log
     assert "kept: the Variables wrong.*" in log
-    kept = [
+    events = [
         "wrong.load.event.start",
         "wrong.load.event.complete",
         "wrong.check.event.start",
         "wrong.check.event.fail",
         "wrong.event.fail",
     ]
-    assert variables(result) == kept
+    assert variables(result) == events
     again = run("wrong", settings=settings)
-    assert variables(again) == kept * 2
+    assert variables(again) == events * 2
     assert "2 events match, 1 differs" in again.log.read_text()
 
 

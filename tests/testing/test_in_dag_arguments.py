@@ -62,9 +62,9 @@ def test_events_lie_where_the_client_writes_them() -> None:
     """Also where it writes them to several places, or changes them before."""
     file = Transport("file", config=Transport("", log_file_path="file:///data/events"))
     both = Transport("composite", transports=[Transport("http"), Transport("transform", transport=file)])
-    found = store_of(both, TASK)
-    assert isinstance(found, FileStore)
-    assert str(found) == "/data/events"
+    store = store_of(both, TASK)
+    assert isinstance(store, FileStore)
+    assert str(store) == "/data/events"
     assert isinstance(store_of(Transport("variable"), TASK), VariableStore)
     with pytest.raises(BadInputError, match=r"by transport http, kafka here.*`events=`"):
         store_of(Transport("composite", transports=[Transport("http"), Transport("kafka")]), TASK)

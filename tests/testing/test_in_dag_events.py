@@ -124,9 +124,9 @@ class Variables(dict[str, str]):
 
 @pytest.fixture
 def variables(monkeypatch: pytest.MonkeyPatch) -> Variables:
-    found = Variables()
-    monkeypatch.setattr(stores, "_variables", lambda: found)
-    return found
+    listed = Variables()
+    monkeypatch.setattr(stores, "_variables", lambda: listed)
+    return listed
 
 
 def left(variables: Variables) -> list[str]:
@@ -144,7 +144,7 @@ def test_variables_of_others_are_neither_compared_nor_deleted(variables: Variabl
     assert [event.run_id for event in events] == ["shop r1 load 1", "shop.load.q below shop r1 load 1"]
     store.clear(TASK.own(events))
     del variables["shop.settings"]
-    assert left(variables) == sorted(one["run"]["runId"] for one in others)
+    assert left(variables) == sorted(event["run"]["runId"] for event in others)
 
 
 def test_what_came_after_the_last_look_stays(variables: Variables) -> None:
@@ -173,8 +173,8 @@ def test_where_another_dag_says_who_started_it_only_that_run_counts() -> None:
         }
         run_of_dag["job"] = {"name": "b"}
         runs[name] = run_of_dag, triggered, child("b.x.q", triggered)
-    found = seen(mine, other, *runs["r8"], *runs["r9"], task("x", dag="b", run="r10"))
-    assert found == ["shop r1 load 1", "b r8 0", "b r8 x 1", "b.x.q below b r8 x 1"]
+    events = seen(mine, other, *runs["r8"], *runs["r9"], task("x", dag="b", run="r10"))
+    assert events == ["shop r1 load 1", "b r8 0", "b r8 x 1", "b.x.q below b r8 x 1"]
 
 
 def test_what_is_gone_when_it_is_read_is_not_there(

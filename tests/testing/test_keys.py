@@ -208,13 +208,13 @@ def test_many_keys_that_are_not_compared_are_cut():
 
 def test_a_child_of_itself_has_no_address():
     """A parent facet that leads round in a circle ends nowhere."""
-    one, other = child(task(0), "a"), child(task(0), "b")
-    one["run"]["runId"], other["run"]["runId"] = "1", "2"
-    one["run"]["facets"]["parent"]["run"]["runId"], other["run"]["facets"]["parent"]["run"]["runId"] = (
+    first, other = child(task(0), "a"), child(task(0), "b")
+    first["run"]["runId"], other["run"]["runId"] = "1", "2"
+    first["run"]["facets"]["parent"]["run"]["runId"], other["run"]["facets"]["parent"]["run"]["runId"] = (
         "2",
         "1",
     )
-    assert [entry.kind.value for entry in check({"a[0].event.start": {}}, one, other).differences] == [
+    assert [entry.kind.value for entry in check({"a[0].event.start": {}}, first, other).differences] == [
         "missing",
         "unexpected",
         "unexpected",

@@ -51,7 +51,7 @@ Check = Callable[[list[dict[str, Any]]], Report]
 def concrete(value: Any) -> Any:
     """A value that is as expected."""
     if isinstance(value, Matcher):
-        return next(one for one in (*VALUES, *ERRORS) if not value.check(one))
+        return next(text for text in (*VALUES, *ERRORS) if not value.check(text))
     if isinstance(value, dict):
         return {
             key: concrete(item)
@@ -70,9 +70,9 @@ def filled(value: Any) -> Any:
 def example(file: Path) -> tuple[Expected, list[dict[str, Any]]]:
     expected = read_expected(file)
     events = []
-    for number, one in enumerate(expected.events):
-        key = parse_key(one.key)
-        document = concrete(dict(one.document))
+    for number, event in enumerate(expected.events):
+        key = parse_key(event.key)
+        document = concrete(dict(event.document))
         document["eventType"] = key.type.upper()
         document.setdefault("job", {})["name"] = key.subject
         document.setdefault("run", {})["runId"] = f"run {number}"
@@ -158,10 +158,10 @@ def tally(
             check([*events, copy.deepcopy(event)]),
         )
         for report, kind, matched in ((dropped, Kind.MISSING, total - 1), (doubled, Kind.UNEXPECTED, total)):
-            found = [
+            reported = [
                 (entry.kind, entry.key) for entry in report.differences if entry.kind is not Kind.RELATION
             ]
-            if found != [(kind, Event(event).key)] or report.matched != matched:
+            if reported != [(kind, Event(event).key)] or report.matched != matched:
                 missed.append((kind, report.text()))
     return tried, missed
 

@@ -40,11 +40,11 @@ def leaves(value: Any, path: Path = ()) -> Iterator[Path]:
     children = (
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     )
-    found = False
+    is_changed = False
     for key, child in children:
-        found = True
+        is_changed = True
         yield from leaves(child, (*path, key))
-    if not found:
+    if not is_changed:
         yield path
 
 
@@ -143,9 +143,9 @@ def test_every_renamed_event_is_reported(shop, path):
         assert report.matched == 7
         old = Events.of(shop).items[number].key
         new = Events.of(with_change(shop, number, path, "other")).items[number].key
-        found = sorted((entry.kind.value, entry.key) for entry in report.differences)
+        reported = sorted((entry.kind.value, entry.key) for entry in report.differences)
         wanted = [("changed", old)] if new == old else [("missing", old), ("unexpected", new)]
-        assert found == wanted
+        assert reported == wanted
 
 
 def test_every_removed_key_is_reported(shop):
@@ -181,8 +181,8 @@ def test_every_lost_or_doubled_element_is_reported(shop):
         for path in elements(event):
             for lost in (True, False):
                 changed = copy.deepcopy(shop)
-                found = at(changed[number], path)
-                _ = found.pop() if lost else found.append(found[-1])
+                value = at(changed[number], path)
+                _ = value.pop() if lost else value.append(value[-1])
                 report = report_of(expected, changed)
                 assert report.summary == "7 events match, 1 differs"
                 assert len(report.differences) == 1

@@ -52,15 +52,15 @@ with Program([sys.executable, "-c", command, place], os.environ, Path(home), sub
 """
 
 
-def family(told: Told) -> list[psutil.Process]:
+def family(pipe: Told) -> list[psutil.Process]:
     """Return the program and its children, as far as they have not ended already."""
-    pids = [int(pid) for pid in told.read().split()]
+    pids = [int(pid) for pid in pipe.read().split()]
     assert len(pids) == 4
-    found = []
+    processes = []
     for pid in pids:
         with contextlib.suppress(psutil.NoSuchProcess):
-            found.append(psutil.Process(pid))
-    return found
+            processes.append(psutil.Process(pid))
+    return processes
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

@@ -253,17 +253,17 @@ def test_what_is_no_dag_to_run_is_refused_with_the_cure(suite: Run) -> None:
 
 def test_expected_files_are_written_and_kept(suite: Run, pytester: pytest.Pytester) -> None:
     """`--update-expected` lists its changes; the next run passes without it, and another changes nothing."""
-    told = ("--lineage-var", "PLACE=/in")
+    options = ("--lineage-var", "PLACE=/in")
     text = GOOD.replace("shop.yaml", "new.yaml")
-    done = suite(text, "--update-expected", *told)
+    done = suite(text, "--update-expected", *options)
     done.assert_outcomes(passed=1)
     done.stdout.fnmatch_lines(
         ["*= expected lineage =*", "added  *shop.totals.event.complete", "*new.yaml: written*"]
     )
     written = pytester.path.joinpath("new.yaml").read_text()
     assert "${PLACE}/orders" in written
-    assert suite(text, *told).ret == 0
-    suite(text, "--update-expected", *told).stdout.fnmatch_lines(["*new.yaml: unchanged"])
+    assert suite(text, *options).ret == 0
+    suite(text, "--update-expected", *options).stdout.fnmatch_lines(["*new.yaml: unchanged"])
     assert pytester.path.joinpath("new.yaml").read_text() == written
 
 

@@ -164,14 +164,14 @@ def test_a_folder_of_both_forms(tmp_path):
 
 def test_the_last_event_counts():
     """One template applies to the last event of its key, and to the only one unless a count says more."""
-    one, two = start(v=1), start(v=2)
+    first, two = start(v=1), start(v=2)
     assert check({"run": {"v": 2}}, two).ok
-    report = check({"run": {"v": 2}}, one, two)
+    report = check({"run": {"v": 2}}, first, two)
     assert [(item.kind, item.where, item.reason) for item in report.differences] == [
         (Kind.UNEXPECTED, "event 1", "2 with this key were emitted, 1 expected")
     ]
-    assert check({"run": {"v": 2}}, one, two, counts={"dag.*": ">=2"}).ok
-    assert not check({"run": {"v": 1}}, one, two, counts={"dag.*": ">=2"}).ok
+    assert check({"run": {"v": 2}}, first, two, counts={"dag.*": ">=2"}).ok
+    assert not check({"run": {"v": 1}}, first, two, counts={"dag.*": ">=2"}).ok
 
 
 def test_several_templates_are_an_event_each_whatever_counts_say():
@@ -202,10 +202,13 @@ def test_too_few_are_missing():
     assert [(entry.kind, entry.reason) for entry in report.differences] == [
         (Kind.MISSING, "1 with this key were emitted, 3 expected")
     ] * 2
-    (one,) = check({}, start(), counts={".*": ">=2"}).differences
-    assert (one.kind, one.reason) == (Kind.MISSING, "1 with this key were emitted, >=2 expected")
-    (one,) = check({}, start("tasks")).differences
-    assert one.reason == "no event with this key was emitted"
+    (difference,) = check({}, start(), counts={".*": ">=2"}).differences
+    assert (difference.kind, difference.reason) == (
+        Kind.MISSING,
+        "1 with this key were emitted, >=2 expected",
+    )
+    (difference,) = check({}, start("tasks")).differences
+    assert difference.reason == "no event with this key was emitted"
 
 
 def test_events_are_sorted_on_demand():
@@ -219,8 +222,8 @@ def test_events_are_sorted_on_demand():
 def test_absent_events():
     """An event that must be absent is reported with the reason that the file gives."""
     assert check({"$absent": "it is skipped"}, start("other")).ok
-    (one,) = check({"$absent": "it is skipped"}, start()).differences
-    assert (one.kind, one.reason) == (Kind.UNEXPECTED, "must not be emitted: it is skipped")
+    (difference,) = check({"$absent": "it is skipped"}, start()).differences
+    assert (difference.kind, difference.reason) == (Kind.UNEXPECTED, "must not be emitted: it is skipped")
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -320,8 +323,8 @@ def test_absence_has_a_reason(reason, several):
 @pytest.mark.parametrize("count", [">=0", "<=2"])
 def test_a_count_that_allows_none_does_not_excuse_a_template(count):
     """Unlike there: a template that is compared with nothing proves nothing."""
-    (one,) = check({}, counts={".*": count}).differences
-    assert one.kind is Kind.MISSING
+    (difference,) = check({}, counts={".*": count}).differences
+    assert difference.kind is Kind.MISSING
 
 
 @pytest.mark.parametrize(

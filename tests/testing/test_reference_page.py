@@ -45,8 +45,8 @@ def test_an_example(tmp_path, expected, events):
     file.write_text(expected)
     documents = [json.loads(line) for line in events.splitlines()]
 
-    def ok(found: list[dict[str, Any]]) -> bool:
-        report = compare(read_expected(file), Events.of(found), variables=VARIABLES, without=RELATIONS)
+    def ok(events: list[dict[str, Any]]) -> bool:
+        report = compare(read_expected(file), Events.of(events), variables=VARIABLES, without=RELATIONS)
         return report.ok
 
     assert ok(documents)

@@ -197,7 +197,7 @@ def test_each_rule_can_be_turned_off(change, wanted):
     events = whole_run()
     change(events)
     for rule in RELATIONS:
-        assert broken(events, without=(rule,)) == [one for one in wanted if one[0] != rule]
+        assert broken(events, without=(rule,)) == [entry for entry in wanted if entry[0] != rule]
 
 
 def test_tasks_without_events_of_their_dag():
@@ -253,8 +253,12 @@ relation    one_run_id: shop.shaky.event.complete  (event 13, try 2)
     )
     assert not report.ok
     assert report.differing == 0
-    (one,) = report.as_dict()["differences"]
-    assert (one["kind"], one["rule"], one["path"]) == ("relation", "one_run_id", "run.runId")
+    (difference,) = report.as_dict()["differences"]
+    assert (difference["kind"], difference["rule"], difference["path"]) == (
+        "relation",
+        "one_run_id",
+        "run.runId",
+    )
     assert report.as_dict()["broken"] == ["one_run_id"]
 
 

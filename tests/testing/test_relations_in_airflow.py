@@ -157,10 +157,10 @@ def test_of_one_attempt_all_tasks_have_one_parent(number, other, without):
     events = whole_run()
     cleared_without(*without)(events)
     put(number, *PARENT, "run", "runId", value=run_id(other))(events)
-    found = {where for rule, where, path in broken(events) if (rule, path) == ("parents", PARENT_ID)}
-    assert found
+    places = {where for rule, where, path in broken(events) if (rule, path) == ("parents", PARENT_ID)}
+    assert places
     if not without:
-        assert found == {str(number)}
+        assert places == {str(number)}
 
 
 @pytest.mark.parametrize("number", [1, 8, 12, 13])

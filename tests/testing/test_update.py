@@ -119,9 +119,9 @@ def test_events_of_silent_and_other_dags_stay(tmp_path):
     file = tmp_path / "dag.yaml"
     file.write_text("dag.task.event.start: {}\nsilent.task.event.start: {}\n")
     stranger = {"eventType": "START", "run": {}, "job": {"name": "stranger.task"}}
-    found = update(file, [run_event({}), stranger])
-    assert (found.changed, found.kept) == (False, ["silent.task.event.start"])
-    assert found.text().endswith("dag.yaml: unchanged")
+    updated = update(file, [run_event({}), stranger])
+    assert (updated.changed, updated.kept) == (False, ["silent.task.event.start"])
+    assert updated.text().endswith("dag.yaml: unchanged")
 
 
 EDGE = {

@@ -59,8 +59,8 @@ def test_a_whole_file(tmp_path):
 def test_an_event_whose_variants_are_all_for_others(tmp_path):
     """It is unexpected as ever, and the reason says that it is expected elsewhere."""
     text = f"other.event.start: {{}}\n{KEY}: {{when: {{spark: '<4'}}}}\n"
-    (found,) = check(tmp_path, text, event(), event(name="other"), spark="4.1").differences
-    assert found.reason == "no event with this key is expected for these versions"
+    (difference,) = check(tmp_path, text, event(), event(name="other"), spark="4.1").differences
+    assert difference.reason == "no event with this key is expected for these versions"
 
 
 def test_what_the_caller_says_wins(tmp_path):

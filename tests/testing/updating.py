@@ -29,14 +29,14 @@ def compared(file: Path, events: Documents, **more: Any) -> Report:
 def update(file: Path, events: Documents, **more: Any) -> Update:
     """Update, and check what every update promises: the same events pass, and again nothing changes."""
     given = {"variables": VARIABLES, **more}
-    found = update_expected(file, Events.of(events), **given)
+    updated = update_expected(file, Events.of(events), **given)
     report = compared(file, events, **more)
-    assert [entry.key for entry in report.differences] == found.kept, f"{report.text()}\n{file.read_text()}"
+    assert [entry.key for entry in report.differences] == updated.kept, f"{report.text()}\n{file.read_text()}"
     content = file.read_bytes()
     again = update_expected(file, Events.of(events), **given)
     assert not again.changed, again.text()
     assert file.read_bytes() == content
-    return found
+    return updated
 
 
 def run_event(values: dict[str, Any], task: str = "task", kind: str = "START") -> dict[str, Any]:

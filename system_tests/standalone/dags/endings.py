@@ -44,10 +44,10 @@ def mark(what: str, **more: Any) -> None:
     run = lineage_run_id(ti)
     folder = HOME / "marks" / ti.run_id
     folder.mkdir(parents=True, exist_ok=True)
-    told = {"task": ti.task_id, "map_index": ti.map_index, "try": ti.try_number, "run": run}
-    told |= {"what": what, "at": time.time(), **more}
+    written = {"task": ti.task_id, "map_index": ti.map_index, "try": ti.try_number, "run": run}
+    written |= {"what": what, "at": time.time(), **more}
     name = f"{ti.task_id}.{ti.map_index}.{ti.try_number}.{time.time_ns()}"
-    (folder / f"{name}.unfinished").write_text(json.dumps(told))
+    (folder / f"{name}.unfinished").write_text(json.dumps(written))
     (folder / f"{name}.unfinished").rename(folder / f"{name}.json")
 
 

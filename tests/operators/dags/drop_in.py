@@ -41,14 +41,14 @@ def drop_in() -> None:
     def compare(results: list[dict]) -> None:
         import os
 
-        shown = [{k: v for k, v in one.items() if k not in ("captures", "patched")} for one in results]
+        shown = [{k: v for k, v in result.items() if k not in ("captures", "patched")} for result in results]
         assert shown[0]["rows"] == 3
         assert len(shown[0]["day"]) == 10, "the template was not rendered"
         assert shown[0]["app"] == "drop_in", "a template field of the operator was not rendered"
         assert shown[0] == shown[1], results
         assert shown[2] == shown[3], results
         if os.environ.get("AIRFLOW__OPENLINEAGE__DISABLED") == "True":
-            assert not any(one["captures"] or one["patched"] for one in results), results
+            assert not any(result["captures"] or result["patched"] for result in results), results
 
     their_task = task.pyspark(config_kwargs=SPARK)(decorated)
     our_task = task.pyspark_lineage(config_kwargs=SPARK)(decorated)

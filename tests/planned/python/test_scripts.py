@@ -88,9 +88,9 @@ df.write.parquet(f"{args.target}/{args.date}")
 )
 def test_argparse(arguments: list[str], expected: list[str]) -> None:
     """Python's own parser reads the arguments; of those that it refuses no default is taken."""
-    found = steps(PARSED, *arguments)
-    assert len(found) == len(expected)
-    assert all(part in line for part, line in zip(expected, found, strict=True)), found
+    lines = steps(PARSED, *arguments)
+    assert len(lines) == len(expected)
+    assert all(part in line for part, line in zip(expected, lines, strict=True)), lines
 
 
 def test_endless_scripts_end() -> None:
@@ -98,9 +98,9 @@ def test_endless_scripts_end() -> None:
     items = list(range(10))
     loops = "".join(f"{'  ' * depth}for i{depth} in {items}:\n" for depth in range(8))
     inside = f"{'  ' * 8}spark.read.parquet(f'/{{i0}}{{i7}}')"
-    found = steps(f"{loops}{inside}\nspark.read.parquet('/b')")
-    assert found[0] == "read parquet /00"
-    assert found[-1].endswith("the script has too many steps to be followed further")
+    lines = steps(f"{loops}{inside}\nspark.read.parquet('/b')")
+    assert lines[0] == "read parquet /00"
+    assert lines[-1].endswith("the script has too many steps to be followed further")
     calls = "".join(f"def f{n}():\n  f{n + 1}(); f{n + 1}()\n" for n in range(40))
     assert steps(f"{calls}def f40(): spark.table('db.t')\nf0()") == ["read maybe db.t"]
     grown = "".join(f"x{n + 1} = x{n} + x{n}\n" for n in range(40))
@@ -121,8 +121,8 @@ def test_long_chains_are_read() -> None:
         "create parquet /b",
     ]
     branches = "if one(): pass\n" + "elif other(): spark.read.parquet('/a')\n" * 100
-    found = steps(f"spark.read.parquet('/b')\n{branches}spark.read.parquet('/c')")
-    assert (found[0], found[-1]) == ("read parquet /b", "read parquet /c")
+    lines = steps(f"spark.read.parquet('/b')\n{branches}spark.read.parquet('/c')")
+    assert (lines[0], lines[-1]) == ("read parquet /b", "read parquet /c")
 
 
 def test_a_script_of_twice_the_length_takes_twice_the_work() -> None:
@@ -138,10 +138,10 @@ def test_a_script_of_twice_the_length_takes_twice_the_work() -> None:
 
         sys.setprofile(count)
         try:
-            found = steps(text)
+            lines = steps(text)
         finally:
             sys.setprofile(None)
-        assert len(found) == length
+        assert len(lines) == length
         work[length] = calls
     assert work[1000] < 2.2 * work[500]
     assert work[1000] < 60 * sum(1 for _ in ast.walk(ast.parse(long_script(1000))))
