@@ -55,10 +55,10 @@ def record(columns: int, steps: int) -> Record:
     """A write of `steps` times `withColumn` over `columns` columns."""
     nodes: list[dict[str, Any]] = []
     for step in reversed(range(steps)):
-        columns_kept = [[attribute(number)] for number in range(columns + step)]
+        former = [[attribute(number)] for number in range(columns + step)]
         sums = added(columns + step, (columns + step) // 2)
         project = {"class": f"{CATALYST}.plans.logical.Project", "num-children": 1, "child": 0}
-        nodes.append({**project, "projectList": [*columns_kept, sums]})
+        nodes.append({**project, "projectList": [*former, sums]})
     scan = {"class": f"{EXECUTION}.LogicalRelation", "num-children": 0}
     nodes.append({**scan, "output": [[attribute(number)] for number in range(columns)]})
     write = {"class": f"{EXECUTION}.InsertIntoHadoopFsRelationCommand", "num-children": 1, "query": 0}

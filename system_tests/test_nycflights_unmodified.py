@@ -48,9 +48,9 @@ def test_unmodified_operators_report_what_ours_do(
     events = re.split(r"^(?=nycflights\.)", (EXPECTED / "nycflights.yaml").read_text(), flags=re.MULTILINE)
     others = "".join(event for event in events if not event.startswith(SQL_TASK))
     of_sql = "".join(event for event in events if event.startswith(SQL_TASK))
-    for aspect, instead in DIFFERENCES.items():
-        of_sql, count = re.subn(aspect, instead, of_sql, flags=re.MULTILINE)
-        assert count, f"no event has {aspect}"
+    for pattern, instead in DIFFERENCES.items():
+        of_sql, count = re.subn(pattern, instead, of_sql, flags=re.MULTILINE)
+        assert count, f"no event has {pattern}"
     expected.write_text((others + of_sql).replace("nycflights", "nycflights_unmodified"))
 
     home = tmp_path / "data of its own"

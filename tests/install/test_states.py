@@ -33,7 +33,7 @@ THERE = {
 
 def closure(*names: str) -> list[str]:
     """Return the pinned names of distributions of this environment and of all that they need."""
-    commands: dict[str, str] = {}
+    pinned: dict[str, str] = {}
     waiting = list(names)
     while waiting:
         name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
@@ -41,15 +41,15 @@ def closure(*names: str) -> list[str]:
             version = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue  # For another platform.
-        if name not in commands:
-            commands[name] = version
+        if name not in pinned:
+            pinned[name] = version
             needed = map(Requirement, metadata.requires(name) or ())
             waiting += [
                 requirement.name
                 for requirement in needed
                 if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
             ]
-    return [f"{name}=={version}" for name, version in sorted(commands.items())]
+    return [f"{name}=={version}" for name, version in sorted(pinned.items())]
 
 
 def pip(environment: Path, *arguments: str) -> None:

@@ -53,7 +53,7 @@ def run(tmp_path_factory) -> DagRun:
 @pytest.mark.parametrize("task", CASES)
 def test_a_mistake_is_an_event_with_a_gap(task, run):
     """No exception of ours, and at most one warning of it."""
-    end, main, gaps, warnings = CASES[task]
+    end, main, wanted, warnings = CASES[task]
     if task not in run.tasks:
         pytest.skip("needs this provider of Airflow")
     events: list[dict[str, Any]] = [
@@ -67,7 +67,7 @@ def test_a_mistake_is_an_event_with_a_gap(task, run):
         [application] = event["run"]["facets"]["sparkLineage_launch"]["applications"]
         assert application["main"] == main
     reasons = [gap["reason"] for gap in last["run"]["facets"]["sparkLineage_gaps"]["gaps"]]
-    reason = next((reason for reason in reasons if gaps in reason), None)
+    reason = next((reason for reason in reasons if wanted in reason), None)
     assert reason, reasons
     assert reason == NO_TEXT_HERE or NO_TEXT_HERE not in reasons
     lines = [line for line in Path(run.log).read_text().splitlines() if reason in line]

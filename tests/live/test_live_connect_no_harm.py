@@ -125,16 +125,16 @@ def test_the_end_of_a_session_loses_nothing(url):
 def test_two_captures_record_the_same(remote):
     """Each capture has all that ran while it was on."""
     first, second = [], []
-    outer, two = Capture(first.append), Capture(second.append)
+    outer, inner = Capture(first.append), Capture(second.append)
     outer.arm()
     remote.range(1).collect()
-    two.arm()
+    inner.arm()
     remote.range(2).collect()
     outer.disarm()
     remote.range(3).collect()
-    two.disarm()
+    inner.disarm()
     assert (len(first), len(second)) == (2, 2)
-    assert [*outer.problems, *two.problems] == []
+    assert [*outer.problems, *inner.problems] == []
 
 
 def test_settings_that_shorten_plans_are_put_back(remote):

@@ -145,8 +145,10 @@ def test_reads_of_different_days_add(spark, rows, path, lineage):
     """One after the other, or by one query; a repeated read of a day does not count again."""
     rows.write.parquet(path("days/20240101"))
     rows.limit(2).write.parquet(path("days/20240102"))
-    first, two = (spark.read.parquet(path(f"days/2024010{day}")) for day in (1, 2))
-    for number, queries in enumerate([(first, two, first), (first.union(two),), (first.union(two), two)]):
+    first, second = (spark.read.parquet(path(f"days/2024010{day}")) for day in (1, 2))
+    for number, queries in enumerate(
+        [(first, second, first), (first.union(second),), (first.union(second), second)]
+    ):
 
         def job(queries=queries, number=number):
             for query in queries:

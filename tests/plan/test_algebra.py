@@ -20,10 +20,10 @@ def test_identity_changes_nothing(step: Transformation) -> None:
 
 @given(steps, steps, steps)
 def test_composition_is_associative(
-    first: Transformation, two: Transformation, three: Transformation
+    first: Transformation, second: Transformation, third: Transformation
 ) -> None:
     """A path means the same however it is cut into executions: composing a task's lineage relies on it."""
-    assert first.after(two).after(three) == first.after(two.after(three))
+    assert first.after(second).after(third) == first.after(second.after(third))
 
 
 @given(direct, direct)

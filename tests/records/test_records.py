@@ -33,10 +33,10 @@ def test_lineage_is_the_golden_text_on_every_spark_version(case: Path) -> None:
 @pytest.mark.parametrize("of", RECORDED)
 def test_every_edge_starts_at_a_field_of_a_listed_input(of: Recording) -> None:
     """The source of an edge is among the inputs, with that field in its schema."""
-    for each in (lineage(of), *(execution.lineage for execution in executions(records(of)))):
-        fields = {(read.dataset.id, field.name) for read in each.inputs for field in read.dataset.fields}
-        inputs = {read.dataset.id for read in each.inputs}
-        for output in each.outputs:
+    for recorded in (lineage(of), *(execution.lineage for execution in executions(records(of)))):
+        fields = {(read.dataset.id, field.name) for read in recorded.inputs for field in read.dataset.fields}
+        inputs = {read.dataset.id for read in recorded.inputs}
+        for output in recorded.outputs:
             assert {(edge.source, edge.field) for edge in output.edges} <= fields
             assert set(output.inputs) <= inputs
             columns = {field.name for field in output.dataset.fields}

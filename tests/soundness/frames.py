@@ -134,12 +134,10 @@ def checkpointed_with_repeated_names(spark):
 @query
 def cached_with_repeated_names(spark):
     left, right, both = pairs(spark)
-    checkpoint = both.cache()
-    checkpoint.count()
+    frame = both.cache()
+    frame.count()
     return (
-        checkpoint.select(right.note, left.amount)
-        .toDF("n", "a")
-        .unionAll(checkpoint.select(left.note, right.amount))
+        frame.select(right.note, left.amount).toDF("n", "a").unionAll(frame.select(left.note, right.amount))
     )
 
 
@@ -228,9 +226,9 @@ def transformed(spark):
 @query
 def self_join(spark):
     orders = spark.table("orders")
-    left, two = orders.alias("a"), orders.alias("b")
+    left, right = orders.alias("a"), orders.alias("b")
     on = (F.col("a.cust") == F.col("b.cust")) & (F.col("a.oid") < F.col("b.oid"))
-    return left.join(two, on).select("a.item", F.col("b.amount").alias("ba"))
+    return left.join(right, on).select("a.item", F.col("b.amount").alias("ba"))
 
 
 @query

@@ -94,23 +94,23 @@ def _projected(expressions: dict[str, str], numbers: int) -> Step:
 
 @st.composite
 def _number(draw: st.DrawFn, columns: Columns) -> str:
-    first, two, three = (draw(st.sampled_from(columns.numbers)) for _ in range(3))
+    first, second, third = (draw(st.sampled_from(columns.numbers)) for _ in range(3))
     text = draw(st.sampled_from(columns.texts))
     return draw(
         st.sampled_from(
             (
                 first,
-                f"{first} + {two}",
-                f"coalesce({first}, {two})",
-                f"case when {first} > 3 then {two} else {three} end",
-                f"if({text} > 'f', {first}, {two})",
+                f"{first} + {second}",
+                f"coalesce({first}, {second})",
+                f"case when {first} > 3 then {second} else {third} end",
+                f"if({text} > 'f', {first}, {second})",
                 f"if({text} > 'f', {first} + 1, {first} + 2)",
-                f"if({first} > {two}, 1, 2)",
-                f"nullif({first}, {two})",
+                f"if({first} > {second}, 1, 2)",
+                f"nullif({first}, {second})",
                 f"length({text})",
-                f"greatest({first}, {two})",
-                f"struct({first} as p, {two} as q).q",
-                f"array({first}, {two})[0]",
+                f"greatest({first}, {second})",
+                f"struct({first} as p, {second} as q).q",
+                f"array({first}, {second})[0]",
             )
         )
     )
@@ -118,19 +118,19 @@ def _number(draw: st.DrawFn, columns: Columns) -> str:
 
 @st.composite
 def _text(draw: st.DrawFn, columns: Columns) -> str:
-    first, two = (draw(st.sampled_from(columns.texts)) for _ in range(2))
+    first, second = (draw(st.sampled_from(columns.texts)) for _ in range(2))
     number = draw(st.sampled_from(columns.numbers))
     return draw(
         st.sampled_from(
             (
                 first,
                 f"upper({first})",
-                f"concat_ws('-', {first}, {two})",
-                f"coalesce({first}, {two}, 'x')",
-                f"case when {number} > 5 then {first} else {two} end",
+                f"concat_ws('-', {first}, {second})",
+                f"coalesce({first}, {second}, 'x')",
+                f"case when {number} > 5 then {first} else {second} end",
                 f"if({number} > 5, 'p', 'q')",
                 f"cast({number} as string)",
-                f"nvl2({first}, {two}, 'y')",
+                f"nvl2({first}, {second}, 'y')",
             )
         )
     )
@@ -236,8 +236,8 @@ def aggregate(draw: st.DrawFn, columns: Columns) -> Step:
     after = _projected({"c0": "a0", "c1": "a1", "c2": "a2", "c3": f"cast({key} as string)"}, 2)
 
     def frame(before: DataFrame) -> DataFrame:
-        columns_made = [F.expr(function).alias(name) for name, function in functions.items()]
-        return after.frame(before.groupBy(key).agg(*columns_made))
+        aggregates = [F.expr(function).alias(name) for name, function in functions.items()]
+        return after.frame(before.groupBy(key).agg(*aggregates))
 
     grouped = f"(select {key}, {listed} from {{input}} group by {key})"
     return Step(frame, after.sql.replace("{input}", grouped), after.columns)
@@ -268,9 +268,12 @@ def sort_and_limit(draw: st.DrawFn, columns: Columns) -> Step:
 
 @st.composite
 def explode(draw: st.DrawFn, columns: Columns) -> Step:
-    first, two = (draw(st.sampled_from(columns.numbers)) for _ in range(2))
+    first, second = (draw(st.sampled_from(columns.numbers)) for _ in range(2))
     text = draw(st.sampled_from(columns.texts))
-    generators = (f"explode(array({first}, {two}))", f"explode(filter(array({first}, {two}), x -> x > 2))")
+    generators = (
+        f"explode(array({first}, {second}))",
+        f"explode(filter(array({first}, {second}), x -> x > 2))",
+    )
     generator = draw(st.sampled_from(generators))
     return _projected({"c0": generator, "c1": text}, 1)
 
@@ -293,8 +296,8 @@ def pivot(draw: st.DrawFn, columns: Columns) -> Step:
 
 @st.composite
 def unpivot(draw: st.DrawFn, columns: Columns) -> Step:
-    first, two = (draw(st.sampled_from(columns.numbers)) for _ in range(2))
-    narrow = {"k": draw(st.sampled_from(columns.texts)), "x": f"double({first})", "y": f"double({two})"}
+    first, second = (draw(st.sampled_from(columns.numbers)) for _ in range(2))
+    narrow = {"k": draw(st.sampled_from(columns.texts)), "x": f"double({first})", "y": f"double({second})"}
 
     def frame(before: DataFrame) -> DataFrame:
         some = before.selectExpr(*(f"{text} as {name}" for name, text in narrow.items()))

@@ -215,9 +215,9 @@ def test_a_name_weighs_more_than_what_it_names(tmp_path):
 def test_strict_expectations_choose_first():
     """A loose expectation does not use up the event that a strict one needs, in whatever order they stand."""
     loose, strict = {"run": {}}, {"run": {"v": 1}}
-    first, two = start(run={"v": 1}), start(run={"v": 2})
+    first, second = start(run={"v": 1}), start(run={"v": 2})
     for expected in ([loose, strict], [strict, loose]):
-        for events in ([first, two], [two, first]):
+        for events in ([first, second], [second, first]):
             assert check(expected, *events).summary == "2 events match, 0 differ"
 
 

@@ -164,14 +164,14 @@ def test_a_folder_of_both_forms(tmp_path):
 
 def test_the_last_event_counts():
     """One template applies to the last event of its key, and to the only one unless a count says more."""
-    first, two = start(v=1), start(v=2)
-    assert check({"run": {"v": 2}}, two).ok
-    report = check({"run": {"v": 2}}, first, two)
+    first, second = start(v=1), start(v=2)
+    assert check({"run": {"v": 2}}, second).ok
+    report = check({"run": {"v": 2}}, first, second)
     assert [(item.kind, item.where, item.reason) for item in report.differences] == [
         (Kind.UNEXPECTED, "event 1", "2 with this key were emitted, 1 expected")
     ]
-    assert check({"run": {"v": 2}}, first, two, counts={"dag.*": ">=2"}).ok
-    assert not check({"run": {"v": 1}}, first, two, counts={"dag.*": ">=2"}).ok
+    assert check({"run": {"v": 2}}, first, second, counts={"dag.*": ">=2"}).ok
+    assert not check({"run": {"v": 1}}, first, second, counts={"dag.*": ">=2"}).ok
 
 
 def test_several_templates_are_an_event_each_whatever_counts_say():
