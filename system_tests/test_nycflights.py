@@ -94,7 +94,7 @@ def test_pipeline_reports_its_lineage(in_python: DagRun, assert_events: AssertEv
     assert_events(in_python)
 
 
-def test_an_application_reads_what_the_pipeline_wrote(
+def test_an_application_reads_the_pipelines_tables(
     in_python: DagRun, run_example: RunExample, assert_events: AssertEvents
 ) -> None:
     """`nycflights_report` submits an application, which reports like the tasks whose data it reads."""

@@ -13,7 +13,7 @@ from system_tests.conftest import RunExample
 from system_tests.examples import EXPECTED, variables_of
 
 
-def test_drivers_on_the_cluster_report_what_they_report_inside_the_task(
+def test_drivers_on_the_cluster_report_the_same_as_inside_the_task(
     run_example: RunExample, assert_lineage: Callable[..., object], data: Path, tmp_path: Path
 ) -> None:
     """In YARN's cluster mode, with records in HDFS, all events equal those of `nycflights`, but for the name.

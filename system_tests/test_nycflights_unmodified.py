@@ -39,7 +39,7 @@ DIFFERENCES: Mapping[str, str] = {
 """Parts of the `SparkSqlOperator`'s events that differ. The step in Python has no DROP and needs no log."""
 
 
-def test_unmodified_operators_report_what_ours_do(
+def test_unmodified_operators_report_the_same_as_ours(
     run_example: RunExample, assert_lineage: Callable[..., object], tmp_path: Path
 ) -> None:
     """All events are those that `nycflights` has, whichever of Airflow's operators runs a step."""

@@ -27,7 +27,7 @@ def test_unmodified_operators_report_the_same(
     assert_events(run_example("plain_operators", settings=SETTINGS, in_workers=in_workers))
 
 
-def test_our_operators_report_what_the_unmodified_ones_do(
+def test_our_operators_report_the_same_as_unmodified_ones(
     tmp_path: Path, run_example: RunExample, assert_events: AssertEvents
 ) -> None:
     """The same DAG with our operators instead of the plugin yields the same events."""

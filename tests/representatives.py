@@ -27,10 +27,10 @@ REPRESENTATIVES = {
     "unmodified operators": (
         "tests/plugins/test_unmodified_operators.py::test_every_task_reports_its_columns[alone]",
         "tests/plugins/test_unmodified_operators.py::test_each_execution_is_a_child_run[alone]",
-        "tests/plugins/test_unmodified_operators.py::test_what_the_provider_reports_by_itself_stays[alone]",
+        "tests/plugins/test_unmodified_operators.py::test_the_providers_own_facets_stay[alone]",
         "tests/plugins/test_unmodified_operators.py"
         "::test_a_task_without_spark_and_one_that_is_left_out_have_nothing_of_ours[alone]",
-        "tests/plugins/test_unmodified_jobs.py::test_every_job_carries_what_writes_it_down[alone]",
+        "tests/plugins/test_unmodified_jobs.py::test_every_job_carries_the_agent[alone]",
     ),
     "spark-submit and its like": (
         "tests/operators/test_spark_submit.py",
@@ -38,7 +38,7 @@ REPRESENTATIVES = {
         "tests/operators/test_spark_pipelines.py::test_arguments_and_templates_are_those_of_airflow",
         "tests/operators/test_spark_pipelines.py::test_an_older_provider_is_one_sentence",
         "tests/operators/test_planned_jobs.py",
-        "tests/live/test_live_agent.py::test_what_a_driver_does_is_written_down",
+        "tests/live/test_live_agent.py::test_a_drivers_executions_are_recorded",
         "tests/submitted/test_pipelines_job.py",
     ),
     "Spark Connect": (
@@ -47,8 +47,8 @@ REPRESENTATIVES = {
         "tests/live/test_live_connect_no_harm.py::test_a_statement_over_a_frame_keeps_its_view",
     ),
     "event logs": (
-        "tests/live/test_live_event_log.py::test_the_log_tells_what_capture_tells[zstd]",
-        "tests/live/test_live_event_log.py::test_an_ordinary_log_tells_what_capture_tells[true]",
+        "tests/live/test_live_event_log.py::test_the_log_has_the_lineage_of_capture[zstd]",
+        "tests/live/test_live_event_log.py::test_an_ordinary_log_has_the_lineage_of_capture[true]",
     ),
     "launchers": (
         "tests/launch/test_livy_in_airflow.py",
@@ -69,7 +69,7 @@ REPRESENTATIVES = {
         "tests/live/test_live_third_party.py",
     ),
     "streams, jobs over RDDs, drops": (
-        "tests/live/test_live_streaming.py::test_what_streams_from_anywhere_into_anything_is_said[folder-",
+        "tests/live/test_live_streaming.py::test_streams_from_any_source_into_any_sink_are_captured[folder-",
         "tests/live/test_live_streaming.py::test_streams_with_state_are_traced",
         "tests/live/test_live_streaming.py::test_a_batch_that_fails_is_a_failure",
         "tests/live/test_live_rdd.py::test_each_action_is_one_record",
@@ -114,12 +114,12 @@ REPRESENTATIVES = {
         "tests/testing/test_newcomers_page.py::test_the_check_in_the_dag_passes_as_it_stands",
     ),
     "proofs": (
-        "tests/soundness/test_soundness.py::test_what_changes_with_a_column_has_an_edge_from_it[jobs: ",
-        "tests/soundness/test_soundness.py::test_what_changes_with_a_column_has_an_edge_from_it[nested: ",
-        "tests/soundness/test_soundness.py::test_what_changes_with_a_column_has_an_edge_from_it[subqueries: ",
-        "tests/soundness/test_seeded_programs.py::test_what_is_said_of_datasets_is_so[94]",
-        "tests/soundness/test_seeded_programs.py::test_what_is_said_of_datasets_is_so[97]",
-        "tests/soundness/test_seeded_programs.py::test_what_is_said_of_datasets_is_so[238]",
+        "tests/soundness/test_soundness.py::test_dependent_columns_have_an_edge[jobs: ",
+        "tests/soundness/test_soundness.py::test_dependent_columns_have_an_edge[nested: ",
+        "tests/soundness/test_soundness.py::test_dependent_columns_have_an_edge[subqueries: ",
+        "tests/soundness/test_seeded_programs.py::test_lineage_of_datasets_is_true[94]",
+        "tests/soundness/test_seeded_programs.py::test_lineage_of_datasets_is_true[97]",
+        "tests/soundness/test_seeded_programs.py::test_lineage_of_datasets_is_true[238]",
     ),
 }
 """Way -> beginnings of the ids of tests."""

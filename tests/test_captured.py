@@ -51,7 +51,7 @@ def test_a_block_that_ended_well_completed():
     assert ending(captured) == "COMPLETE"
 
 
-def test_where_nobody_told_a_failed_execution_decides():
+def test_a_capture_ended_by_hand_fails_if_an_execution_failed():
     """A capture that is begun and ended by hand hears of no exception."""
     endings = []
     for record in (RECORD, FAILED):

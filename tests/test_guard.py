@@ -17,7 +17,7 @@ def said(problems: list[str]) -> None:
         raise ValueError(WORDS)
 
 
-def test_the_reason_of_a_failure_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_reason_of_a_failure_is_given(caplog: pytest.LogCaptureFixture) -> None:
     """A gap without a reason helps nobody."""
     problems: list[str] = []
     with caplog.at_level(logging.DEBUG):
@@ -40,7 +40,7 @@ def test_a_reason_that_may_repeat_a_literal_is_kept_back(caplog: pytest.LogCaptu
 
 
 @pytest.mark.parametrize("sql_text", ["full", "masked", "none"])
-def test_reasons_are_told_again_when_the_capture_has_ended(sql_text: str) -> None:
+def test_reasons_are_repeated_when_the_capture_has_ended(sql_text: str) -> None:
     """The setting of one capture is not that of the next, however often it is ended."""
     capture = Capture(lambda record: None, sql_text=sql_text)
     capture.arm()

@@ -68,7 +68,7 @@ def test_commands_may_run_commands() -> None:
     assert [(edge.column, edge.field) for edge in output.edges] == [("a", "a")]
 
 
-def test_what_an_unknown_command_wrote_is_known() -> None:
+def test_the_output_of_an_unknown_command_is_known() -> None:
     """A class of another release: its name is a gap, and the write that it ran is an output."""
     rows = scan(column("a", 1))
     read = {"node": "LogicalRelation", "expr_id": 1, "probed": {"paths": ["file:/in"], "format": "Parquet"}}
@@ -118,7 +118,7 @@ def write_of_files(**more: Any) -> Lineage:
     return execution.lineage
 
 
-def test_what_a_failed_write_read_is_an_input_without_counts() -> None:
+def test_a_read_of_a_failed_write_is_an_input_without_counts() -> None:
     """Tasks that failed read more than Spark counted; without a job nothing was read."""
     (source,) = write_of_files(jobs=1).inputs
     assert (source.dataset.id.name, bool(source.statistics)) == ("/in", False)

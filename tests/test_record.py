@@ -145,7 +145,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_record_is_told_in_one_sentence_with_file_and_cause(tmp_path, case):
+def test_a_bad_record_is_reported_in_one_sentence_with_file_and_cause(tmp_path, case):
     """Whatever lies there, the reader names the file and the cause, in one line, as a RecordError."""
     content, cause = BAD[case]
     path = tmp_path / ("bad" + SUFFIX)
@@ -168,7 +168,7 @@ def test_readable_records_are_used_beside_bad_ones(tmp_path):
     assert str(torn) in problems[0]
 
 
-def test_a_folder_without_records_is_told(tmp_path):
+def test_a_folder_without_records_is_reported(tmp_path):
     """No folder, a folder with nothing, and a folder where a record should be: a sentence each."""
     with pytest.raises(RecordError, match=r"nowhere does not exist"):
         record_paths(tmp_path / "nowhere")

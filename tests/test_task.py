@@ -166,7 +166,7 @@ def test_a_fault_of_ours_costs_lineage_only(backend, caplog):
     assert backend.sent == []
 
 
-def test_a_task_that_is_told_to_stop_sends_what_it_did(backend):
+def test_a_task_that_is_told_to_stop_sends_its_finished_work(backend):
     """Its process may be killed next: its finished work is sent, and that more may follow.
 
     By OTHER, because whoever marked the task as failed has sent its FAIL by then.
@@ -182,7 +182,7 @@ def test_a_task_that_is_told_to_stop_sends_what_it_did(backend):
 
 
 @pytest.mark.parametrize("sends", ["stop", "pause"])
-def test_a_task_that_has_not_ended_says_what_its_start_says_of_it(backend, sends):
+def test_a_task_that_has_not_ended_repeats_the_facets_of_its_start(backend, sends):
     """Parent, root, engine and type of the job: consumers replace earlier facets by the latest event's."""
     captured = Captured()
     captured.write(TWO[0])
@@ -208,7 +208,7 @@ def test_a_task_that_goes_on_after_it_was_told_to_stop_is_complete(backend):
     assert lineage.run.lineage.gaps == ()
 
 
-def test_what_is_not_ended_when_a_task_is_told_to_stop_may_end_later(backend, monkeypatch):
+def test_an_execution_that_runs_when_its_task_is_told_to_stop_may_end_later(backend, monkeypatch):
     """The gap of an execution that was running is not in the event of a task that went on to its end."""
     captured = Captured()
     captured.write(TWO[0])
@@ -265,7 +265,7 @@ def test_the_providers_children_do_not_inherit_our_connections(monkeypatch):
     assert sent[0] is not get_openlineage_listener().adapter
 
 
-def test_a_task_that_is_deferred_sends_what_it_did(backend):
+def test_a_task_that_is_deferred_sends_its_finished_work(backend):
     """It ends in another process, which does not know; without a gap, because nothing is missing."""
     captured = Captured()
     captured.write(TWO[0])

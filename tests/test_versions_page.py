@@ -28,7 +28,7 @@ def matrix() -> ModuleType:
     return module
 
 
-def test_page_is_what_the_results_say(matrix: ModuleType) -> None:
+def test_page_matches_the_results(matrix: ModuleType) -> None:
     """The page is made by `python tools/matrix.py --page`, never by hand."""
     assert matrix.PAGE.read_text() == matrix.page(matrix.read_results())
 
@@ -45,7 +45,7 @@ def test_floors_are_versions_that_passed(matrix: ModuleType) -> None:
         assert f"{versions[name.lower()]}.".startswith(f"{floor}."), line
 
 
-def test_what_ran_passed(matrix: ModuleType) -> None:
+def test_every_run_of_the_page_passed(matrix: ModuleType) -> None:
     """A failing row is fixed, or its version is not declared any more."""
     assert [name for name, result in matrix.read_results().items() if not matrix.passed(result)] == []
 

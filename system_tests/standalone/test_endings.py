@@ -124,7 +124,7 @@ def held_too_long(watch: Watch, home: Path) -> list[str]:
     ]
 
 
-def test_every_ending_is_told(airflow: Airflow, backend: Backend, home: Path) -> None:
+def test_every_ending_is_reported(airflow: Airflow, backend: Backend, home: Path) -> None:
     """A task's outputs, and nothing else, are in its event, its stop's event or its executions' events."""
     backend.become("answers")
     watch = Watch(airflow, backend, home, "answers")

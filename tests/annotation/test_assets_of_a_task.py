@@ -88,7 +88,7 @@ def test_airflows_converter_gets_the_dataset_back(dataset):
 
 
 @pytest.mark.parametrize("dataset", URIS)
-def test_an_asset_of_ours_is_no_second_dataset_of_its_task(dataset):
+def test_an_asset_of_ours_is_not_a_second_dataset_of_its_task(dataset):
     """The provider reports assets of aliases as outputs, where it has a converter for them."""
     from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
     from airflow.sdk import Asset
@@ -139,7 +139,7 @@ def test_an_asset_that_cannot_be_takes_no_other_with_it(context, caplog):
 
 @pytest.mark.parametrize("mode", Mode)
 @pytest.mark.parametrize("is_counted", [False, True])
-def test_an_event_says_that_there_is_new_data(context, mode, is_counted):
+def test_new_data_trigger_an_event(context, mode, is_counted):
     """Making, moving, emptying or dropping a dataset triggers no event; CREATE with rows is a CTAS."""
     dataset = Dataset(Identity(DatasetId("file", "/a")))
     output = Output(dataset, mode, Statistics(rows=3) if is_counted else Statistics())

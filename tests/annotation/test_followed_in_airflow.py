@@ -113,7 +113,7 @@ def test_each_write_of_a_successful_task_is_one_event_of_its_asset(ran: Ran) -> 
 
 
 @IN_EACH_WAY
-def test_dags_that_are_scheduled_on_what_was_written_are_ready(ran: Ran, request) -> None:
+def test_dags_scheduled_on_written_datasets_are_ready(ran: Ran, request) -> None:
     """By the URI, by a name that only they know, and by the alias of the task; not after a failed task."""
     queued = {dag for (dag,) in ran.rows("select target_dag_id from asset_dag_run_queue")}
     assert queued == (set() if "off" in request.node.name else {"by_uri", "by_name", "by_alias"})
@@ -133,7 +133,7 @@ def test_an_operators_own_work_after_the_task_is_done(ran: Ran) -> None:
 
 
 @IN_EACH_WAY
-def test_what_is_stated_and_what_hooks_report_is_in_the_event(ran: Ran) -> None:
+def test_stated_datasets_and_those_of_hooks_are_in_the_event(ran: Ran) -> None:
     """In a deployment's own process, too; our assets do not repeat the datasets of Spark."""
 
     def stated(datasets: list[dict[str, Any]]) -> dict[str, str | None]:

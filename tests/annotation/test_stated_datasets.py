@@ -91,7 +91,7 @@ def test_a_dataset_that_is_stated_and_captured_is_there_once(kind, entity, spark
     assert "columnLineage" in totals.facets
 
 
-def test_what_the_author_knows_about_a_captured_dataset_is_kept(spark_did):
+def test_facets_that_the_author_gives_a_captured_dataset_are_kept(spark_did):
     """Owners and descriptions are nowhere in a plan."""
     from airflow.providers.common.compat.lineage.entities import Column, User
 
@@ -113,7 +113,7 @@ def test_what_the_author_knows_about_a_captured_dataset_is_kept(spark_did):
     assert set(orders.facets) == {"documentation", "schema"}, "the author's object is not changed"
 
 
-def test_what_is_no_dataset_is_left_out_and_takes_nothing_with_it(spark_did, caplog):
+def test_an_entry_that_is_not_a_dataset_is_left_out_alone(spark_did, caplog):
     """As the provider does; an entity that cannot be converted is one warning."""
     from airflow.providers.common.compat.lineage.entities import Column, User
     from airflow.sdk import Asset, AssetAlias

@@ -76,7 +76,7 @@ def test_spark_did_nothing_and_neither_did_hooks(kind, state):
 
 
 @pytest.mark.parametrize("kind", ["ours, sql", "extractor, sql"])
-def test_what_a_text_names_before_it_runs_is_completed_too(kind):
+def test_datasets_of_a_text_are_completed_at_start(kind):
     """START has the datasets that are certain, and those that are stated."""
     lineage = asked(kind, operator_of(kind, **stated()), Run(Lineage()), "running")
     assert named(lineage.inputs) == {ORDERS: CAPTURED, RATES: "inlets"}

@@ -147,7 +147,7 @@ def sqlglot_names() -> tuple[set[str], set[str]]:
     return classes, arguments
 
 
-def test_sqlglot_has_what_we_name():
+def test_names_from_sqlglot_exist():
     """sqlglot renames classes and arguments between versions; asking for an old argument finds nothing."""
     classes, arguments = sqlglot_names()
     assert len(classes) > 20, classes

@@ -98,7 +98,7 @@ def test_imports_only_the_standard_library(path):
     assert later - STANDARD - {OURS} - allowed == set()
 
 
-def test_the_checks_see_what_they_forbid():
+def test_the_checks_detect_forbidden_code():
     """A check that cannot fail protects nothing: one file that breaks every rule."""
     tree = ast.parse(
         "from typing import TYPE_CHECKING\n"

@@ -70,7 +70,7 @@ def test_operator_brings_in_nothing_that_only_a_run_needs(home, airflow_own):
 
 
 @pytest.mark.parametrize("package", ["extractors.spark", "extractors.pyspark", "run_facets"])
-def test_what_openlineage_loads_is_light(package, home):
+def test_imports_of_openlineage_are_light(package, home):
     """OpenLineage imports these in every task; an import that fails there disables its whole plugin."""
     loaded = _loaded(home, [f"airflow_provider_spark_lineage.{package}"])
     ours = [f"airflow_provider_spark_lineage.{name}" for name in ("captured", "facets", "pipeline", "task")]
@@ -187,7 +187,7 @@ print("LOADED" + json.dumps(sorted(set(sys.modules) - before)))
 """
 
 
-def test_a_command_without_spark_imports_what_finds_that_out(home):
+def test_a_command_without_spark_imports_only_its_reader(home):
     """Every task of a shell is asked, and few of them start Spark."""
     done = subprocess.run(
         [sys.executable, "-c", LAUNCHES],

@@ -60,7 +60,7 @@ def test_statements_below_a_condition_may_not_have_run():
     ]
 
 
-def test_what_follows_leave_in_its_block_may_not_have_run():
+def test_statements_after_leave_in_its_block_may_not_have_run():
     """LEAVE ends the block of its label; after that block all run again."""
     text = "BEGIN a: BEGIN w: WHILE x DO LEAVE a; END WHILE w; DROP TABLE t; END a; DROP TABLE u; END"
     assert parts(text) == [("DROP TABLE t", 1, False), ("DROP TABLE u", 1, True)]
@@ -187,7 +187,7 @@ _UNCLEAR = "statements of the SQL script are not recorded, because other stateme
         ),
     ],
 )
-def test_what_is_not_certain_is_named_in_a_gap(body, expected):
+def test_uncertain_names_are_in_a_gap(body, expected):
     """Never a false edge: a statement without a moment is explained at none."""
     assert read(body) == expected
 
@@ -201,7 +201,7 @@ def test_a_long_script_asks_for_its_first_statements_alone():
     assert statements[-1].endswith("and 2 more")
 
 
-def test_variables_become_values_where_they_stand_for_themselves():
+def test_variables_are_replaced_by_values_where_they_are_alone():
     """Not in quotes, nor as a part of a name, nor as a function."""
     command = Command("SELECT cut, t.cut, `cut`, 'cut', cut(1), :cut FROM cut.t WHERE a > cut LIMIT Cut")
     assert with_variable(command, "cut", "DATE").sql == (
@@ -244,7 +244,7 @@ def explained(server, text):
     return Session(None, 10_000).explained(server, action, problems), problems
 
 
-def test_only_what_the_analyzer_does_not_know_is_a_variable():
+def test_only_a_name_unknown_to_the_analyzer_is_a_variable():
     """A name that is a column stays; each request names one variable more."""
     server = Server(UNRESOLVED.format("cut"), UNRESOLVED.format("TOP"), PLAN)
     plan, problems = explained(server, "SELECT a FROM t WHERE a > cut AND b < top")

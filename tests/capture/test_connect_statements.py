@@ -39,14 +39,14 @@ from airflow_provider_spark_lineage.capture.connect.statements import Ask, is_qu
         ("set variable x = (select max(a) from t)", Ask.BEFORE, ()),
     ],
 )
-def test_first_words_say_what_a_statement_is(text, ask, targets):
+def test_the_kind_of_a_statement_is_known_from_its_first_words(text, ask, targets):
     """A query waits for its action, a command that changes names is explained before, the others beside."""
     statement = statement_of(text)
     assert (statement.ask, set(statement.targets)) == (ask, set(targets))
 
 
 @pytest.mark.parametrize("text", ["execute immediate 'drop table t'", "begin insert into t values (1); end"])
-def test_what_explaining_would_run_is_never_explained(text):
+def test_a_statement_that_explaining_would_run_is_never_explained(text):
     """The analyzer runs EXECUTE IMMEDIATE, and a script cannot be explained: that is a visible loss."""
     statement = statement_of(text)
     assert statement.ask is Ask.NEVER

@@ -55,7 +55,7 @@ def watcher() -> Iterator[Watcher]:
     hooks.remove(watcher)
 
 
-def test_an_interrupt_while_a_call_is_told_hides_no_later_call(watcher: Watcher) -> None:
+def test_an_interrupt_during_a_call_hides_no_later_call(watcher: Watcher) -> None:
     watcher.interrupted = True
     with pytest.raises(KeyboardInterrupt):
         pyspark.RDD.count(Rdd())
@@ -79,7 +79,7 @@ def test_an_error_that_passed_through_is_freed_as_soon_as_the_program_forgets_it
         gc.enable()
 
 
-def test_what_is_asked_about_a_call_stays_out_of_py4js_log(watcher: Watcher) -> None:
+def test_questions_about_a_call_stay_out_of_py4js_log(watcher: Watcher) -> None:
     """Answers have paths and settings, perhaps with credentials; the user's own calls are shown as ever."""
     with pytest.raises(RefusedError):
         pyspark.RDD.count(Rdd())

@@ -59,7 +59,7 @@ def test_a_scan_of_few_partitions_is_asked_for_all_its_files(count: int) -> None
     assert origin["paths"] == paths
 
 
-def test_a_scan_of_many_partitions_says_that_not_all_were_asked() -> None:
+def test_a_scan_of_many_partitions_has_a_gap_for_those_not_read() -> None:
     """Those that are asked lie all over it: partitions of one folder lie side by side."""
     paths = [f"file:/{folder}/{number}" for folder in "abc" for number in range(MAX_PARTITIONS)]
     unasked, origin = RddReader().origins(Scan(*paths))

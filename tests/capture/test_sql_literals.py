@@ -136,7 +136,7 @@ def test_every_database_has_a_reading() -> None:
 
 
 @pytest.mark.parametrize("dialect", WAYS)
-def test_a_query_that_was_cut_is_not_read_as_a_whole_one(dialect: str) -> None:
+def test_a_query_that_was_cut_is_not_read_as_complete(dialect: str) -> None:
     """Its lineage would be wrong, with no gap."""
     for query in ("select a from t where b = 'x", "select a from t /* x"):
         with pytest.raises(SqlError):

@@ -52,7 +52,7 @@ def test_help_has_an_example(command):
     assert f"Example: spark-lineage {command}" in lineage(*command.split(), "--help").stdout
 
 
-def test_agent_says_what_it_wrote(tmp_path):
+def test_agent_prints_its_files(tmp_path):
     """Path and size, and the command that uses it."""
     path = tmp_path / "agent.zip"
     first, command = lineage("agent", "--out", path).stdout.splitlines()

@@ -108,7 +108,7 @@ def test_person_reads_a_table_and_numbered_cures(doctor):
 
 
 @pytest.mark.airflow
-def test_a_terminal_shows_what_is_looked_at(tmp_path):
+def test_a_terminal_shows_the_progress(tmp_path):
     """Importing Airflow and its plugins takes seconds; without a line about it the command looks dead."""
     leader, follower = pty.openpty()
     environment = {**os.environ, "AIRFLOW_HOME": str(tmp_path / "airflow"), "TERM": "xterm"}
@@ -183,7 +183,7 @@ def test_transport_of_a_file_and_of_the_environment(doctor, tmp_path):
 
 
 @pytest.mark.airflow
-def test_thread_mode_is_told(doctor):
+def test_thread_mode_is_reported(doctor):
     """Facets are read in a fork or in a thread; the finding says which, because their limits differ."""
     from airflow.providers.openlineage import conf
 

@@ -130,7 +130,7 @@ def test_one_cause_is_one_finding(planted, names, report):
     assert [each["mistake"] for each in json.loads(text)["findings"] if each["mistake"]] == names
 
 
-def test_what_is_wrong_comes_first(report):
+def test_findings_come_first(report):
     """In a terminal the end scrolls away last, in a ticket people read the beginning."""
     planted = Machine(options(selective_enable=True), variables={"JAVA_HOME": "", "PATH": "/no"})
     _, text = report(planted)

@@ -91,7 +91,7 @@ def test_bad_input(folder, monkeypatch, arguments, message):
     assert {file.name: file.read_text() for file in folder.iterdir()} == before
 
 
-def test_help_says_the_exit_codes():
+def test_help_lists_the_exit_codes():
     """A script may rely on them, so `--help` has all three."""
     text = CliRunner().invoke(main, ["expect", "--help"]).stdout
     assert "0  the draft was printed, or the file is unchanged" in text

@@ -106,7 +106,7 @@ def test_jobs_over_rdds_are_called_so(recorded):
     assert types == ["RDD_JOB", "RDD_JOB", "RDD_JOB", "RDD_JOB", "SQL_JOB", "SQL_JOB"]
 
 
-def test_a_job_has_the_name_of_what_it_was_to_write(recorded):
+def test_a_job_is_named_after_its_target(recorded):
     """If the plan names its target, a statement has one job name, whether it succeeds or fails."""
     events = documents(run("events", recorded("failure"), "--namespace", "ns", "--job", "etl"))
     assert [
@@ -188,7 +188,7 @@ DAMAGE = {
 
 @BOTH
 @pytest.mark.parametrize("cause", DAMAGE)
-def test_a_bad_record_is_told_and_the_others_are_used(command, cause, recorded):
+def test_a_bad_record_is_reported_and_the_others_are_used(command, cause, recorded):
     """Exit code 2 and one sentence with file and cause, after the lineage of what could be read."""
     folder = recorded("two_copies")
     path = sorted(folder.glob("*" + SUFFIX))[0]
@@ -221,7 +221,7 @@ def note(folder: Path, **fields: Any) -> None:
 
 
 @BOTH
-def test_what_a_driver_lost_is_said(recorded, command):
+def test_records_that_a_driver_lost_are_reported(recorded, command):
     """Records of a driver that was killed, or could not write all, must not claim to be all."""
     folder = recorded("two_copies")
     note(folder, problems=["a record could not be written: disk full"])

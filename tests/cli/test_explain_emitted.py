@@ -101,7 +101,7 @@ def test_a_column_that_is_not_there_has_a_hint(lake: Path) -> None:
     assert result.stderr == "spark-lineage: no output has a column `valeu`: did you mean `value`?\n"
 
 
-def test_a_task_that_failed_says_why_and_what_it_did() -> None:
+def test_a_failed_task_has_its_reason_and_its_finished_work() -> None:
     """Gaps and failures of our own events are on the page; `*` is explained once for all tasks."""
     text = explain(EMITTED).stdout
     failed = text[text.index("run     nycflights_fails.delay_per_mile   fail") :]
@@ -117,7 +117,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_no_event_is_one_sentence(tmp_path: Path, case: str) -> None:
+def test_a_file_without_events_is_one_sentence(tmp_path: Path, case: str) -> None:
     """Code 2, and the cause."""
     content, cause = BAD[case]
     file = tmp_path / "events.jsonl"
@@ -140,9 +140,7 @@ def test_a_torn_end_does_not_hide_the_events_before_it(lake: Path) -> None:
 
 @pytest.mark.parametrize("value", [None, 7, "x", [7], {"fields": 7}])
 @pytest.mark.parametrize("path", ["facets", "columnLineage", "fields", "inputFields", "transformations"])
-def test_what_has_another_type_than_the_spec_says_counts_as_absent(
-    tmp_path: Path, path: str, value: Any
-) -> None:
+def test_a_value_of_the_wrong_type_counts_as_absent(tmp_path: Path, path: str, value: Any) -> None:
     """Events come from any producer."""
 
     def changed(document: Any) -> Any:

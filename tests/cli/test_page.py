@@ -60,7 +60,7 @@ writes  file /out   append   1 row
     )
 
 
-def test_gaps_stand_with_the_output_that_they_are_about() -> None:
+def test_gaps_are_listed_under_their_output() -> None:
     """A gap about one column of one output says nothing against the others."""
     gaps = [gap("where x comes from", "/b", "x"), gap("of all"), gap("of nothing written", "/c")]
     text = page(lineage(output("/a", columns="x"), output("/b", columns="x"), gaps=gaps))
@@ -97,6 +97,6 @@ def test_a_long_text_is_cut_with_an_ellipsis() -> None:
     assert cut("select  a,\n b", 9) == "select a…"
 
 
-def test_nothing_at_all_is_said() -> None:
+def test_an_empty_lineage_has_a_sentence() -> None:
     """An empty page would look like a mistake."""
     assert page(lineage()) == "Spark read and wrote no dataset.\n"

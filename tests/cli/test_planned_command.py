@@ -77,7 +77,7 @@ def test_a_text_that_names_no_dataset_says_so(tmp_path, name, content):
     assert (result.exit_code, result.stdout) == (0, f"reads nothing, writes nothing\n\n{PLANNED}")
 
 
-def test_a_function_that_nothing_calls_is_said_to_be_that(tmp_path):
+def test_a_function_that_nothing_calls_has_a_gap(tmp_path):
     """Another module may call it, so its reads and writes count; a gap says that it may never run."""
     file = tmp_path / "jobs.py"
     file.write_text("def load():\n    spark.read.parquet('s3://b/in')\n\ndef other():\n    return 1\n")

@@ -132,7 +132,7 @@ def test_a_script_behaves_as_under_python(tmp_path, case):
     assert about["exit_code"] & 0xFF == python.returncode
 
 
-def test_a_script_that_is_not_there_is_told(tmp_path):
+def test_a_missing_script_is_reported(tmp_path):
     """One sentence and code 2; no folder is made for records."""
     done = lineage_command("run", "nowhere.py", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
@@ -140,7 +140,7 @@ def test_a_script_that_is_not_there_is_told(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_hold_records_is_told(tmp_path):
+def test_a_folder_that_cannot_hold_records_is_reported(tmp_path):
     """A file where the folder should be: one sentence, code 2, and the script is not started."""
     script(tmp_path, "print('started')")
     (tmp_path / "taken").write_text("x")
@@ -323,7 +323,7 @@ BROKEN = ["truncated", "foreign", "version", "not gzip"]
 
 @pytest.mark.spark
 @pytest.mark.parametrize("command", ["explain", "events"])
-def test_bad_records_are_told_and_the_others_used(finished, tmp_path, command):
+def test_bad_records_are_reported_and_the_others_used(finished, tmp_path, command):
     """A sentence for each bad file with its name and cause, code 2, and everything else as ever."""
     import gzip
     import shutil

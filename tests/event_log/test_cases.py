@@ -39,13 +39,13 @@ def known_without_gap() -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("log", [pytest.param(log, id=log.name) for log in LOGS])
-def test_the_text_tells_what_the_records_tell(log: Recording) -> None:
+def test_the_text_has_the_lineage_of_the_records(log: Recording) -> None:
     """Every difference was read by eye."""
     assert text_of(log) == golden(GOLDEN).get(log.name, "")
 
 
 @pytest.mark.parametrize("log", [pytest.param(log, id=log.name) for log in FORMATTED])
-def test_the_physical_plan_tells_what_the_records_tell(log: Recording) -> None:
+def test_the_physical_plan_has_the_lineage_of_the_records(log: Recording) -> None:
     """Every difference was read by eye."""
     assert text_of(log) == golden(GOLDEN_FORMATTED).get(log.name, "")
 

@@ -95,7 +95,7 @@ def test_a_rolling_log_is_read_in_the_order_of_its_numbers(tmp_path: Path, whole
     assert read(folder)[0] == whole
 
 
-def test_a_torn_log_keeps_what_is_there(tmp_path: Path, whole: list[Record]) -> None:
+def test_a_torn_log_keeps_its_readable_events(tmp_path: Path, whole: list[Record]) -> None:
     """A driver that was killed leaves half a line, and executions without an end."""
     ends = [number for number, line in enumerate(LINES) if b"SQLExecutionEnd" in line[:90]]
     path = tmp_path / "torn.inprogress"
@@ -126,7 +126,7 @@ def pieces() -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("name", ["events", "explain"])
-def test_a_log_that_is_cut_anywhere_gives_what_it_holds_or_says_why_not(tmp_path: Path, name: str) -> None:
+def test_a_log_that_is_cut_anywhere_gives_its_events_or_a_reason(tmp_path: Path, name: str) -> None:
     """A driver may be killed at any moment, and a file may be copied while it grows."""
     path = tmp_path / "app-1"
     for piece in pieces():
@@ -195,7 +195,7 @@ def test_secrets_do_not_leave_the_log(tmp_path: Path) -> None:
     assert "hunter2" not in json.dumps([record.to_json() for record in records])
 
 
-def test_a_folder_of_records_is_no_event_log(tmp_path: Path) -> None:
+def test_a_folder_of_records_is_not_an_event_log(tmp_path: Path) -> None:
     """The command takes both, and tells them apart by their contents."""
     (tmp_path / "local-1-000001.record.json.gz").write_bytes(b"")
     (tmp_path / "spark-lineage-run.json").write_text("{}", encoding="utf-8")
@@ -359,7 +359,7 @@ def batch_with(log: Recording, *writes: tuple[str, str], at_once: bool = False) 
 
 @pytest.mark.parametrize("at_once", [False, True], ids=["in turn", "at once"])
 @pytest.mark.parametrize("log", ["events", "formatted"])
-def test_what_a_function_of_a_batch_runs_is_the_programs(tmp_path: Path, log: str, at_once: bool) -> None:
+def test_queries_of_a_batchs_function_are_the_programs(tmp_path: Path, log: str, at_once: bool) -> None:
     """`foreachBatch` often writes a batch to several places; a failure that it handles leaves no output."""
     path = tmp_path / "app-1"
     writes = ("/data/a", ""), ("/data/b", "org.apache.spark.SparkException: disk"), ("/data/c", "")
@@ -373,7 +373,7 @@ def test_what_a_function_of_a_batch_runs_is_the_programs(tmp_path: Path, log: st
     ]
 
 
-def test_what_a_write_of_a_batch_runs_for_its_query_is_a_part_of_it(tmp_path: Path) -> None:
+def test_queries_inside_a_write_of_a_batch_belong_to_it(tmp_path: Path) -> None:
     """Spark runs the steps of a recursive query as executions inside the write of files."""
     batch, recursive = (
         [json.loads(line) for line in Recording(case, kind=EVENTS).lines]

@@ -82,7 +82,7 @@ def test_an_operator_that_is_not_known_has_no_edges_of_its_own() -> None:
     assert "the sources of `x` are not recorded" in gaps(lineage)
 
 
-def test_a_list_that_spark_cut_has_no_edges_for_what_is_behind_the_cut() -> None:
+def test_a_list_that_spark_cut_has_no_edges_for_columns_behind_the_cut() -> None:
     """The columns behind the cut are not guessed from the first ones."""
     window = (
         "(2) Window\nInput [3]: [a#1, b#2L, note#3]\nArguments: [rank(a#1) windowspecdefinition(note#3,"
@@ -148,7 +148,7 @@ Arguments: file:/out, false, Parquet, [path=/out], Append, [note, x, y, z, w]
 """
 
 
-def test_that_a_key_is_not_null_is_no_filter_of_the_query() -> None:
+def test_a_not_null_check_of_a_key_is_not_a_filter_of_the_query() -> None:
     """The optimizer adds it below every inner join."""
     result = edges(read(joined("Inner").replace("[note, x, y, z, w]", "[a, b, note, k, v]")))
     assert "note <- in.note IDENTITY" in result
@@ -196,7 +196,7 @@ def test_a_scan_without_columns_has_a_name() -> None:
     assert [field.name for field in lineage.inputs[0].dataset.fields] == []
 
 
-def test_what_describes_a_file_is_no_column_of_it() -> None:
+def test_metadata_of_a_file_are_not_its_columns() -> None:
     """The scan gives the size of each row's file, which is not in the schema that it reads."""
     scan = SCAN.replace("[3]: [a#1,", "[4]: [file_size#4L, a#1,")
     lineage = read(plan(scan, names="size, a, b, note", inputs="file_size#4L, a#1, b#2L, note#3"))

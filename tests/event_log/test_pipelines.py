@@ -40,7 +40,7 @@ def test_there_are_logs() -> None:
     assert len(LOGS) == 8
 
 
-def test_a_table_that_was_emptied_and_not_filled_is_told() -> None:
+def test_a_table_that_was_emptied_and_not_filled_is_reported() -> None:
     """The run was killed before the flow: the table has lost its rows, and the text has no place for it."""
     lines = lines_of("shop-second-4.1")
     (last,) = (

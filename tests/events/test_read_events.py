@@ -65,7 +65,7 @@ def test_without_append_one_file_per_event(tmp_path, debug_mode):
         assert keys(path) == sorted(KEYS)
 
 
-def test_a_path_is_no_pattern(tmp_path):
+def test_a_path_is_not_a_pattern(tmp_path):
     """`log_file_path` is taken literally, and neighbours with a longer name are not its files."""
     emit(tmp_path / "ol[1]*")
     emit(tmp_path / "ol1x")

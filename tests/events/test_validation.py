@@ -237,7 +237,7 @@ def test_all_problems_are_reported_not_the_first(event):
 
 
 @pytest.mark.parametrize("value", [None, [], "event", 1])
-def test_what_is_no_object_is_no_event(value):
+def test_a_line_that_is_not_an_object_is_not_an_event(value):
     assert problems_of(value) == ["event: is not a JSON object"]
 
 
@@ -354,7 +354,7 @@ def _client_classes() -> list[type]:
 
 
 @pytest.mark.parametrize("facet", _client_classes(), ids=lambda c: c.__name__)
-def test_schemas_say_what_the_installed_client_says(facet, event):
+def test_schemas_match_the_installed_client(facet, event):
     """After an update of the client: its version is known, and each property with type and duty."""
     fields = {a.name: a for a in attrs.fields(facet)}
     url = facet._get_schema()

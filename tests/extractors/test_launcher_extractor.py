@@ -85,7 +85,7 @@ def test_a_text_that_cannot_be_read_hides_nothing_else(is_file, tmp_path, caplog
     assert [gap in each for each in caplog.messages] == [True] * is_file
 
 
-def test_what_the_author_states_is_added():
+def test_stated_datasets_are_added():
     """The provider looks at `inlets` only where an extractor names no dataset."""
     from airflow.sdk import Asset
 
@@ -99,7 +99,7 @@ def test_what_the_author_states_is_added():
     ]
 
 
-def test_what_the_operator_reports_itself_stays_and_wins():
+def test_the_operators_own_report_stays_and_wins():
     """A dataset or a facet that both name is the operator's, however it is written; others are beside."""
     from airflow.providers.openlineage.extractors import OperatorLineage
     from openlineage.client.event_v2 import InputDataset, OutputDataset
@@ -122,7 +122,7 @@ def test_what_the_operator_reports_itself_stays_and_wins():
 
 
 @pytest.mark.parametrize("method", ["extract", "extract_on_complete", "extract_on_failure"])
-def test_a_job_without_spark_reports_what_it_does_without_us(method):
+def test_a_job_without_spark_reports_the_same_as_without_us(method):
     """The provider's mark of an operator that nothing is known of, and its hooks' datasets, unchanged."""
     from airflow.providers.openlineage.extractors.manager import ExtractorManager
 
@@ -196,7 +196,7 @@ def test_arguments_are_left_out_where_texts_of_statements_are(sql_text, monkeypa
     assert (application.main, application.arguments) == ("gs://a.py", None)
 
 
-def test_a_task_that_the_lists_leave_out_reports_what_it_does_without_us(monkeypatch):
+def test_a_task_that_the_lists_leave_out_reports_the_same_as_without_us(monkeypatch):
     """The same lists as for auto-capture, which brings this extractor with it."""
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_EXCLUDE", "*.t")
     extractor = extractor_of(dataproc(job_id="j-1"))
@@ -228,7 +228,7 @@ def test_a_task_that_deferred_itself_keeps_the_id_of_its_run():
 
 
 @pytest.mark.parametrize("event", [None, "done", ["j-2"], {"job_id": None}, {"other": 1}])
-def test_an_odd_report_of_a_trigger_is_no_id(event):
+def test_an_odd_report_of_a_trigger_gives_no_id(event):
     lineage = extractor_of(dataproc()).extract_on_complete(resumed(event))
     assert lineage.run_facets["sparkLineage_launch"].runId is None
     assert "externalQuery" not in lineage.run_facets

@@ -45,7 +45,7 @@ def gaps(lineage) -> list[str]:
     return [gap.reason for gap in facet.gaps] if facet else []
 
 
-def test_a_failed_task_had_read_what_it_had_read(extractor):
+def test_a_failed_or_skipped_task_has_no_lineage_of_its_text(extractor):
     """The text of a job is a plan: after a failure or a skip it is unknown how much of it happened."""
     failed = extractor.extract_on_failure(instance())
     assert ([each.name for each in failed.inputs], gaps(failed)) == (["/in/orders"], [])
@@ -92,7 +92,7 @@ def test_the_provider_gets_it_by_the_documented_names(monkeypatch):
     assert set(spark.get_operator_classnames()) == session | jobs | {"Submit"}
 
 
-def test_an_operator_that_breaks_its_reader_is_no_exception():
+def test_an_operator_that_breaks_its_reader_raises_nothing():
     """Others' operators may have anything in their attributes, or none of them."""
     from airflow_provider_spark_lineage.extractors import SparkExtractor
 

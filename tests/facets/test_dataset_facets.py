@@ -99,7 +99,7 @@ def test_statistics_say_only_what_spark_measured(totals):
     assert written(totals)[0]["outputFacets"]["outputStatistics"] == {"rowCount": 3}
 
 
-def test_nothing_measured_is_no_facet_and_zero_is_a_measure(totals):
+def test_no_measure_gives_no_facet_and_zero_is_a_measure(totals):
     assert read(totals)[1]["inputFacets"] == {}
     zero = _with_output(totals, statistics=Statistics(rows=0))
     assert written(zero)[0]["outputFacets"]["outputStatistics"] == {"rowCount": 0}
@@ -125,7 +125,7 @@ def test_column_lineage_merges_all_that_was_done_to_one_field(totals):
     ]
 
 
-def test_part_of_a_struct_is_told_beside_the_column_that_holds_it(totals):
+def test_a_field_of_a_struct_is_listed_beside_its_column(totals):
     """A consumer finds the field among the dataset's columns; the description says which part was taken."""
     orders = totals.inputs[0].dataset.id
     edges = (
@@ -160,7 +160,7 @@ def test_part_of_a_struct_is_told_beside_the_column_that_holds_it(totals):
     ]
 
 
-def test_edges_on_the_whole_output_stand_once_beside_the_fields(totals):
+def test_edges_on_the_whole_output_are_listed_once_beside_the_fields(totals):
     lineage = written(totals)[0]["facets"]["columnLineage"]
     assert [
         (e["name"], e["field"], [t["subtype"] for t in e["transformations"]]) for e in lineage["dataset"]
@@ -188,7 +188,7 @@ def test_only_edges_on_the_whole_output_leave_the_fields_empty(totals):
     assert len(lineage["dataset"]) == 2
 
 
-def test_no_edges_is_no_column_lineage(totals):
+def test_without_edges_there_is_no_column_lineage(totals):
     assert "columnLineage" not in written(_with_output(totals, edges=()))[0]["facets"]
 
 

@@ -68,7 +68,7 @@ def test_an_added_output_without_a_known_source_has_no_entry(copies):
         assert [entry.name for entry in entries_with] == expected
 
 
-def test_nothing_written_is_no_facet(copies):
+def test_nothing_written_gives_no_facet(copies):
     assert lineage_job_facets(replace(copies, outputs=())) == {}
 
 

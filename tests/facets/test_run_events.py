@@ -74,7 +74,7 @@ def test_start_claims_nothing_that_is_known_only_at_the_end(execution, whole):
         assert "columnLineage" not in dataset["facets"]
 
 
-def test_start_of_an_execution_names_what_it_reads_and_writes(execution, whole):
+def test_start_of_an_execution_names_its_datasets(execution, whole):
     """With their schemas, as its end does: a plan says them before it runs. No version is made yet."""
     _, started, ended, _ = events_of([execution], whole, **NAMED)
     for side in ("inputs", "outputs"):
@@ -100,7 +100,7 @@ def test_the_end_carries_datasets_gaps_engine_and_explicit_lineage(execution, wh
         assert event["job"]["facets"]["lineage"]["entries"]
 
 
-def test_what_the_job_is(execution, whole):
+def test_types_of_jobs(execution, whole):
     started, of_execution, *_ = events_of([execution], whole, **NAMED)
     assert started["job"]["facets"]["jobType"]["jobType"] == "APPLICATION"
     assert "sql" not in started["job"]["facets"]

@@ -74,7 +74,7 @@ def test_the_error_message_is_the_failure_that_ended_the_run(failures):
         ("java.lang.OutOfMemoryError", "JAVA"),
     ],
 )
-def test_the_language_is_that_of_the_exceptions_class(error_class, language):
+def test_the_language_follows_the_exceptions_class(error_class, language):
     assert error_facet((Failure(error_class, "m"),))["errorMessage"].programmingLanguage == language
 
 
@@ -87,6 +87,6 @@ def test_the_engine_is_spark_in_its_own_version_and_our_adapter():
     assert (facet.name, facet.version, facet.openlineageAdapterVersion) == ("Spark", "4.1.0", __version__)
 
 
-def test_an_unknown_version_is_no_engine_facet():
+def test_an_unknown_version_gives_no_engine_facet():
     """The spec requires the version, and a made-up one would be worse than none."""
     assert engine_facet("") == {}

@@ -79,7 +79,7 @@ def test_a_type_has_the_name_that_the_java_agent_gives_it(type_string, expected)
         ),
     ],
 )
-def test_what_has_parts_has_nested_fields(type_string, expected):
+def test_composite_types_have_nested_fields(type_string, expected):
     """However deep: the SQL text of a whole struct is not a type that a consumer can look up."""
     assert read(type_string) == expected
 
@@ -119,7 +119,7 @@ def test_the_names_of_parts_are_the_users(type_string, names):
         ("struct<a:" * 5000, "struct"),
     ],
 )
-def test_what_cannot_be_read_for_certain_has_no_parts(type_string, kind):
+def test_an_unclear_type_has_no_nested_fields(type_string, kind):
     """A guess at a nested field would be a field that does not exist."""
     assert typed_field("column", type_string) == TypedField("column", kind)
 

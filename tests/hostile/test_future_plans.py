@@ -111,7 +111,7 @@ def test_relation_of_an_unknown_provider() -> None:
 
 
 @pytest.mark.parametrize("name", ["name", "exprId", "dataType", "num-children", "class"])
-def test_field_that_is_no_more(name: str) -> None:
+def test_field_that_is_gone(name: str) -> None:
     """A field that a future version leaves out of an attribute costs no exception."""
     used = column("a", 1)
     del used[0][name]

@@ -134,7 +134,7 @@ def test_any_damage_leaves_a_lineage(data: st.DataObject) -> None:
     check(recorded)
 
 
-def test_what_only_the_execution_inside_names_is_an_input() -> None:
+def test_a_source_named_only_by_the_execution_inside_is_an_input() -> None:
     """If the command's own relation has lost its name, its columns still come from somewhere."""
     (of,) = (of for of in RECORDED if of.case == "delta_versions")
     recorded = copy.deepcopy(golden(of))[:1]

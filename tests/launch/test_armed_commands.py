@@ -290,7 +290,7 @@ def test_a_command_elsewhere_needs_a_place_and_a_zip_for_its_machine(tmp_path):
         ("echo $(cat <<EOF\n)\nEOF\n); spark-submit a.py", "not be found for certain"),
     ],
 )
-def test_what_has_no_agent_says_why(command, said, tmp_path, caplog, monkeypatch):
+def test_a_command_without_the_agent_has_a_reason(command, said, tmp_path, caplog, monkeypatch):
     """One warning; the command runs as it is."""
     for name in ("SPARK_HOME", "SPARK_CONF_DIR"):
         monkeypatch.delenv(name, raising=False)
@@ -322,7 +322,7 @@ def test_what_has_no_agent_says_why(command, said, tmp_path, caplog, monkeypatch
         "echo $'it\\'s\nspark-submit a.py\n'",
     ],
 )
-def test_a_name_in_other_words_or_texts_is_no_command(command, tmp_path):
+def test_a_name_inside_other_words_or_texts_is_not_a_command(command, tmp_path):
     """Neither changed nor reported: nothing is launched."""
     task = Bash(command)
     collector = armed(task, tmp_path, agent="AGENT")

@@ -76,7 +76,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_a_broken_text_is_one_gap_and_one_warning_without_a_word_of_it(broken, caplog):
+def test_a_broken_text_is_one_gap_and_one_warning_that_quotes_nothing(broken, caplog):
     """Also at debug level, and a secret that no rule of masking would know."""
     subject, reason = BROKEN[broken]
     caplog.set_level(logging.DEBUG)
@@ -101,7 +101,7 @@ def test_a_broken_text_is_one_gap_and_one_warning_without_a_word_of_it(broken, c
         ("a.sql", f"password: {SECRET}\nspec:\n", "the statement is not understood"),
     ],
 )
-def test_a_broken_file_of_an_application_is_a_gap_without_a_word_of_it(name, text, said, tmp_path, caplog):
+def test_a_broken_file_of_an_application_is_a_gap_that_quotes_nothing(name, text, said, tmp_path, caplog):
     """Nothing to warn of: the lineage of a text always has a gap."""
     caplog.set_level(logging.DEBUG)
     (tmp_path / name).write_text(text)
@@ -111,7 +111,7 @@ def test_a_broken_file_of_an_application_is_a_gap_without_a_word_of_it(name, tex
     assert SECRET not in f"{lineage} {caplog.text}"
 
 
-def test_a_manifest_that_is_not_utf_8_is_told_so(tmp_path):
+def test_a_manifest_that_is_not_utf_8_has_its_own_sentence(tmp_path):
     """Python's own words show the place, and no apostrophe in them is the end of a quotation."""
     (tmp_path / "app.yaml").write_bytes("spec: {name: caf\u00e9}".encode("latin-1"))
     launch = launch_of(manifest(str(tmp_path / "app.yaml")))
@@ -121,7 +121,7 @@ def test_a_manifest_that_is_not_utf_8_is_told_so(tmp_path):
     assert gap.reason.endswith("UnicodeDecodeError: it is not UTF-8")
 
 
-def test_a_long_manifest_in_one_line_is_no_name_of_a_file():
+def test_a_long_manifest_in_one_line_is_not_a_file_name():
     """A name of that length is an error of the operating system, which quotes it."""
     spec = {"arguments": ["x" * 300], "mainApplicationFile": "a.py"}
     [application] = launch_of(manifest(json.dumps({"spec": spec}))).applications

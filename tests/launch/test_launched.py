@@ -53,7 +53,7 @@ def test_a_script_of_this_worker_is_certain(tmp_path):
     assert certain(lineage)
 
 
-def test_what_one_application_writes_and_the_next_reads_is_the_tasks_own(tmp_path):
+def test_a_dataset_between_two_applications_is_the_tasks_own(tmp_path):
     """A script of two commands is one task: a dataset between them is not an input."""
     path = tmp_path / "a.py"
     both = [script(path, "s3://b/in", "s3://b/between"), script(path, "s3://b/between", "s3://b/out")]

@@ -74,7 +74,7 @@ def test_an_operator_of_another_shape_is_a_problem_and_no_exception(class_name):
         ("GlueJobOperator", {"status": "success", "run_id": "r-1"}),
     ],
 )
-def test_the_id_of_a_task_that_deferred_itself_is_what_its_trigger_reported(class_name, event):
+def test_the_id_of_a_deferred_task_comes_from_its_triggers_report(class_name, event):
     """As the triggers of the amazon provider report it: the operator that resumes is another object."""
     row = next(row for row in ROWS if row.class_name == class_name and row.ran)
     launch = launch_of(type(class_name, (SimpleNamespace,), {})(**row.attributes), event)

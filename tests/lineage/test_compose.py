@@ -40,7 +40,7 @@ from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.sources.dataset import Identity, Symlink
 
 
-def test_column_is_traced_through_what_the_task_wrote() -> None:
+def test_column_is_traced_through_the_tasks_own_datasets() -> None:
     """A dataset written and read back is not an input; its columns lead to the task's real inputs."""
     lineage = compose(
         [
@@ -52,7 +52,7 @@ def test_column_is_traced_through_what_the_task_wrote() -> None:
     assert edges_of(lineage, "b") == {edge("a.x", "z", Kind.AGGREGATION)}
 
 
-def test_part_of_a_struct_is_traced_through_what_the_task_wrote() -> None:
+def test_field_of_a_struct_is_traced_through_the_tasks_own_datasets() -> None:
     """A part of a column that was copied is that part of the source; of one that was computed, all of it."""
     copied, computed = edge("in.a", "s"), edge("in.b", "t", Kind.TRANSFORMATION)
     first = execution(reads("in", "a", "b"), writes("mid", copied, computed))
@@ -64,7 +64,7 @@ def test_part_of_a_struct_is_traced_through_what_the_task_wrote() -> None:
     }
 
 
-def test_row_influences_of_an_intermediate_reach_what_was_made_of_it() -> None:
+def test_row_influences_of_an_intermediate_reach_its_copies() -> None:
     """A filter before the intermediate still decides which rows there are after it."""
     lineage = compose(
         [
@@ -99,7 +99,7 @@ def test_column_is_read_back_in_another_case() -> None:
     assert not lineage.gaps
 
 
-def test_append_keeps_what_was_there_before_the_task() -> None:
+def test_append_keeps_the_rows_from_before_the_task() -> None:
     """Data from before the append are read with it: the dataset is an input, both ways are edges."""
     lineage = compose(
         [
@@ -111,7 +111,7 @@ def test_append_keeps_what_was_there_before_the_task() -> None:
     assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("log.x", "x")}
 
 
-def test_append_to_what_the_task_made_adds_to_it() -> None:
+def test_append_to_a_dataset_of_the_task_adds_to_it() -> None:
     """A dataset that the task created holds only the task's own rows."""
     lineage = compose(
         [
@@ -137,7 +137,7 @@ def test_overwrite_is_read_back_as_the_last_one_left_it() -> None:
     assert edges_of(lineage, "b") == {edge("c.x", "x")}
 
 
-def test_former_version_holds_what_it_held_then() -> None:
+def test_former_version_holds_its_former_rows() -> None:
     """Each version that the task made can be read after the next one, and become the last by a RESTORE."""
     writing = [
         execution(reads("a", "x"), writes("t", edge("a.x", "x"), version="0")),
@@ -293,7 +293,7 @@ def test_target_of_a_wrapping_command_has_the_name_of_its_table() -> None:
     assert wrapped(inner, outer).targets == (replace(inside, symlinks=(symlink,)),)
 
 
-def test_a_command_that_failed_was_to_write_what_the_write_inside_was() -> None:
+def test_a_failed_command_has_the_target_of_the_write_inside() -> None:
     """A failed command takes the target of the write inside; a command's own outputs need none."""
     inner = ExecutionLineage(execution(), targets=(Identity(place("t")),))
     failed = ExecutionLineage(execution(failures=(Failure("E", "broken"),)))
@@ -362,7 +362,7 @@ def test_rows_before_a_partial_overwrite_are_not_counted() -> None:
     assert compose([more, part, more]).outputs[0].statistics.rows is None
 
 
-def test_reads_of_what_the_task_made_are_counted_to_the_last() -> None:
+def test_reads_of_the_tasks_own_datasets_are_counted_to_the_last() -> None:
     """The largest counts also where an earlier one had made the dataset an input."""
     creation = execution(Output(dataset("t", "one"), Mode.CREATE, Statistics(rows=1)))
     steps = [
@@ -424,7 +424,7 @@ def test_rows_are_unknown_after_some_of_them_were_changed() -> None:
     assert compose([creation, changed, creation]).outputs[0].statistics.rows == 8
 
 
-def test_failure_in_the_middle_leaves_what_completed() -> None:
+def test_failure_in_the_middle_leaves_completed_writes() -> None:
     """Writes before and after a failed execution really happened."""
     lineage = compose(
         [

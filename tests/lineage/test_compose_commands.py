@@ -79,7 +79,7 @@ def test_entry_renamed_twice_was_called_what_it_was_before_the_task() -> None:
     assert compose([first, execution(entry("db.t", Mode.RENAME, at="t", previous="db.u"))]).outputs == ()
 
 
-def test_name_that_a_new_table_took_is_no_name_of_the_old_place() -> None:
+def test_a_name_taken_by_a_new_table_leaves_the_old_place() -> None:
     """`saveAsTable` over an external table makes a managed one of the same name at another place."""
     steps = [execution(writes("out", table="db.t", rows=1)), execution(writes("t", table="db.t", rows=2))]
     links = {output.dataset.id: output.dataset.identity.symlinks for output in compose(steps).outputs}
@@ -155,7 +155,7 @@ def test_external_table_made_and_dropped_leaves_nothing() -> None:
     assert lineage.outputs == ()
 
 
-def test_new_name_of_a_place_is_told_by_what_is_written_there() -> None:
+def test_the_new_name_of_a_place_is_known_from_a_write_there() -> None:
     """CREATE TABLE ... LOCATION, then INSERT: one dataset, which has the name."""
     inserted = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND, table="db.t"))
     lineage = compose([execution(entry("db.t", Mode.CREATE, at="t")), inserted])
@@ -180,7 +180,7 @@ def test_renamed_entry_leaves_its_data_where_they_are() -> None:
     assert named(composed) == [("db.u", Mode.CREATE)]
 
 
-def test_table_created_empty_holds_only_what_the_task_inserts() -> None:
+def test_a_table_created_empty_holds_only_inserted_rows() -> None:
     """CREATE TABLE, INSERT INTO, read back: the table is not an input."""
     lineage = compose(
         [
@@ -193,7 +193,7 @@ def test_table_created_empty_holds_only_what_the_task_inserts() -> None:
     assert edges_of(lineage, "b") == {edge("a.x", "x")}
 
 
-def test_dropping_what_was_there_before_is_an_output_without_edges() -> None:
+def test_dropping_an_existing_dataset_is_an_output_without_edges() -> None:
     """The table is no more, whatever the task read from it or added to it."""
     before = Input(dataset("read", "x", table="db.read"))
     lineage = compose(
@@ -261,7 +261,7 @@ def test_dropped_and_created_again_was_there_before() -> None:
     assert modes_of(compose(steps)) == {"t": Mode.DROP}
 
 
-def test_rename_takes_along_what_the_task_wrote() -> None:
+def test_rename_takes_along_the_tasks_rows() -> None:
     """Columns are traced through the new name, and the old one is not an output."""
     lineage = compose(
         [
@@ -279,7 +279,7 @@ def test_rename_takes_along_what_the_task_wrote() -> None:
     assert [output.statistics.rows for output in lineage.outputs] == [None, 2]
 
 
-def test_renaming_what_was_there_before_says_its_old_name() -> None:
+def test_renaming_an_existing_table_gives_its_old_name() -> None:
     """An output without edges; earlier writes to it keep their edges."""
     renamed = changes("new", Mode.RENAME, previous=place("old"))
     (output,) = compose([execution(renamed)]).outputs
@@ -407,7 +407,7 @@ def test_of_a_table_with_an_emptied_partition_nobody_knows_the_rows() -> None:
     assert [output.statistics.rows for output in lineage.outputs] == [None]
 
 
-def test_created_again_if_not_exists_keeps_what_it_holds() -> None:
+def test_created_again_if_not_exists_keeps_its_rows() -> None:
     """CREATE TABLE of a table that the task has filled can only have found it there."""
     create = execution(changes("t", Mode.CREATE))
     lineage = compose(
@@ -421,7 +421,7 @@ def test_created_again_if_not_exists_keeps_what_it_holds() -> None:
     assert edges_of(lineage, "b") == {edge("a.x", "x")}
 
 
-def test_view_is_what_its_last_definition_says() -> None:
+def test_a_view_has_its_last_definition() -> None:
     """A view holds no rows: its earlier definitions are irrelevant."""
 
     def view(*edges: Edge, mode: Mode) -> Output:
@@ -438,7 +438,7 @@ def test_view_is_what_its_last_definition_says() -> None:
     assert compose([*steps, execution(view(mode=Mode.DROP))]).outputs == ()
 
 
-def test_versions_of_a_table_made_again_begin_anew() -> None:
+def test_versions_of_a_table_made_again_start_over() -> None:
     """A dropped table takes its versions along; a renamed one keeps them."""
     creation = execution(reads("a", "x"), writes("t", edge("a.x", "x"), table="db.t", version="0"))
     again = execution(reads("c", "x"), writes("t", edge("c.x", "x"), table="db.t", version="1"))

@@ -52,7 +52,7 @@ def rows_read(lineage: Lineage) -> int | None:
 
 @pytest.mark.parametrize(("first", "second"), DAYS)
 @pytest.mark.parametrize("mode", [Mode.CREATE, Mode.OVERWRITE])
-def test_folder_has_what_was_written_there(first: str, second: str, mode: Mode) -> None:
+def test_folder_has_the_rows_written_there(first: str, second: str, mode: Mode) -> None:
     """A write of one folder leaves the others as they were, and adds to the rows that the dataset got."""
     steps = [copied("a", first, mode=mode, rows=3), copied("b", second, mode=mode, rows=5)]
     lineage = compose([*steps, read(first)])
@@ -65,7 +65,7 @@ def test_folder_has_what_was_written_there(first: str, second: str, mode: Mode) 
     assert again.outputs[0].statistics.rows == 6
 
 
-def test_table_of_which_one_folder_was_overwritten_keeps_its_other_rows() -> None:
+def test_a_table_with_one_overwritten_folder_keeps_its_other_rows() -> None:
     """The folder has the new rows alone, the others those of the first write, and the table both."""
     steps = [copied("a"), copied("b", "day=1")]
     inputs = {name: sources(compose([*steps, read(name)])) for name in ("day=1", "day=2", "")}

@@ -147,13 +147,13 @@ def check(catalog: Catalog, steps: list[tuple[str, str, str]], named: Callable[[
 
 @settings(max_examples=500, deadline=None)
 @given(steps=STEPS)
-def test_what_is_said_of_tables_is_what_became_of_them(steps: list[tuple[str, str, str]]) -> None:
+def test_outputs_match_the_end_of_each_table(steps: list[tuple[str, str, str]]) -> None:
     """Made, overwritten, dropped, renamed, or as it was: judged by the catalog before and after the task."""
     check(Catalog(), steps, place)
 
 
 @settings(max_examples=500, deadline=None)
 @given(steps=STEPS)
-def test_what_is_said_of_names_is_what_became_of_them(steps: list[tuple[str, str, str]]) -> None:
+def test_outputs_match_the_end_of_each_name(steps: list[tuple[str, str, str]]) -> None:
     """The same of a catalog's entries, whose data nobody touches."""
     check(Entries(), steps, lambda name: DatasetId(WAREHOUSE, name))

@@ -88,7 +88,7 @@ def kept_again(rdd: int) -> Record:
     return replace(again, facts=[{"node": "LogicalRDD", "expr_id": 1, "probed": {"rdd": rdd}}])
 
 
-def test_a_frame_is_told_from_the_one_that_it_was_made_of() -> None:
+def test_a_frame_and_its_source_are_told_apart() -> None:
     """A loop keeps its frame in each turn: the checkpoint's input had the RDD of the frame before."""
     first = kept(filtered("k", 1))
     assert read(first, kept_again(rdd=6), ids=(1, 2))[2:] == [
@@ -173,7 +173,7 @@ def test_a_kept_frame_beside_its_source_as_it_is_now(jobs: int) -> None:
     assert edges == [" /right.k", " /right.v", " /third.k", "is /third.v", "was /right.v"]
 
 
-def test_one_of_several_kept_frames_has_what_any_of_them_had() -> None:
+def test_one_of_several_kept_frames_has_the_inputs_of_all() -> None:
     """Two lazy checkpoints of the same frame, before and after its source was overwritten."""
     lazy = replace(kept(LEFT), jobs=0)
     assert of_task(lazy, lazy, FROM_RIGHT, use((1, 2)))["/out"] == ["a /left.v", "b /left.v"]

@@ -97,7 +97,7 @@ def test_folders_that_are_read_apart_are_counted_apart() -> None:
     assert scan_statistics([*scans, cut], days) == {}
 
 
-def test_tasks_that_wrote_no_rows_are_told_from_tasks_that_were_not_counted() -> None:
+def test_tasks_without_rows_differ_from_tasks_without_counts() -> None:
     """Delta discards a file without rows. Nothing at all may be a target that does not count."""
     assert task_statistics({"rows": 0, "size_bytes": 296}, counts_all=False) == Statistics(rows=0)
     assert task_statistics({"rows": 0, "size_bytes": 0}, counts_all=False) == Statistics()

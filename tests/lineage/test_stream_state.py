@@ -35,7 +35,7 @@ def lines(*records: Record) -> list[str]:
     return render(compose(execution.lineage for execution in executions(records))).splitlines()
 
 
-def test_a_batch_without_new_data_has_what_earlier_batches_read() -> None:
+def test_a_batch_without_new_data_has_the_inputs_of_earlier_batches() -> None:
     """An aggregate is written when its watermark has passed, in a batch of its own."""
     *_, last = executions([batch(STATE), batch(EMPTY)])
     assert render(last.lineage).splitlines() == [

@@ -59,7 +59,7 @@ def submit(agent, tmp_path):
     return run
 
 
-def test_what_a_driver_does_is_written_down(submit, tmp_path):
+def test_a_drivers_executions_are_recorded(submit, tmp_path):
     """Records and a note of a complete capture, although the program fails and does not stop its session."""
     done = submit(LOAD + "    sys.exit(7)\n", tmp_path)
     assert done.returncode == 7, done.stderr
@@ -90,7 +90,7 @@ def test_a_command_is_read_with_the_settings_of_its_session(submit, tmp_path):
     assert [output.partial for output in outputs] == [True, False]
 
 
-def test_a_driver_that_is_killed_leaves_what_had_ended(submit, tmp_path):
+def test_a_driver_that_is_killed_leaves_ended_executions(submit, tmp_path):
     """At most the running execution is lost, and the note says that the end is missing."""
     kill = f"""
     import os, time, pathlib

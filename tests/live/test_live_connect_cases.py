@@ -94,7 +94,7 @@ def lines(text):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_lineage_is_that_of_a_classic_session(url, root, recorded, case):
+def test_lineage_equals_that_of_a_classic_session(url, root, recorded, case):
     """The same job has the same datasets, columns and edges, and no gap that the classic one has not."""
     release = pyspark.__version__[:3]
     if (release, case) in LACKS:

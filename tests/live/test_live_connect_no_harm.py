@@ -79,7 +79,7 @@ END"""
 
 @pytest.mark.skipif(pyspark.__version__ < "4", reason="SQL scripts came with 4.0")
 @pytest.mark.parametrize("is_slow", [True, False])
-def test_a_script_runs_whatever_the_server_says_of_it(remote, monkeypatch, is_slow):
+def test_a_script_runs_whatever_the_server_answers(remote, monkeypatch, is_slow):
     """Its statements run once, in their order; a server that is slow, or refuses, is a gap of each."""
     answers = threading.Event()
 
@@ -152,7 +152,7 @@ def test_settings_that_shorten_plans_are_put_back(remote):
     assert "c99#" in records[0].explain
 
 
-def test_rows_that_the_program_does_not_want_are_no_failure(remote):
+def test_rows_that_the_program_ignores_are_not_a_failure(remote):
     """A program that stops reading an iterator has not failed."""
     records = []
     capture = Capture(records.append)

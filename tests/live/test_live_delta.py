@@ -269,7 +269,7 @@ def test_other_rows_in_its_partitions_are_a_part_of_a_table(spark, recorded, tab
 
 
 @of_delta_4_4
-def test_a_generated_column_comes_from_what_it_is_computed_of(spark, recorded, table):
+def test_a_generated_column_comes_from_its_expressions_columns(spark, recorded, table):
     """The query does not have it; it is a field of the output with its type."""
     spark.sql("drop table if exists g")
     spark.sql("create table g (id int, v double, d double generated always as (v * 2)) using delta")

@@ -36,7 +36,7 @@ def job(spark, folder):
 
 
 @pytest.mark.parametrize("codec", ["", "zstd", "lz4"])
-def test_the_log_tells_what_capture_tells(tmp_path, recorded, codec):
+def test_the_log_has_the_lineage_of_capture(tmp_path, recorded, codec):
     """The same datasets, edges and counts, from a log that Spark wrote plainly or compressed."""
     if codec:
         pytest.importorskip({"zstd": "zstandard", "lz4": "lz4"}[codec])
@@ -100,7 +100,7 @@ def ordinary_job(spark, folder):
 
 
 @pytest.mark.parametrize("adaptive", ["true", "false"])
-def test_an_ordinary_log_tells_what_capture_tells(tmp_path, recorded, adaptive):
+def test_an_ordinary_log_has_the_lineage_of_capture(tmp_path, recorded, adaptive):
     """With Spark's own settings there is the physical plan alone, which says the same."""
     logs, others = tmp_path / "logs", tmp_path / "others"
     logs.mkdir()

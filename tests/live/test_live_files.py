@@ -105,7 +105,7 @@ DAYS = [("20240101", "20240102"), ("2024-01-01", "2024-01-02"), ("2024/01/01", "
 
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("by", ["path", "directory"])
-def test_folders_of_a_dataset_have_what_was_written_there(spark, rows, path, lineage, by):
+def test_folders_of_a_dataset_have_the_rows_written_there(spark, rows, path, lineage, by):
     """Each day has its own source and its own rows, also where one query joins two of them."""
     rows.write.parquet(path("a"))
     rows.limit(2).write.parquet(path("b"))

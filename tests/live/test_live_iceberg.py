@@ -211,7 +211,7 @@ def test_an_update_by_a_subquery(spark, recorded):
     assert {edge for edge in uses if edge[0] in ("v", "*")} == conditions | {("v", "sub.v", "identity")}
 
 
-def test_what_procedures_read_for_themselves_is_nobodys_read(spark, recorded):
+def test_own_reads_of_procedures_are_left_out(spark, recorded):
     """Maintenance reads metadata and files of its own choice."""
     make(spark, "kept")
     with recorded() as records:

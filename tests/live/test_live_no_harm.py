@@ -104,7 +104,7 @@ def test_a_blocked_bus_does_not_keep_a_capture_from_starting(spark, user_listene
     assert capture.problems == []
 
 
-def test_dropped_events_are_told(spark):
+def test_dropped_events_are_reported(spark):
     """Spark throws events away when its listeners are too slow: the capture says how many."""
     counter = (
         spark.sparkContext._jsc.sc()
@@ -180,7 +180,7 @@ def test_an_accessor_that_fails_costs_its_fact_alone(spark, recorded, tmp_path, 
     assert "hunter2" not in records[0].problems[0]
 
 
-def test_what_is_asked_holds_nobody_on_sparks_bus(spark, recorded, tmp_path, monkeypatch):
+def test_questions_hold_nobody_on_sparks_bus(spark, recorded, tmp_path, monkeypatch):
     """A catalog may need long to answer. On the bus's own thread, whoever waits for the bus waits in vain."""
     spark.range(3).write.parquet(str(tmp_path / "in"))
     waiting = "$session.sparkContext.listenerBus.waitUntilEmpty"

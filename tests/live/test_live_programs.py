@@ -20,7 +20,7 @@ def names(datasets):
     return [(each.dataset.id.namespace, each.dataset.id.name) for each in datasets]
 
 
-def test_what_only_reads_is_an_input(spark, numbers):
+def test_a_statement_that_only_reads_has_inputs(spark, numbers):
     """Rows that a program fetches or walks through are read, whichever method does it; nothing is written."""
     frame = spark.read.parquet(numbers)
     reads = {

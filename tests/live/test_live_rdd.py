@@ -79,7 +79,7 @@ def test_a_save_that_fails_has_the_job_of_one_that_succeeds(spark, lines, tmp_pa
     assert (event["eventType"], event["outputs"]) == ("FAIL", [])
 
 
-def test_a_save_that_cannot_begin_is_no_fault_of_the_capture(spark, lines, caplog):
+def test_a_save_that_cannot_begin_is_not_a_fault_of_the_capture(spark, lines, caplog):
     """The program sees why: nothing is lost that a warning or a gap could be about."""
     rdd = spark.sparkContext.textFile(lines)
     with capture_lineage(spark) as wrong_path, pytest.raises(Exception, match="No FileSystem for scheme"):
@@ -92,7 +92,7 @@ def test_a_save_that_cannot_begin_is_no_fault_of_the_capture(spark, lines, caplo
     assert caplog.messages == []
 
 
-def test_what_is_not_there_is_not_read(spark, lines, tmp_path):
+def test_missing_files_are_not_inputs(spark, lines, tmp_path):
     """A call that fails before its first job read nothing; one whose tasks fail did."""
     with capture_lineage(spark) as captured, pytest.raises(Exception, match="does not exist"):
         spark.sparkContext.textFile(str(tmp_path / "nothing")).count()
@@ -102,7 +102,7 @@ def test_what_is_not_there_is_not_read(spark, lines, tmp_path):
     assert [source.dataset.id.name for source in captured.lineage.inputs] == [lines]
 
 
-def test_a_call_that_fails_in_a_batch_of_a_stream_read_what_it_read(spark, lines, tmp_path):
+def test_a_failed_call_in_a_batch_of_a_stream_has_its_inputs(spark, lines, tmp_path):
     """Jobs of a call in foreachBatch belong to the execution of the batch, too."""
 
     def divide(batch, number):
@@ -140,7 +140,7 @@ def test_a_job_that_lineage_cannot_read_is_not_harmed(spark, lines, monkeypatch)
     assert "on purpose" in captured.text()
 
 
-def test_what_an_rdd_is_made_from_is_asked_once(spark, recorded, lines, monkeypatch):
+def test_the_sources_of_an_rdd_are_asked_once(spark, recorded, lines, monkeypatch):
     """A later action of it asks the JVM for less than the first one."""
     client = spark.sparkContext._gateway._gateway_client
     commands, send = [], client.send_command
@@ -220,7 +220,7 @@ def test_calls_of_several_threads_have_their_own_counts(spark, tmp_path):
     assert [source.statistics.rows for source in captured.lineage.inputs] == [1, 2, 3, 4]
 
 
-def test_a_frame_that_is_cached_is_read_from_what_it_was_made_of(spark, lines):
+def test_a_cached_frame_is_read_from_its_sources(spark, lines):
     """Also when it is used again, and in a capture that began later."""
     frame = spark.read.text(lines).cache()
     rdd = spark.sparkContext.textFile(lines).cache()

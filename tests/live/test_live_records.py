@@ -192,7 +192,7 @@ def test_a_failure_says_why(spark, recorded, orders):
     assert all(record.started_at < record.ended_at for record in records)
 
 
-def test_a_query_that_spark_does_not_understand_is_no_fault_of_ours(spark, recorded, caplog):
+def test_a_query_that_spark_does_not_understand_is_not_our_fault(spark, recorded, caplog):
     """An analysis error is a failure with its reason, without a plan, and without a warning of ours."""
     from pyspark.errors import AnalysisException
 
@@ -205,7 +205,7 @@ def test_a_query_that_spark_does_not_understand_is_no_fault_of_ours(spark, recor
     assert [entry for entry in caplog.records if entry.name == "airflow_provider_spark_lineage"] == []
 
 
-def test_a_plan_too_large_is_told(spark, recorded, orders):
+def test_a_plan_that_is_too_large_has_a_gap(spark, recorded, orders):
     """Above the limit the optimized plan is read, above that none; the record says so, and facts stay."""
     frame = spark.read.parquet(orders)
     for number in range(30):

@@ -157,7 +157,7 @@ def _left(folder):
                 yield path.read_bytes().decode("latin-1")
 
 
-def test_a_word_that_is_no_setting_keeps_all_text_back(spark, caplog, monkeypatch):
+def test_an_unknown_setting_keeps_all_text_back(spark, caplog, monkeypatch):
     """A typing error in an option that keeps text private must not publish the text."""
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__SQL_TEXT", "mask")
     with capture_lineage(spark) as captured:

@@ -88,7 +88,7 @@ def test_sessions_made_during_and_before_a_capture_count(spark, recorded):
     assert [record.number for record in records] == [1, 2, 3]
 
 
-def test_what_ran_before_is_not_captured(spark, recorded):
+def test_earlier_queries_are_not_captured(spark, recorded):
     """Executions that Spark reports late belong to who ran them."""
     for _ in range(20):
         spark.range(3).count()
@@ -97,7 +97,7 @@ def test_what_ran_before_is_not_captured(spark, recorded):
     assert records == []
 
 
-def test_captures_may_stand_inside_each_other(spark):
+def test_captures_may_be_nested(spark):
     """An inner capture has what ran in it; the outer one has that too, and goes on afterwards."""
     before = listeners(spark)
     with capture_lineage(spark) as outer:

@@ -103,7 +103,7 @@ def names(datasets):
 
 @pytest.mark.parametrize("sink", SINKS)
 @pytest.mark.parametrize("source", SOURCES)
-def test_what_streams_from_anywhere_into_anything_is_said(spark, data, tmp_path, source, sink):
+def test_streams_from_any_source_into_any_sink_are_captured(spark, data, tmp_path, source, sink):
     """Inputs, output, columns and counts; a sink in memory is left out, and so are made-up rows."""
     if "delta" in (source, sink) and not HAS_DELTA:
         pytest.skip("Delta has no release for this Spark")
@@ -175,7 +175,7 @@ def test_two_queries_at_once_are_told_apart(spark, data, tmp_path):
     assert read == {str(first / "out"): {"folder"}, str(second / "out"): {"monday", "tuesday"}}
 
 
-def test_what_a_function_runs_beside_its_batch_is_its_own(spark, data, tmp_path):
+def test_queries_of_a_function_beside_its_batch_are_its_own(spark, data, tmp_path):
     """Several writes of one batch, a read of something else, and a batch that is used twice."""
 
     def keep(rows, number):
@@ -352,7 +352,7 @@ def test_a_batch_that_fails_is_a_failure(spark, recorded, data, tmp_path):
         assert record.facts
 
 
-def test_a_batch_that_has_not_ended_is_told(spark, data, tmp_path):
+def test_a_batch_that_has_not_ended_is_reported(spark, data, tmp_path):
     """A stream that goes on when the capture ends: what its batch is about to write is not claimed."""
     slow = SOURCES["rate"](spark, data)
     running, is_over = threading.Event(), threading.Event()

@@ -54,7 +54,7 @@ def test_the_second_api_s_files_are_known(spark, lineage, workbook, tmp_path):
     ]
 
 
-def test_what_the_first_api_writes_is_named_by_its_path(spark, lineage, tmp_path):
+def test_outputs_of_the_first_api_are_named_by_their_path(spark, lineage, tmp_path):
     """Nobody says that it is a file, hence the gap."""
     spark.range(3).selectExpr("id", "concat('n', id) as name").write.parquet(str(tmp_path / "in"))
     frame = spark.read.parquet(str(tmp_path / "in")).selectExpr("id + 1 as id")

@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.testing import tail
 pytestmark = [pytest.mark.spark, pytest.mark.airflow]
 
 
-def test_tasks_with_a_connection_to_a_server_report_what_they_read_and_wrote(tmp_path):
+def test_tasks_with_a_connection_to_a_server_report_their_lineage(tmp_path):
     """By our operator and decorator; a task that fails keeps what had finished."""
     with connect(tmp_path) as url:
         host, _, port = url.rpartition(":")

@@ -30,7 +30,7 @@ def planned(operator):
 
 
 @pytest.mark.airflow
-def test_start_names_what_statements_say(tmp_path):
+def test_start_has_the_datasets_of_statements(tmp_path):
     """From text and from a file."""
     from airflow_provider_spark_lineage.operators.spark_sql import SparkSqlLineageOperator
 
@@ -70,7 +70,7 @@ def test_start_has_paths_in_the_file_system_that_the_job_will_use(tmp_path, monk
 
 @pytest.mark.airflow
 @pytest.mark.parametrize("text", [None, CORE_SITE.format("hdfs://${nn}"), "<configuration>"])
-def test_start_says_that_the_file_system_is_not_known(tmp_path, monkeypatch, text):
+def test_start_has_a_gap_for_an_unknown_file_system(tmp_path, monkeypatch, text):
     """No configuration, one that refers to a variable, one that is broken."""
     from airflow_provider_spark_lineage.operators.spark_submit import SparkSubmitLineageOperator
 
@@ -101,7 +101,7 @@ def without_configuration(monkeypatch, folder):
 
 
 @pytest.mark.airflow
-def test_a_job_whose_driver_wrote_nothing_has_what_its_text_says(tmp_path):
+def test_a_job_without_records_has_the_lineage_of_its_text(tmp_path):
     """The event says that this is not what ran, and why."""
     (tmp_path / "job.py").write_text(JOB)
     nothing = tmp_path / "bin" / "spark-submit"

@@ -31,7 +31,7 @@ APPLICATION = """
 """The second attempt finds the totals of the first, and fails there."""
 
 
-def test_what_the_first_attempt_had_finished_stays(tmp_path):
+def test_finished_writes_of_the_first_attempt_stay(tmp_path):
     """YARN starts a driver that failed a second time; a shared disk has what both wrote, until it is read.
 
     The task configures Hadoop for its own job.

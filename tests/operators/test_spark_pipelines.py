@@ -91,7 +91,7 @@ def remotes(of_airflow):
 @pytest.mark.usefixtures("remotes")
 @pytest.mark.airflow
 @pytest.mark.spark
-def test_flows_of_pipelines_report_what_they_read_and_wrote(tmp_path):
+def test_flows_of_pipelines_report_their_lineage(tmp_path):
     """Views are seen through; a dry run has no dataset; one that fails has what had finished, and why."""
     pyspark = pytest.importorskip("pyspark")
     if tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 1):
@@ -154,7 +154,7 @@ def test_flows_of_pipelines_report_what_they_read_and_wrote(tmp_path):
 
 @pytest.mark.usefixtures("remotes")
 @pytest.mark.airflow
-def test_a_pipeline_on_a_server_has_what_its_sql_says(tmp_path):
+def test_a_pipeline_on_a_server_has_the_lineage_of_its_sql(tmp_path):
     """The event says that this is not what ran, and why; a dry run there misses nothing."""
     client = tmp_path / "nothing" / "pyspark" / "pipelines" / "cli.py"
     client.parent.mkdir(parents=True)

@@ -28,7 +28,7 @@ def test_arguments_and_templates_are_those_of_airflow():
 
 @pytest.mark.airflow
 @pytest.mark.spark
-def test_statements_of_spark_sql_report_what_they_read_and_wrote(tmp_path):
+def test_statements_of_spark_sql_report_their_lineage(tmp_path):
     """From text and from a file: tables by their location, columns by the query."""
     (tmp_path / "copy.sql").write_text(
         f"insert overwrite directory 'file:{tmp_path}/copy' using parquet\n"

@@ -77,7 +77,7 @@ def _run(home: Path, cluster: Cluster, **settings: str) -> DagRun:
 
 @pytest.mark.airflow
 @pytest.mark.spark
-def test_a_submitted_application_reports_what_it_read_and_wrote(tmp_path, cluster):
+def test_a_submitted_application_reports_its_lineage(tmp_path, cluster):
     """In client mode each task, mapped ones too, has its own datasets.
 
     The last event of a task whose driver is killed has what had ended, and says that there may be more.

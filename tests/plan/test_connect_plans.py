@@ -236,7 +236,7 @@ def test_save_as_table_of_delta_may_replace_some_rows():
     assert target.facts["replace_where"]
 
 
-def test_a_condition_by_which_rows_are_replaced_is_not_known():
+def test_a_condition_for_replacing_rows_is_unknown():
     """Only that there is one is recorded: it may have literals."""
     command = write(path="file:/data/out", format="delta", mode="Overwrite", replaces={"replace_where": True})
     assert any("the columns that decide which rows it replaces" in line for line in lineage(command))
@@ -276,7 +276,7 @@ BODIES = {
 _NOT_TOLD = "the expression of a subquery could not be told apart"
 
 
-def test_body_of_a_function_says_where_its_result_is_from():
+def test_sources_of_a_functions_result_are_read_from_its_body():
     """Spark draws the queries of functions beside those of the query; each body says how many it has."""
     result = lineage(write(path="file:/data/out"), FUNCTIONS, functions=BODIES)
     assert [" ".join(line.split()) for line in result if "<-" in line] == [

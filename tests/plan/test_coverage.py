@@ -70,13 +70,13 @@ def test_expressions_are_told_from_plans(version: str) -> None:
     assert [name for name in resolved if not names_expression(name)] == []
 
 
-def test_every_row_says_what_it_does() -> None:
+def test_every_row_has_a_description() -> None:
     """The page of covered classes prints the docstrings of rows."""
     silent = [name for name, row in {**ROWS, **EXPRESSIONS}.items() if not row.__doc__]
     assert silent == []
 
 
-def test_page_is_what_the_tables_say() -> None:
+def test_page_matches_the_tables() -> None:
     """`docs/coverage.md` is generated: run `python tools/coverage_page.py` after a change to a table."""
     done = subprocess.run(
         [sys.executable, str(TOOLS / "coverage_page.py"), "--check"],

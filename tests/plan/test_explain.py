@@ -95,9 +95,7 @@ def test_a_column_that_no_node_makes_is_a_gap() -> None:
         ("between(c#3, 1, 2)", {3}),
     ],
 )
-def test_the_name_tells_which_column_an_argument_of_a_function_means(
-    condition: str, expected: set[int]
-) -> None:
+def test_an_argument_of_a_function_finds_its_column_by_name(condition: str, expected: set[int]) -> None:
     """Spark prints the old id where it gave the columns of a relation that it reads twice new ones."""
     plan = (
         f"{WRITE}+- Project [a#1 AS x#9]\n   +- Join Cross\n      :- Relation [a#1,c#3] parquet\n"
@@ -116,7 +114,7 @@ def test_a_text_that_was_cut_has_no_plan() -> None:
 
 
 @pytest.mark.parametrize("columns", ["a#1", ""])
-def test_a_location_that_was_cut_says_which_setting_cures_it(columns: str) -> None:
+def test_a_location_that_was_cut_names_the_setting_that_cures_it(columns: str) -> None:
     """Spark cuts a location after a hundred characters: half a path would be another dataset."""
     scan = (
         f"Execute\n+- FileScan parquet [{columns}] Batched: true, Format: Parquet,"
@@ -261,7 +259,7 @@ BroadcastHashJoin [id#11L], [key#5L], Inner, BuildRight, false
 +- FileScan parquet [key#5L] Location: InMemoryFileIndex(1 paths)[file:/in/keys], ReadSchema: x"""
 
 
-def test_a_table_that_a_stream_is_joined_with_is_no_part_of_the_stream() -> None:
+def test_a_table_joined_to_a_stream_does_not_belong_to_the_stream() -> None:
     """A batch reads single files of its source's folder, and the other side as any query does."""
     plan = read_explain(explained(STREAM, SCANS))
     assert [[identity.id.name for identity in identify(fact["probed"])] for fact in plan.facts] == [
@@ -270,7 +268,7 @@ def test_a_table_that_a_stream_is_joined_with_is_no_part_of_the_stream() -> None
     ]
 
 
-def test_rows_that_stand_for_a_source_without_new_data_are_of_a_stream() -> None:
+def test_empty_rows_of_a_source_without_new_data_belong_to_a_stream() -> None:
     """Spark marks them as it marks all nodes of a stream."""
     analyzed = "~Project [a#1]\n+- {}LocalRelation <empty>, [a#1]"
     for mark, expected in (("~", True), ("", False)):

@@ -93,7 +93,7 @@ def test_filter_may_look_at_another_field_of_the_struct_it_keeps_one_of() -> Non
     assert used(call("ArrayFilter", call("CreateArray", field(struct, 0)), test)) == {(4, "v"), (4, "w")}
 
 
-def test_keys_decide_which_value_is_found() -> None:
+def test_keys_decide_the_value_of_a_lookup() -> None:
     """Those that a lambda makes, and those under which it puts values."""
     constant = call("CreateMap", LITERAL, built(V, W))
     renamed = call("TransformKeys", constant, function(call("Concat", KEY, KEYS), KEY, OTHER))

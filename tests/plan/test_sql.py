@@ -66,7 +66,7 @@ def test_query(rule: str, head: str, sql: str, expected: str) -> None:
         if "st.p " not in uses and (not sql.startswith("named_struct") or sql.endswith(")"))
     ],
 )
-def test_an_expression_means_what_spark_says_of_it(sql: str, uses: str) -> None:
+def test_an_expression_has_the_meaning_of_sparks_text(sql: str, uses: str) -> None:
     """The text of an expression, read here, and Spark's plan of it give the same edges."""
     evaluation = evaluate(read_query(f"select {sql} as v from t", Dialect("spark"), ["v"]))  # noqa: S608  read, never run
     ((_, value),) = evaluation.output
@@ -85,7 +85,7 @@ def test_an_expression_means_what_spark_says_of_it(sql: str, uses: str) -> None:
         "(" * 3000 + "select 1" + ")" * 3000,
     ],
 )
-def test_what_is_no_query_is_said_to_be_none(text: str) -> None:
+def test_a_text_that_is_not_a_query_is_reported(text: str) -> None:
     """Text that cannot be read is one kind of error, never one of the parser's."""
     with pytest.raises(SqlError):
         read_query(text, Dialect("postgres"), ["a"])
@@ -98,7 +98,7 @@ def test_what_is_no_query_is_said_to_be_none(text: str) -> None:
         ("select a from a remote('h', db.,)", "clickhouse"),
     ],
 )
-def test_text_over_which_the_parser_stumbles_is_no_query(text: str, dialect: str) -> None:
+def test_a_text_that_breaks_the_parser_is_not_a_query(text: str, dialect: str) -> None:
     """An error of the parser's own is the same as its refusal, and so is a tree with holes."""
     with pytest.raises(SqlError):
         read_query(text, Dialect(dialect), ["a"])

@@ -29,7 +29,7 @@ def said(body):
         ("(SELECT max(a) FROM t) + (SELECT max(b) FROM t)", "", "2 transformation"),
     ],
 )
-def test_body_says_how_arguments_act(body, parameters, expected):
+def test_effect_of_arguments_is_read_from_the_body(body, parameters, expected):
     """An unused argument is not a source; one that only chooses a value is CONDITIONAL."""
     assert said(read_body(body, parameters)) == expected
 

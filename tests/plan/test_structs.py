@@ -64,7 +64,7 @@ def test_a_field_of_a_value_is_that_field_alone(struct: Tree) -> None:
     assert used(field(struct, 1)) == {(2, "TRANSFORMATION")}
 
 
-def test_what_decides_which_element_it_is_acts_on_each_field() -> None:
+def test_the_choice_of_an_element_acts_on_each_field() -> None:
     """A position or a number of elements is not a field, and each field depends on it."""
     assert {key for key, _ in used(field(first(call("ArrayRepeat", STRUCT, COUNT)), 0))} == {1, 3}
     assert {key for key, _ in used(field(call("Get", ARRAY, COUNT), 0))} == {1, 3}

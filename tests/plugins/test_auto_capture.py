@@ -422,7 +422,7 @@ def test_named_operators_are_captured(listeners, monkeypatch, also):
     assert ("get_openlineage_facets_on_complete" in vars(subject.task)) is not bool(also)
 
 
-def test_a_task_that_is_told_to_stop_sends_what_it_did(listeners, monkeypatch):
+def test_a_task_that_is_told_to_stop_sends_its_finished_work(listeners, monkeypatch):
     """Its operator's own `on_kill` runs first, also one that fails."""
     stopped = []
     monkeypatch.setattr(

@@ -87,7 +87,7 @@ def reasons(event: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("settings", [CAPTURE, {**CAPTURE, **EXTRACTOR}], ids=["alone", "with extractor"])
-def test_every_job_carries_what_writes_it_down(tmp_path, settings):
+def test_every_job_carries_the_agent(tmp_path, settings):
     """Each START has the lineage of the text; each end has it too if no driver has written records."""
     dag_run, calls = run(tmp_path, {**settings, **NAMED})
     assert datasets(events(dag_run, "start")) == PLANNED
@@ -109,7 +109,7 @@ def test_every_job_carries_what_writes_it_down(tmp_path, settings):
     assert "Write package.module.Class = KIND" in warning
 
 
-def test_the_extractor_alone_says_what_the_text_says_and_what_to_set(tmp_path):
+def test_the_extractor_alone_has_the_texts_lineage_and_names_the_setting(tmp_path):
     """Nothing of the job is changed. The provider knows subclasses not at all."""
     dag_run, calls = run(tmp_path, {**EXTRACTOR, **NAMED})
     known = {task: target for task, target in PLANNED.items() if task not in ("nightly", "own_hook")}

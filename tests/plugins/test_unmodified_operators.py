@@ -107,7 +107,7 @@ def test_each_execution_is_a_child_run(captured):
         assert names[f"unmodified.{task}.{output}"] == 1, output
 
 
-def test_what_the_provider_reports_by_itself_stays(captured):
+def test_the_providers_own_facets_stay(captured):
     """Source code of a function, the operator's attributes, and an operator's own facets."""
     _, dag_run = captured
     ends = dict(events(dag_run, "complete"))
@@ -127,7 +127,7 @@ def test_a_task_without_spark_and_one_that_is_left_out_have_nothing_of_ours(capt
         assert not any(key.startswith("sparkLineage") for key in event["run"]["facets"]), task
 
 
-def test_start_says_what_the_text_of_a_job_says(captured):
+def test_start_has_the_lineage_of_a_jobs_text(captured):
     """A function may do anything; a statement names its tables."""
     home, dag_run = captured
     starts = {task: [each["name"] for each in event["outputs"]] for task, event in events(dag_run, "start")}

@@ -79,6 +79,6 @@ def test_an_event_lists_a_hundred_executions_and_counts_all():
     assert (facet.count, facet.failedCount, len(facet.executions)) == (250, 125, 100)
 
 
-def test_nothing_done_says_nothing():
+def test_nothing_captured_gives_no_facet():
     """No application and no execution: no facet at all."""
     assert application_facets(()) == executions_facets(()) == {}

@@ -62,6 +62,6 @@ def test_sql_and_dataframe_code_have_the_same_lineage(prover, plan):
 
 @some
 @given(plan=plans(), name=st.sampled_from(sorted(WAYS)), after=st.integers(0, 4))
-def test_what_changes_no_meaning_changes_no_lineage(prover, plan, name, after):
+def test_rewriting_without_another_meaning_changes_no_lineage(prover, plan, name, after):
     """An alias, a view, a CTE, a cache and a checkpoint in the middle are not seen."""
     assert prover.capture(plan.as_frame(WAYS[name], after)).text == prover.capture(plan.as_frame()).text

@@ -15,7 +15,7 @@ CHOSEN = sorted(random.Random(31).sample(row_level.queries(), QUICK), key=lambda
 
 
 @pytest.mark.parametrize("query", CHOSEN, ids=lambda query: query.name)
-def test_what_changes_with_a_column_has_an_edge_from_it(prover_on_lakes, query):
+def test_dependent_columns_have_an_edge(prover_on_lakes, query):
     """Each column of the table afterwards has edges from its former values and from the new ones."""
     verdict = prover_on_lakes.prove(query, thorough=False)
     assert verdict.problems == []

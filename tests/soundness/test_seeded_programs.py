@@ -36,7 +36,7 @@ def runners():
 
 @pytest.mark.spark
 @pytest.mark.parametrize("seed", CHOSEN)
-def test_what_is_said_of_datasets_is_so(runners, seed, tmp_path_factory):
+def test_lineage_of_datasets_is_true(runners, seed, tmp_path_factory):
     """Datasets that exist, were read, made, renamed or dropped, and the counts of rows, files and bytes."""
     import session
     from program_runs import Runner
@@ -94,7 +94,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_the_comparison_finds_what_is_not_so(name):
+def test_the_comparison_finds_false_statements(name):
     """Each kind of false statement is found, and none that has a gap."""
     lineage, before, after, wanted = WRONG[name]
     steps = [step(before, after, (PLACE,) if name == "not read" else ())]
@@ -103,7 +103,7 @@ def test_the_comparison_finds_what_is_not_so(name):
     assert differences(replace(lineage, gaps=(Gap("x", "not known"),)), steps) == []
 
 
-def test_the_comparison_finds_nothing_in_what_is_so():
+def test_the_comparison_finds_nothing_in_true_statements():
     """An append of two rows, with its name, its read and its counts."""
     link = Symlink("file:/wh", "db.t")
     read = Input(Dataset(Identity(DatasetId("file", PLACE))), Statistics(rows=3, files=1))

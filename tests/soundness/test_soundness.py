@@ -18,7 +18,7 @@ CHOSEN = sorted(random.Random(4).sample(PLAIN, QUICK), key=lambda query: query.n
 
 
 @pytest.mark.parametrize("query", CHOSEN, ids=lambda query: query.name)
-def test_what_changes_with_a_column_has_an_edge_from_it(prover, query):
+def test_dependent_columns_have_an_edge(prover, query):
     """No output column changes with a base column that it has no edge from; the lineage is as expected."""
     verdict = prover.prove(query, thorough=False)
     assert verdict.problems == []

@@ -39,7 +39,7 @@ def test_embedded_metastore_is_its_warehouse() -> None:
     assert symlinks({**HIVE, "warehouse": "s3a://lake/wh/"}) == (Symlink("s3://lake/wh", "db.t"),)
 
 
-def test_address_of_a_metastore_that_is_not_used_is_no_name() -> None:
+def test_the_address_of_an_unused_metastore_names_nothing() -> None:
     """A setting in a shared file does not make a table one of Hive's."""
     facts = {**HIVE, "catalog_kind": "in-memory", "metastore_uris": "thrift://meta:9083"}
     assert symlinks(facts) == (Symlink("file:/wh", "db.t"),)

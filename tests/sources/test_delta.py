@@ -66,7 +66,7 @@ def test_a_path_without_a_scheme_lies_in_the_default_file_system():
         ({"origins": []}, False),
     ],
 )
-def test_what_delta_reads_for_itself_is_nobodys_read(facts, internal):
+def test_deltas_own_reads_are_left_out(facts, internal):
     """The transaction log, and the files that a command of Delta's chose; a stream's files are the user's."""
     assert source_of(facts).is_internal() is internal
 
@@ -100,6 +100,6 @@ def test_a_dynamic_overwrite_keeps_partitions(facts, keeps):
         ({"replace_where": True}, None),
     ],
 )
-def test_columns_of_a_condition_are_named_without_what_spark_puts_around_them(facts, columns):
+def test_columns_of_a_condition_are_named_without_sparks_additions(facts, columns):
     """A condition whose columns are unknown gives None, not an empty list."""
     assert source_of(facts).replaced_by() == columns

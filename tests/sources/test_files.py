@@ -263,7 +263,7 @@ def test_table_of_unity_catalog_is_its_location(location: str, expected: Dataset
     assert identity.catalog is None
 
 
-def test_table_without_a_database_is_no_symlink() -> None:
+def test_a_table_without_a_database_gives_no_symlink() -> None:
     """A bare name could be any database's table."""
     (identity,) = identify({"paths": "file:/wh/t", "table": ["t"], "warehouse": "file:/wh"})
     assert identity.symlinks == ()

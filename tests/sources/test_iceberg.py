@@ -46,7 +46,7 @@ def test_a_table_is_named_by_its_location_at_a_snapshot():
         ({}, "hive", "s3://lake/"),
     ],
 )
-def test_the_catalog_is_told_by_the_sessions_settings(settings, expected, namespace):
+def test_the_catalog_is_known_from_the_sessions_settings(settings, expected, namespace):
     """A catalog with a server of its own names its tables by the address, every other by its warehouse."""
     facts = {key: value for key, value in TABLE.items() if key != "catalog_type"}
     (identity,) = identify({**facts, **settings})
@@ -131,7 +131,7 @@ def test_a_table_by_path_has_no_catalog():
     assert identity.catalog is None
 
 
-def test_what_a_procedure_reads_for_itself_is_nobodys_read():
+def test_a_procedures_own_reads_are_left_out():
     """Expiring snapshots lists the files of a metadata file, by a name that no user writes."""
     assert source_of({"v2_table": "/lake/db/t/metadata/v2.metadata.json#all_manifests"}).is_internal()
     assert not source_of({"v2_table": "hc.db.t.all_manifests"}).is_internal()

@@ -118,7 +118,7 @@ def test_table_of_a_database_outside_the_spec(url: str, table: str, namespace: s
     assert name(url, table) == DatasetId(namespace, expected)
 
 
-def test_properties_say_what_the_url_leaves_out() -> None:
+def test_properties_complete_the_url() -> None:
     """A database may be given as an option of the read, and the URL goes first."""
     assert name("jdbc:sqlserver://h", "t", databasename="db").name == "db.dbo.t"
     assert name("jdbc:sqlserver://h;databaseName=a", "t", databasename="db").name == "a.dbo.t"
@@ -176,7 +176,7 @@ def test_a_table_of_sparks_catalog_is_a_symlink() -> None:
         ("a join b on a.x = b.x", "select * from a join b on a.x = b.x"),
     ],
 )
-def test_what_is_no_table_is_a_query(text: str, query: str) -> None:
+def test_any_text_but_a_table_name_is_a_query(text: str, query: str) -> None:
     """JDBC takes everything that FROM allows; anything but a name is SQL, in its database's dialect."""
     read = source_of({"url": "jdbc:postgresql://h/db", "dbtable": text}).query()
     assert read is not None
@@ -196,7 +196,7 @@ def test_what_is_no_table_is_a_query(text: str, query: str) -> None:
         ({}, None),
     ],
 )
-def test_options_say_in_which_sql_a_database_is_asked(options: dict[str, str], dialect: str | None) -> None:
+def test_options_give_the_sql_dialect_of_a_database(options: dict[str, str], dialect: str | None) -> None:
     """A database that is not in the table has no SQL that is known, one of the standard's has."""
     assert databases.dialect_of(options) == dialect
 
@@ -223,7 +223,7 @@ def test_predicates_that_a_read_is_divided_by_take_some_rows(text: str, query: s
 
 
 @pytest.mark.parametrize("text", ["orders", "s.orders", "orders o", "s.orders as o", '"a b"."c"', " orders "])
-def test_a_table_is_no_query(text: str) -> None:
+def test_a_table_is_not_a_query(text: str) -> None:
     """A table with an alias is a table."""
     assert source_of({"url": "jdbc:postgresql://h/db", "dbtable": text}).query() is None
 

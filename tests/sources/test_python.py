@@ -22,7 +22,7 @@ def test_options_that_place_data_are_the_name() -> None:
     assert named(path="/in/people").known
 
 
-def test_a_login_is_no_part_of_the_name() -> None:
+def test_a_login_does_not_belong_to_the_name() -> None:
     """Neither the login nor a request's extras tell which data it is."""
     assert named(url="https://etl:pw@shop.example/v1?token=abc").id.name == "https://shop.example/v1"
 

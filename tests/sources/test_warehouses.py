@@ -133,7 +133,7 @@ def test_a_query_is_read(options: dict[str, str]) -> None:
         ),
     ],
 )
-def test_an_unknown_source_is_named_by_what_it_says(facts: Facts, namespace: str, name: str) -> None:
+def test_an_unknown_source_is_named_by_its_facts(facts: Facts, namespace: str, name: str) -> None:
     """The best name that there is, and the lineage says that no source knows it."""
     (identity,) = identify(facts)
     assert (identity.id, identity.known) == (DatasetId(namespace, name), False)

@@ -111,7 +111,7 @@ def test_each_attempt_of_a_driver_has_files_of_its_own(collected):
     assert [gap.reason for gap in run.lineage.gaps] == ["something was lost", UNFINISHED]
 
 
-def test_a_driver_that_wrote_nothing_is_told_by_its_place(collected):
+def test_a_driver_without_files_is_reported_with_its_folder(collected):
     """Three causes look alike here; only the driver's log has the right one."""
     (gap,) = collected(lambda folder: None).run().lineage.gaps
     assert gap.reason.startswith("the driver has written nothing: ")

@@ -67,7 +67,7 @@ def test_files_are_those_that_the_specification_includes(tmp_path: Path):
     assert statements(spec, files).startswith("USE `lake`.`sales`;")
 
 
-def test_what_is_no_specification_has_no_files(tmp_path: Path):
+def test_a_file_that_is_not_a_specification_has_no_files(tmp_path: Path):
     """An empty file, for example: Spark refuses it, and lineage has nothing to say."""
     path = tmp_path / "spec.yml"
     path.write_text("")

@@ -48,7 +48,7 @@ def test_properties_do_not_go_where_spark_loses_them(job):
     assert machine.hook._env_vars is None
 
 
-def test_what_the_user_gave_stays_and_counts(job):
+def test_the_users_settings_stay_and_count(job):
     """Their options come last, so that theirs is the value where both have one."""
     given = {"PYSPARK_SUBMIT_ARGS": "--jars a.jar --conf spark.b=theirs pyspark-shell", "OTHER": "x"}
     server = job("server", env_vars=given)

@@ -37,7 +37,7 @@ def test_events_may_be_plain(events):
         (None, [EVENT], "The expected events are null; give"),
     ],
 )
-def test_what_is_none_of_these_is_refused(expected, events, said):
+def test_other_arguments_are_refused(expected, events, said):
     """A wrong argument is named, and what to give instead."""
     with pytest.raises(BadInputError) as error:
         assert_lineage(expected, events)
@@ -53,7 +53,7 @@ def test_one_rule_needs_no_list():
         compare(Expected.of({KEY: {}}), Events.of([EVENT]), without="strat_first")
 
 
-def test_what_is_kept_is_said_as_it_is(tmp_path):
+def test_a_failure_names_the_kept_events(tmp_path):
     """A failure says where the events are; of events in memory it says nothing."""
     file = tmp_path / "events.jsonl"
     file.write_text(json.dumps(EVENT))

@@ -192,7 +192,7 @@ def test_a_matcher_as_name_takes_the_nearest_that_it_accepts(tmp_path):
     ]
 
 
-def test_a_name_weighs_more_than_what_it_names(tmp_path):
+def test_a_name_weighs_more_than_its_facets(tmp_path):
     """Two matchers as names are told apart by the names they accept, however wrong the rest is."""
     file = tmp_path / "dag.yaml"
     file.write_text(
@@ -354,7 +354,7 @@ unexpected  dag.extra.event.start  (event 2)
         r'{namespace: file, name: "a\nb", facets: {x: !optional {$match: regex, value: x+}}}',
     ],
 )
-def test_what_is_missing_is_shown_as_the_yaml_that_was_written(tmp_path, written):
+def test_a_missing_expectation_is_shown_as_its_yaml(tmp_path, written):
     """A person finds a missing output in the file by the text shown, matchers and all."""
     file = tmp_path / "dag.yaml"
     file.write_text(f"{KEY}:\n  outputs: [{written}]\n")

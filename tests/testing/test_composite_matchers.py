@@ -136,7 +136,7 @@ WRONG: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("written", "message"), WRONG, ids=[case[0] for case in WRONG])
-def test_what_a_matcher_may_not_hold(tmp_path, written, message):
+def test_wrong_contents_of_a_matcher_are_refused(tmp_path, written, message):
     """A matcher that could accept everything, or nothing, is an error that names the file and the cure."""
     with pytest.raises(BadInputError, match=message) as caught:
         check(tmp_path, written, {})
@@ -179,7 +179,7 @@ def test_variables_inside_matchers(tmp_path):
         check(tmp_path, written, "x", HOST="a", LEAST="few")
 
 
-def test_two_matchers_on_one_value_are_no_yaml(tmp_path):
+def test_two_matchers_on_one_value_are_not_yaml(tmp_path):
     """A tag takes no other tag; the JSON form inside of it does the same."""
     with pytest.raises(BadInputError, match="line 3: not YAML"):
         check(tmp_path, "!optional !uuid", UUID)
@@ -187,7 +187,7 @@ def test_two_matchers_on_one_value_are_no_yaml(tmp_path):
 
 @pytest.mark.parametrize("part", ["inputs", "outputs"])
 @pytest.mark.parametrize("one", ["any", "one_of"])
-def test_datasets_are_a_set_whatever_stands_among_them(part, one):
+def test_datasets_are_a_set_also_with_matchers_among_them(part, one):
     """One matcher without a name does not put an order on a list that is a set by the spec."""
     names = [{"namespace": "a", "name": name} for name in "xyz"]
     held = {"$match": "any"} if one == "any" else {"$match": "one_of", "value": [names[1], names[0]]}

@@ -11,7 +11,7 @@ from airflow_provider_spark_lineage.draft_rules import RULES
 from airflow_provider_spark_lineage.testing import Events, draft_expected, read_expected
 
 
-def test_a_new_file_expects_what_was_emitted(tmp_path, shop):
+def test_a_new_file_expects_the_emitted_events(tmp_path, shop):
     """A draft passes at once, names every event by its key, and lists the additions."""
     file = tmp_path / "new" / "shop.yaml"
     updated = update(file, shop)
@@ -22,7 +22,7 @@ def test_a_new_file_expects_what_was_emitted(tmp_path, shop):
     assert draft_expected(Events.of(shop), variables=VARIABLES) == file.read_text()
 
 
-def test_a_draft_has_matchers_for_what_varies():
+def test_a_draft_has_matchers_for_varying_values():
     """Ids, times, applications and measured numbers become matchers, also in the middle of a text."""
     values = {
         "id": "018f3a5e-7d2b-7c43-8f6a-000000000001",
@@ -89,7 +89,7 @@ def test_an_instance_without_an_index_shares_the_key(tmp_path, shop):
     assert {event.key for event in read_expected(file).events} == {"shop.by.part.event.start"}
 
 
-def test_columns_without_edges_are_said_to_have_none(tmp_path, shop):
+def test_columns_without_edges_are_drafted_without_edges(tmp_path, shop):
     """An expected object accepts any unmentioned field, so a draft mentions absent ones."""
     facets = shop[1]["outputs"][0]["facets"]
     del facets["columnLineage"]["fields"]["total"], facets["columnLineage"]["dataset"]

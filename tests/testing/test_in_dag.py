@@ -115,7 +115,7 @@ def test_fifty_tasks_that_emit_at_once_lose_nothing(run: Run, tmp_path: Path, ai
 
 
 @needs_variables
-def test_where_events_differ_they_are_kept_and_said_to_be(run: Run) -> None:
+def test_differing_events_are_kept_and_reported(run: Run) -> None:
     """The task fails with all differences, and its events do not disturb the next run."""
     settings = {"AIRFLOW__OPENLINEAGE__TRANSPORT": VARIABLES}
     result = run("wrong", settings=settings)

@@ -79,7 +79,7 @@ def test_events_lie_where_the_client_writes_them() -> None:
         "läden.a.b.event.complete",
     ],
 )
-def test_the_key_of_a_variable_says_its_event_and_when(event_key: str) -> None:
+def test_the_key_of_a_variable_has_its_event_and_time(event_key: str) -> None:
     """It fits into Airflow's 250 letters, holds no odd ones, is found by DAG, and sorts by time."""
     subject, _, kind = event_key.rpartition(".event.")
     event = Event({"run": {}, "eventType": kind.upper(), "job": {"name": subject}})
@@ -93,7 +93,7 @@ def test_the_key_of_a_variable_says_its_event_and_when(event_key: str) -> None:
         assert key.startswith(prefix_of_dag(event.key.split(".")[0]))
 
 
-def test_other_variables_are_no_events() -> None:
+def test_other_variables_are_not_events() -> None:
     """A team's own Variables may begin with the name of a DAG."""
     assert emitted_ns("shop.settings") is None
 

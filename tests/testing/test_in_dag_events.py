@@ -69,7 +69,7 @@ def seen(*documents: dict[str, Any]) -> list[str]:
     return [event.run_id for event in TASK.select(Events.of(documents))]
 
 
-def test_other_runs_of_the_dag_are_not_looked_at_nor_what_is_below_them() -> None:
+def test_other_runs_of_the_dag_and_runs_below_them_are_skipped() -> None:
     """A file holds what all runs emitted, at the same time too."""
     mine, other = task("load"), task("load", run="r2")
     own_child = child("spark.q", mine)
@@ -147,7 +147,7 @@ def test_variables_of_others_are_neither_compared_nor_deleted(variables: Variabl
     assert left(variables) == sorted(event["run"]["runId"] for event in others)
 
 
-def test_what_came_after_the_last_look_stays(variables: Variables) -> None:
+def test_variables_after_the_last_look_stay(variables: Variables) -> None:
     """An event that nobody compared is evidence."""
     variables.emit(task("load"))
     store = VariableStore(TASK)
@@ -157,7 +157,7 @@ def test_what_came_after_the_last_look_stays(variables: Variables) -> None:
     assert len(variables) == 1
 
 
-def test_where_another_dag_says_who_started_it_only_that_run_counts() -> None:
+def test_a_triggered_dag_run_belongs_to_the_run_that_started_it() -> None:
     """Two runs may trigger the same DAG at the same time; what nobody started is of no run."""
     mine, other = task("load"), task("load", run="r2")
     runs = {}
@@ -177,7 +177,7 @@ def test_where_another_dag_says_who_started_it_only_that_run_counts() -> None:
     assert events == ["shop r1 load 1", "b r8 0", "b r8 x 1", "b.x.q below b r8 x 1"]
 
 
-def test_what_is_gone_when_it_is_read_is_not_there(
+def test_a_variable_deleted_before_its_read_counts_as_absent(
     variables: Variables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another check may delete its Variables meanwhile; text that is not JSON is reported."""

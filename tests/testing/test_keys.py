@@ -59,7 +59,7 @@ def found(report: Report) -> list[tuple[str, str, str]]:
         ("c#.event.start", ("c#", "start", None, None)),
     ],
 )
-def test_what_a_key_says(text, parts):
+def test_keys_are_parsed_and_printed(text, parts):
     """Only numbers in an address make an address; everything before it is the name, dots and all."""
     key = parse_key(text)
     assert (key.subject, key.type, key.map_index, key.try_number) == parts
@@ -185,7 +185,7 @@ def test_only_the_instance_of_a_key_is_compared():
     assert len(found(check({f"{name}[1]#2.event.start": {}}, *events, scope="dags"))) == 8
 
 
-def test_what_is_expected_of_an_instance_is_compared_by_keys():
+def test_expectations_of_an_instance_are_compared_by_keys():
     """Leaving the other instances out must not leave out the instance of the key."""
     key = "my.dag.group.task[1].event.start"
     events = [task(0), task(1)]
@@ -229,7 +229,7 @@ def test_a_job_whose_name_looks_like_an_address():
 
 
 @pytest.mark.parametrize("value", [0, -1, True, "1", 1.0, None])
-def test_what_is_no_try(value):
+def test_wrong_numbers_of_tries_are_refused(value):
     """Tries count from 1, as integers; anything else is not the number of a try."""
     event = task(None)
     event["run"]["facets"]["airflow"]["taskInstance"]["try_number"] = value

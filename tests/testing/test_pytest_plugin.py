@@ -238,7 +238,7 @@ def test_no_file(run_dag):
 """
 
 
-def test_what_is_no_dag_to_run_is_refused_with_the_cure(suite: Run) -> None:
+def test_a_dag_that_cannot_run_is_refused_with_the_cure(suite: Run) -> None:
     """One sentence, and no traceback, for each mistake that can be seen before Airflow starts."""
     stub = "\n@pytest.fixture(scope='session')\ndef airflow_metadata(tmp_path_factory):\n    return None\n"
     done = suite(RUNS + stub, "-k", "not object")
@@ -267,7 +267,7 @@ def test_expected_files_are_written_and_kept(suite: Run, pytester: pytest.Pytest
     assert pytester.path.joinpath("new.yaml").read_text() == written
 
 
-def test_workers_of_xdist_say_what_was_written(suite: Run) -> None:
+def test_workers_of_xdist_report_written_files(suite: Run) -> None:
     """The summary is the controller's, the files are the workers' work."""
     done = suite(GOOD.replace("shop.yaml", "new.yaml"), "--update-expected", "-n", "1")
     done.stdout.fnmatch_lines(["*new.yaml: written*"])

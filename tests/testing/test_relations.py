@@ -208,7 +208,7 @@ def test_tasks_without_events_of_their_dag():
     assert broken(events) == [("parents", "8", "run.facets.parent.run.runId")]
 
 
-def test_parents_may_be_outside_of_what_is_compared():
+def test_parents_may_be_outside_of_the_compared_events():
     """A child job of a DAG that the file does not name still counts as a parent."""
     events = whole_run()
     other = child("START", 60, 3), child("COMPLETE", 60, 4)
@@ -223,7 +223,7 @@ def test_parents_may_be_outside_of_what_is_compared():
     assert report.text().splitlines()[-1] == "2 events match, 0 differ"
 
 
-def test_what_is_not_compared_is_not_related():
+def test_events_that_are_not_compared_are_not_related():
     """A broken run of another DAG does not concern a file without that DAG."""
     events = whole_run()
     stray = {**events[0], "job": {"namespace": "tests", "name": "other.t"}}
@@ -262,7 +262,7 @@ relation    one_run_id: shop.shaky.event.complete  (event 13, try 2)
     assert report.as_dict()["broken"] == ["one_run_id"]
 
 
-def test_several_problems_of_one_event_stand_together():
+def test_several_problems_of_one_event_are_one_entry():
     """All problems of one event with the schemas are one entry."""
     events = whole_run()
     del events[0]["producer"], events[0]["eventTime"]
@@ -279,7 +279,7 @@ def test_a_rule_that_does_not_exist():
         report_of(whole_run(), without=("unique_key",))
 
 
-def test_without_jsonschema_rs_the_cure_is_said(monkeypatch):
+def test_without_jsonschema_rs_the_cure_is_given(monkeypatch):
     """Events that cannot be checked are not good, unless the caller turns the relation off."""
     monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'airflow-provider-spark-lineage\[testing\]'"):

@@ -140,7 +140,7 @@ GOOD: list[tuple[str, Change]] = [
 
 
 @pytest.mark.parametrize("change", [case[1] for case in GOOD], ids=[case[0] for case in GOOD])
-def test_what_airflow_does_breaks_nothing(change):
+def test_airflows_own_events_break_no_relation(change):
     """Rules raise no false alarm at the events of a good deployment."""
     events = whole_run()
     change(events)

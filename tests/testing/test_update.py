@@ -21,7 +21,7 @@ dag.other.event.start: {inputs: [] , job:   {name: !any }}  # this stays as it i
 """
 
 
-def test_only_keys_with_changes_are_written_anew(tmp_path):
+def test_only_keys_with_changes_are_rewritten(tmp_path):
     """In them, values and matchers that hold stay; the text of all other keys stays as it is."""
     file = tmp_path / "dag.yaml"
     file.write_text(EXPECTED)

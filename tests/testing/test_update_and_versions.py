@@ -5,7 +5,7 @@ from __future__ import annotations
 from testing.updating import refreshed
 
 
-def test_what_is_for_other_versions_stays(tmp_path):
+def test_expectations_for_other_versions_stay(tmp_path):
     """An event that `when:` keeps for another version is neither compared nor removed."""
     text = (
         "dag.task.event.start:\n- when: {spark: '<4'}\n  run: {facets: {own: {a: 1}}}\n"
@@ -18,7 +18,7 @@ def test_what_is_for_other_versions_stays(tmp_path):
     assert new.endswith("dag.old.event.start: {when: {spark: '<4'}}\n")
 
 
-def test_what_is_for_these_versions_keeps_its_condition(tmp_path):
+def test_expectations_for_these_versions_keep_their_condition(tmp_path):
     """Also if nothing else of the event stays."""
     text = (
         "when: {airflow: '>=3'}\ndag.task.event.start: {when: {spark: '>=4'}, run: {facets: {own: {a: 1}}}}\n"

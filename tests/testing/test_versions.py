@@ -63,7 +63,7 @@ def test_an_event_whose_variants_are_all_for_others(tmp_path):
     assert difference.reason == "no event with this key is expected for these versions"
 
 
-def test_what_the_caller_says_wins(tmp_path):
+def test_the_callers_version_wins(tmp_path):
     """The events' own version comes second, the installed one third."""
     text = f"{KEY}: {{when: {{spark: '==3.5.0.1'}}}}\n"
     ours, theirs = event(name="Spark", version="3.5.0.1"), event(version="3.5.0.1")
