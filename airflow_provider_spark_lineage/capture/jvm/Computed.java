@@ -6,16 +6,16 @@ import scala.util.Try;
 /**
  * Reads what a `QueryExecution` has computed, and nothing that failed.
  *
- * Since Spark 4.0 it keeps an error in a `LazyTry`, and everyone who asks gets the same error, whose stack trace
- * then has the frames of who asked last: the program may print it later. Before 4.0 it computes again what
- * failed, and may succeed.
+ * Since Spark 4.0 it keeps an error in a `LazyTry`, and every caller gets the same error, whose stack trace
+ * then has the frames of the last caller: the program may print it later. Before 4.0 it computes a failed
+ * value again, and may succeed.
  */
 public class Computed {
     private Computed() {
     }
 
     /**
-     * Returns a value by the name of its method; null if it failed. What was not computed so far is null where
+     * Returns a value by the name of its method; null if it failed. A value not computed so far is null if
      * the query failed, else it is computed.
      */
     public static Object read(Object query, String name, boolean failed) throws Exception {

@@ -15,7 +15,7 @@ import org.apache.spark.util.AccumulatorV2;
 /**
  * Writes Spark's SQL metrics: one entry for each physical scan and write.
  *
- * Of an adaptive plan, the final plan is read.
+ * An adaptive plan is read in its final form.
  */
 public class Counts {
     private static final String[] OPERATORS = {
@@ -52,7 +52,7 @@ public class Counts {
                 entry(query, out, node, cached, sampled);
             }
             if (node.nodeName().equals(EXCHANGE)) {
-                // To sample the ranges, Spark runs what is below a second time, but nothing below another exchange.
+                // Spark runs the nodes below a second time to sample the ranges, down to the next exchange.
                 sampled = node.simpleString().indexOf(BY_RANGE) >= 0;
             }
             Boolean sampledBelow = Boolean.valueOf(sampled);

@@ -26,13 +26,13 @@ public class Execution {
     /** `SparkListenerSQLExecutionEnd`, once it is there. */
     public Object end;
 
-    /** How many jobs it started, without those of nested executions. */
+    /** Number of jobs that it started, without those of nested executions. */
     public int jobs = 0;
 
     /** The last of these jobs. */
     public SparkListenerJobStart lastJob = null;
 
-    /** How many of its stages ended, and what their tasks wrote. */
+    /** Stages that ended, and the rows and bytes that their tasks wrote. */
     public int stages = 0;
     public long rows = 0;
     public long bytes = 0;

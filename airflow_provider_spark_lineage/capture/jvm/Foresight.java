@@ -14,7 +14,7 @@ import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.internal.SessionState;
 
 /**
- * Reads, before a statement runs, what it drops and whether what it creates exists already.
+ * Reads, before a statement runs, the tables that it drops, and whether those that it creates exist.
  *
  * When Spark reports a DROP, the catalog does not know the table any more.
  */

@@ -10,7 +10,7 @@ import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.StageInfo;
 import org.apache.spark.storage.RDDInfo;
 
-/** The jobs that one call over an RDD started, and what their tasks read and wrote. */
+/** The jobs that one call over an RDD started, and the counts of their tasks. */
 public class Jobs {
     private final Set running = new HashSet();
     /** Stages with an RDD that has no parents: they read from outside of Spark. */
@@ -72,7 +72,7 @@ public class Jobs {
         running.remove(Integer.valueOf(job));
     }
 
-    /** Writes how many there were, `read` if one stage read everything, and `written`; only exact counts. */
+    /** Writes the number of jobs, `read` if one stage read everything, and `written`; only exact counts. */
     public void write(Json out) {
         boolean isDone = isExact && running.isEmpty();
         out.open('{');

@@ -29,7 +29,7 @@ public class MaskedSql {
     /** Statements whose rest is not SQL, behind a word that names a setting or a kind of resource. */
     private static final Set RAW = new HashSet(Arrays.asList(new String[] {"SET", "RESET", "ADD", "LIST"}));
 
-    /** What follows SET if the rest is SQL. */
+    /** Words behind SET if the rest is SQL. */
     private static final Set READ = new HashSet(Arrays.asList(new String[] {"VARIABLE", "VAR", "CATALOG"}));
 
     /** Tokens that a statement may follow, also in a script. */
@@ -76,7 +76,7 @@ public class MaskedSql {
         return masked.out.toString().trim();
     }
 
-    /** Adds what is between words; a comment becomes a space. */
+    /** Adds the text between words; a comment becomes a space. */
     private void space(String text) {
         if (state == IN_NAME) {
             state = BEHIND_NAME;

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  * The language of paths is described in docs/design.md: "The language of probes".
  */
 public class Paths {
-    /** Parts of Spark's messages about what was dropped before its command was reported. */
+    /** Parts of Spark's messages about objects that were dropped before its command was reported. */
     private static final String[] GONE = {
         "does not exist", "TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "NoSuchTableException",
     };

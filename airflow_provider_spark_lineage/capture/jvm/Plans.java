@@ -27,11 +27,11 @@ import org.apache.spark.sql.types.StructField;
  * Writes a logical plan as JSON: a tree is the list of its nodes, each before its children.
  *
  * The shape is that of Spark's own `TreeNode.toJSON`, which takes hundreds of times as long and fails on
- * some classes. What lineage does not need is left out: the values of literals, and
+ * some classes. Parts that lineage does not need are left out: the values of literals, and
  * fields that may repeat them. A column is written in full once, with a number, and then by its number alone.
  */
 public class Plans {
-    /** Which nodes of a plan are probed: all that a source has probes for, its leaves alone, or none. */
+    /** Nodes of a plan to probe: all that a source has probes for, its leaves alone, or none. */
     private static final int ALL = 2;
     private static final int LEAVES = 1;
     private static final int NONE = 0;
@@ -64,7 +64,7 @@ public class Plans {
     /** Ids of columns without an alias -> the name that Spark made; null where all names stay. */
     private final Map unnamed;
 
-    /** Those of `unnamed` whose names are left out. */
+    /** Columns of `unnamed` whose names are left out. */
     private final Map hidden;
 
     /** Names of columns that the plan writes to a dataset. */

@@ -24,7 +24,7 @@ public class Query {
     public final Reader reader;
     public final Object session;
 
-    /** When the execution started and ended, in milliseconds since 1970; null if it has not run. */
+    /** Start and end of the execution, in milliseconds since 1970; null if it has not run. */
     public final Long started;
     public final Long ended;
     private final QueryExecution query;
@@ -455,7 +455,7 @@ public class Query {
         }
     }
 
-    /** Returns what was lost with the first line of the reason; Python removes secrets, then cuts it. */
+    /** Returns `what` was lost with the first line of the reason; Python removes secrets, then cuts it. */
     public static String sentence(Texts texts, String what, Throwable error) {
         String reason = texts.message(error).trim().split("\n")[0];
         String shown = reason.length() > MOST_LETTERS ? reason.substring(0, MOST_LETTERS) : reason;

@@ -17,7 +17,7 @@ import org.apache.spark.SparkContext;
 public class Reader {
     /** Simple class name of a plan node -> its probes in order of precedence, each a map as Python wrote it. */
     public final Map probes;
-    /** The same, for what is read before a statement runs. */
+    /** The same for facts read before a statement runs. */
     public final Map before;
     public final Foresight foresight = new Foresight(this);
     public final Set targets = new HashSet();
@@ -64,7 +64,7 @@ public class Reader {
         return new Query(this, session, query).read(limit);
     }
 
-    /** Returns what a query has computed, by the name of its method; null if it failed or was not computed. */
+    /** Returns a value that a query has computed, by its method; null if it failed or is not computed. */
     public Object computed(Object query, String name) throws Exception {
         return Computed.read(query, name, true);
     }
