@@ -31,7 +31,7 @@ def timed_ms(action: Callable[[], object]) -> float:
 
 
 def small_queries(spark: Any, folder: Path, count: int) -> None:
-    """Print what capture adds to an aggregation of a small file."""
+    """Print the cost of capture for an aggregation of a small file."""
     from airflow_provider_spark_lineage import capture_lineage
 
     path = str(folder / "orders")

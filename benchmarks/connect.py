@@ -43,7 +43,7 @@ def actions(spark: Any, folder: Path) -> dict[str, Callable[[], object]]:
 
 
 def measure(name: str, action: Callable[[], object], count: int) -> None:
-    """Print what capture adds to an action."""
+    """Print the cost of capture for an action."""
     for _ in range(20):
         action()
     size = max(count // BLOCKS, 1)

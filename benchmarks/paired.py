@@ -11,7 +11,7 @@ from typing import Any
 
 
 def start_spark(folder: Path, master: str) -> Any:
-    """Return a Spark session that says nothing and keeps its warehouse in a folder."""
+    """Return a Spark session that prints nothing and keeps its warehouse in a folder."""
     from pyspark.sql import SparkSession
 
     spark = (

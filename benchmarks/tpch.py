@@ -1,4 +1,4 @@
-"""Figures of the TPC-H queries: what capture adds to the suite, and how long each lineage takes afterwards.
+"""Figures of the TPC-H queries: the cost of capture for the suite, and the time of each lineage afterwards.
 
     python benchmarks/tpch.py [--scale 0.1] [--rounds 5]
 
@@ -53,7 +53,7 @@ def suite(spark: Any, folder: Path) -> None:
 
 
 def suites(spark: Any, folder: Path, rounds: int) -> list[Record]:
-    """Print what capture adds to the suite; return the records of one run of it."""
+    """Print the cost of capture for the suite; return the records of one run of it."""
     runs: dict[bool, list[Took]] = {True: [], False: []}
     records: list[Record] = []
     # The first two warm Spark up; pairs swap their order, so that neither always comes second.

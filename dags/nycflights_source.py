@@ -32,7 +32,7 @@ SPARK = {
     "spark.sql.shuffle.partitions": "4",
     # The delivered times are in UTC; do not let the laptop's time zone shift them.
     "spark.sql.session.timeZone": "UTC",
-    # Wrong arithmetic fails instead of giving NULL. The default since Spark 4; 3.5 has to be told.
+    # Wrong arithmetic fails instead of giving NULL. The default since Spark 4; 3.5 needs the setting.
     "spark.sql.ansi.enabled": "true",
     "spark.sql.warehouse.dir": str(HOME / "warehouse"),
 }

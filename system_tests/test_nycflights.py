@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.testing import DagRun
 from system_tests.conftest import AssertEvents, RunExample
 
 Aspect = tuple[str, str]
-"""A task, and what of its event: `inputs`, `outputs`, `rows`, `gaps`, a column, or a dataset's columns."""
+"""A task and an aspect of its event: `inputs`, `outputs`, `rows`, `gaps`, a column, a dataset's columns."""
 
 
 def edge(dataset: str, field: str, kind: str, subtype: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Airflow's own operators in a DAG that nobody edited: lineage by configuration only."""
+"""Airflow's own operators in an unedited DAG: lineage by configuration only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`docs/write-your-own.md` is run as it stands: its DAG has the events that it shows."""
+"""`docs/write-your-own.md` is run as it is: its DAG has the events that it shows."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what `make test` runs, and put what takes longest first: workers end at the same time."""
+    """Mark the tests that `make test` runs, and put the longest first: workers end at the same time."""
     representatives.mark(items, whole="tests" in config.args)
     items.sort(key=lambda item: item.get_closest_marker("airflow") is None)
     seed = config.getoption("shuffle_files")

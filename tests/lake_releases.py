@@ -42,7 +42,7 @@ def main(lines: list[str]) -> int:
 
 
 def installed(line: str) -> Path:
-    """Return the folder of a PySpark that stands before that of the environment."""
+    """Return the folder of a PySpark that takes precedence over the environment's."""
     folder = ROOT / ".spark" / line
     if not (folder / "pyspark").exists():
         command = [
@@ -60,7 +60,7 @@ def installed(line: str) -> Path:
 
 
 def run(spark: Path, releases: dict[str, str], log: Path) -> bool:
-    """Run the tests with some releases; say whether all passed."""
+    """Run the tests with some releases; return whether all passed."""
     environment = {**os.environ, **releases, "PYTHONPATH": str(spark)}
     command = [sys.executable, "-m", "pytest", "-q", *TESTS]
     with log.open("w", encoding="utf-8") as out:

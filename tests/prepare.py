@@ -1,4 +1,4 @@
-"""Makes what live tests share and only read: jars, Java's archive of Spark's classes, Airflow's metadata.
+"""Makes files that live tests only read: jars, Java's archive of Spark's classes, Airflow's metadata.
 
     python tests/prepare.py
 

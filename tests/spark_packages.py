@@ -81,7 +81,7 @@ S3A = {
     "4.2": f"org.apache.hadoop:hadoop-aws:3.4.2,{_SDK}",
     "4.3": f"org.apache.hadoop:hadoop-aws:3.4.2,{_SDK}",
 }
-"""Spark version line -> what `s3a://` needs of AWS with its Hadoop, in 10 MB.
+"""Spark version line -> the packages of AWS that `s3a://` needs with its Hadoop, in 10 MB.
 
 Hadoop itself asks for a bundle of 600 MB, which no other test's process should load.
 """

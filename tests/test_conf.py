@@ -63,7 +63,7 @@ WRONG_ENTRIES = [
 ]
 
 OTHERWISE = {"auto_capture_exclude": ["*"], "auto_capture_include": [], "sql_text": "none"}
-"""Option -> the meaning of a wrong value, if it is not the default: the value that tells least."""
+"""Option -> the meaning of a wrong value, if it is not the default: the value that reveals least."""
 
 # One process for all cases: importing Airflow's configuration takes seconds.
 READ_ALL = """
@@ -126,7 +126,7 @@ def test_every_option_has_a_function_and_every_function_an_option():
 
 
 def test_readme_lists_every_option_with_its_default():
-    """Whoever reads README alone knows all options, and what happens without them."""
+    """README alone has all options, and their defaults."""
     section = README.read_text().partition("\n## Options\n")[2].partition("\n## ")[0]
     listed = dict(re.findall(r"^\| `(\w+)` \| `?([\w*]*)`? ?\|", section, flags=re.MULTILINE))
     assert listed == {name: option["default"] for name, option in OPTIONS.items()}
@@ -135,7 +135,7 @@ def test_readme_lists_every_option_with_its_default():
 @pytest.mark.airflow
 @pytest.mark.parametrize("option", sorted(OPTIONS))
 def test_default_is_the_documented_one(option, answers):
-    """Without a value, Airflow's configuration reference tells the truth about what happens."""
+    """Without a value, the function returns the default of Airflow's configuration reference."""
     result, lines = answers[option, None]
     documented = OPTIONS[option]["default"]
     kinds = {"boolean": bool, "integer": int, "float": float, "string": str}
@@ -157,7 +157,7 @@ def test_value_is_read(option, value, expected, answers):
 @pytest.mark.airflow
 @pytest.mark.parametrize(("option", "value"), BAD)
 def test_bad_value_falls_back_with_one_warning(option, value, answers):
-    """A typing error in an option of lineage must not fail a job; it is said once, with the value."""
+    """A typing error in an option of lineage must not fail a job; it is logged once, with the value."""
     result, lines = answers[option, value]
     assert result == OTHERWISE.get(option, answers[option, None][0])
     assert len(lines) == 1
@@ -167,7 +167,7 @@ def test_bad_value_falls_back_with_one_warning(option, value, answers):
 @pytest.mark.airflow
 @pytest.mark.parametrize("entry", WRONG_ENTRIES)
 def test_one_wrong_entry_costs_no_other(entry, answers):
-    """Each operator is named for itself; the warning says how it is written."""
+    """Each operator is named for itself; the warning has the correct form."""
     result, lines = answers["extra_operators", f"{entry}; x.Y = python"]
     assert result == {"x.Y": "python"}
     assert len(lines) == 1

@@ -155,7 +155,7 @@ def test_a_secret_that_shows_by_its_form_is_removed(secret, around):
 
 @pytest.mark.parametrize("text", UNTOUCHED)
 def test_a_text_without_secrets_is_untouched(text):
-    """Column names, types, paths and SQL are what lineage is made of."""
+    """Column names, types, paths and SQL are needed for lineage."""
     assert without_secrets(text) == text
 
 

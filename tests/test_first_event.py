@@ -1,4 +1,4 @@
-"""README's first event: its lines, in an empty folder, print the event that README says they print."""
+"""README's first event: its lines, in an empty folder, print the event that README shows."""
 
 from __future__ import annotations
 

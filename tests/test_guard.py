@@ -18,7 +18,7 @@ def said(problems: list[str]) -> None:
 
 
 def test_the_reason_of_a_failure_is_given(caplog: pytest.LogCaptureFixture) -> None:
-    """A gap without a reason helps nobody."""
+    """A gap without a reason cannot be fixed by its reader."""
     problems: list[str] = []
     with caplog.at_level(logging.DEBUG):
         said(problems)
@@ -27,7 +27,7 @@ def test_the_reason_of_a_failure_is_given(caplog: pytest.LogCaptureFixture) -> N
 
 
 def test_a_reason_that_may_repeat_a_literal_is_kept_back(caplog: pytest.LogCaptureFixture) -> None:
-    """Neither the log nor a gap hands on what `sql_text` keeps back."""
+    """Neither the log nor a gap repeats text that `sql_text` withholds."""
     problems: list[str] = []
     withhold(1)
     try:

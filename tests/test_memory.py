@@ -1,4 +1,4 @@
-"""Records in memory: in order, beyond what memory is for, and without a trace on the disk."""
+"""Records in memory: in order, spilled above a limit, and without a trace on the disk."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_without_a_place_for_temporary_files_records_stay_in_memory(
 
 
 def test_a_forked_child_reads_without_moving_its_parent(temporary: Path) -> None:
-    """Both have the same file: what one reads does not change where the other does."""
+    """Both have the same file: reading in one does not move the position in the other."""
     records = Memory()
     for number in range(3):
         records.write(replace(ONE, number=number))

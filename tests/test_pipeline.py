@@ -34,7 +34,7 @@ def part(
 
 
 def test_a_command_has_the_names_and_the_write_inside_the_rows() -> None:
-    """CREATE TABLE AS SELECT of literals: the write inside knows no place, which the command tells."""
+    """CREATE TABLE AS SELECT of literals: the write inside knows no place, but the command does."""
     inside = part(node("AppendData", ONE))
     around = record(
         [], plan=node(CTAS, ONE), facts=[target(CTAS, TABLE)], parts=[inside], written={"rows": 1}
@@ -106,7 +106,7 @@ READ = {"node": "LogicalRelation", "expr_id": 1, "probed": {"paths": ["file:/in"
 
 
 def write_of_files(**more: Any) -> Lineage:
-    """The lineage of a write of `/in` into `/out` that failed, or whatever `more` says."""
+    """Return the lineage of a failed write of `/in` into `/out`; `more` replaces fields of the record."""
     probed = {"paths": "file:/out", "format": "Parquet", "mode": more.pop("mode", "Append")}
     metrics = [
         {"node": "Scan parquet", "rows": 2, "files": 1},
@@ -127,7 +127,7 @@ def test_a_read_of_a_failed_write_is_an_input_without_counts() -> None:
 
 
 def test_a_failed_overwrite_is_a_gap() -> None:
-    """Spark removes files before it writes others; an append, and what began no job, remove none."""
+    """Spark removes files before it writes others; an append, and a write without a job, remove none."""
     (gap,) = write_of_files(jobs=1, mode="Overwrite").gaps
     assert gap.output is not None
     assert gap.output.name == "/out"

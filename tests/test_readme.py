@@ -39,7 +39,7 @@ def test_links_lead_to_a_page_that_is_there(page: Path) -> None:
 
 
 def test_index_of_the_pages_lists_each_page_once() -> None:
-    """A page that nobody finds is not read."""
+    """A page outside of the index is not found."""
     index = ROOT / "docs" / "README.md"
     listed = [link for link in LINK.findall(index.read_text()) if not link.startswith(("..", "zh/"))]
     assert sorted(listed) == sorted(page.name for page in index.parent.glob("*.md") if page != index)
@@ -78,7 +78,7 @@ def test_chinese_page_has_the_code_of_the_english_one(name: str) -> None:
 
 
 def test_readme_has_the_parts_that_a_dag_author_looks_for_in_their_order() -> None:
-    """A picture first; then each step of a first hour, and what one looks up."""
+    """A picture first; then each step of a first hour, and reference tables last."""
     text = README.read_text()
     titles = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert titles == [

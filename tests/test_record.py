@@ -83,7 +83,7 @@ def test_a_reader_sees_a_whole_record_or_none(tmp_path, monkeypatch):
 
 
 def test_a_write_that_fails_leaves_nothing_behind(tmp_path, monkeypatch):
-    """A full disk is not filled further with what could not be finished."""
+    """A full disk must not be filled further with unfinished files."""
 
     def disk_full(source, target):
         raise OSError(28, "No space left on device")

@@ -59,7 +59,7 @@ def finished() -> task_lineage.TaskLineage:
 
 
 def instance(**changes: object) -> SimpleNamespace:
-    """A task instance with what Airflow's OpenLineage provider asks of it."""
+    """A task instance with the attributes that Airflow's OpenLineage provider reads."""
     from airflow.sdk import DAG
 
     dag_run = SimpleNamespace(logical_date=pendulum.datetime(2026, 1, 1), clear_number=0, conf={})
@@ -169,7 +169,7 @@ def test_a_fault_of_ours_costs_lineage_only(backend, caplog):
 def test_a_task_that_is_told_to_stop_sends_its_finished_work(backend):
     """Its process may be killed next: its finished work is sent, and that more may follow.
 
-    By OTHER, because whoever marked the task as failed has sent its FAIL by then.
+    By OTHER, because a task marked as failed has its FAIL from the API server by then.
     """
     captured = Captured()
     captured.write(TWO[0])
@@ -197,7 +197,7 @@ def test_a_task_that_has_not_ended_repeats_the_facets_of_its_start(backend, send
 
 
 def test_a_task_that_goes_on_after_it_was_told_to_stop_is_complete(backend):
-    """SIGTERM ends no function that does not want to end: its own event says everything, without a gap."""
+    """SIGTERM does not stop a function that ignores it: its own event has everything, without a gap."""
     captured = Captured()
     captured.write(TWO[0])
     lineage = task_lineage.TaskLineage(captured)

@@ -1,4 +1,4 @@
-"""`docs/versions.md` is made from `tools/matrix.json`, and what `pyproject.toml` declares was tried."""
+"""`docs/versions.md` is made from `tools/matrix.json`, and the versions of `pyproject.toml` were tried."""
 
 from __future__ import annotations
 

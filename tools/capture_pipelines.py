@@ -91,7 +91,7 @@ def capture(root: Path, command: str, name: str) -> None:
 
 
 def with_sites(events: Iterator[dict[str, Any]], sites: dict[int, str]) -> Iterator[dict[str, Any]]:
-    """Yield events with the beginning of their call sites: it says what part of a pipeline they are."""
+    """Yield events with the beginning of their call sites, which names their part of the pipeline."""
     for event in events:
         if "details" in event:
             site = sites[event["executionId"]]

@@ -60,7 +60,7 @@ def load(case: Path) -> ModuleType:
 
 
 def make_inputs(spark: SparkSession, path: Any) -> None:
-    """Write what every case may read: parquet folders `orders` and `people`."""
+    """Write the inputs that every case may read: parquet folders `orders` and `people`."""
     orders = (
         "id bigint, customer string, item string, amount double, quantity int, day string, tags array<string>"
     )

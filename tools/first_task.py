@@ -1,4 +1,4 @@
-"""Runs the examples of README in real Airflow, and checks what their events say.
+"""Runs the examples of README in real Airflow, and checks their events.
 
 python tools/first_task.py [REPORT [EVENT]]
 
@@ -39,7 +39,7 @@ spark.stop()
 
 
 class Place:
-    """An AIRFLOW_HOME with its data, and the environment of what runs there."""
+    """An AIRFLOW_HOME with its data, and the environment of its commands."""
 
     def __init__(self, folder: Path, event_file: Path | None) -> None:
         self.event_file = event_file
@@ -174,7 +174,7 @@ def doctor(place: Place) -> None:
 
 
 def drop_in(place: Place) -> None:
-    """The example with our decorator says what README shows."""
+    """The example with our decorator has the event that README shows."""
     event = complete(place.events("drop_in", example()))
     contains(event, json.loads(blocks("json")[0]))
     if place.event_file:
@@ -182,7 +182,7 @@ def drop_in(place: Place) -> None:
 
 
 def configuration_only(place: Place) -> None:
-    """The example with Airflow's own decorator, and the options that README gives, says the same."""
+    """The example with Airflow's own decorator, and README's options, has the same event."""
     text = example().replace("@task.pyspark_lineage", "@task.pyspark")
     assert text != example()
     options = configparser.ConfigParser()
@@ -197,7 +197,7 @@ def configuration_only(place: Place) -> None:
 
 
 def main(report: Path | None, event_file: Path | None) -> int:
-    """Run every check, print what went wrong, and return 1 if anything did."""
+    """Run every check, print the failures, and return 1 if there are any."""
     suite = ElementTree.Element("testsuite", name="first_task")
     failed, begin = 0, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:

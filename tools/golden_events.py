@@ -1,4 +1,4 @@
-"""Writes the differences in `tests/event_log/`: read what changed before committing it.
+"""Writes the differences in `tests/event_log/`: read the changes before committing them.
 
 python tools/golden_events.py
 """

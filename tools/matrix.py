@@ -102,7 +102,7 @@ YOUNGER = ("sqlglot", "jsonschema-rs")
 
 @dataclass(frozen=True)
 class Row:
-    """One environment and what runs in it."""
+    """One environment and the suites that run in it."""
 
     name: str
     python: str

@@ -147,7 +147,7 @@ def picture(event: dict[str, Any]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the picture, or say whether it would change."""
+    """Write the picture, or print whether it would change."""
     text = picture(json.loads(EVENT.read_text(encoding="utf-8")))
     if arguments == ["--check"]:
         return int(PICTURE.read_text(encoding="utf-8") != text)

@@ -77,7 +77,7 @@ class Jars:
     def _types(self, names: Iterable[str], key: str) -> frozenset[str]:
         member_tables = (self.classes[name].members for name in dict.fromkeys(names) if name in self.classes)
         types = {kind for members in member_tables for kind in members.get(key, ())}
-        # A bridge method (JVMS 4.6) has the type of the method that it overrides; the others say more.
+        # A bridge method (JVMS 4.6) has the type of the method that it overrides; the others are more exact.
         return frozenset(types - {ANY} or types)
 
     def _above(self, kind: str) -> list[str]:

@@ -48,7 +48,7 @@ def below(classes: dict[str, ClassFile], root: str) -> set[str]:
 
 
 def listing(folder: Path, library: Path | None = None) -> dict[tuple[str, str], list[str]]:
-    """Return (kind, package) -> simple names of what Spark, or a library, can make instances of."""
+    """Return (kind, package) -> simple names of the concrete classes of Spark, or of a library."""
     classes = {
         class_file.name: class_file
         for jar in sorted(folder.glob("spark-*.jar"))

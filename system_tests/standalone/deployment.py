@@ -28,7 +28,7 @@ _Answer = TypeVar("_Answer")
 def wait_for(
     ask: Callable[[], _Answer], what: Callable[[], str], timeout_s: float, pause_s: float = 0.25
 ) -> _Answer:
-    """Ask until the answer is true, and return it; TimeoutError with `what` where it does not become so."""
+    """Ask until the answer is true, and return it; TimeoutError with `what` if it stays false."""
     deadline = time.monotonic() + timeout_s
     while not (answer := ask()):
         if time.monotonic() > deadline:

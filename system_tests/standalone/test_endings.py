@@ -29,11 +29,11 @@ SLACK_S = 15
 """For stopping Spark on a machine that does other things too."""
 
 FAILURES: tuple[tuple[int, Mode], ...] = ((9, "answers"), (6, "gone"), (3, "errors"), (0, "hangs"))
-"""From how many ended task instances on a backend does what."""
+"""Number of ended task instances -> mode of the backend from then on."""
 
 
 class Watch:
-    """Follows one DAG run to its end, and does to its tasks what users and kernels do."""
+    """Follows one DAG run to its end, and ends its tasks as users and kernels do."""
 
     def __init__(self, airflow: Airflow, backend: Backend, home: Path, run_id: str) -> None:
         self._airflow, self._backend, self._home, self.run_id = airflow, backend, home, run_id
@@ -141,7 +141,7 @@ def test_every_ending_is_reported(airflow: Airflow, backend: Backend, home: Path
 
 
 def test_a_backend_that_fails_changes_no_task(airflow: Airflow, backend: Backend, home: Path) -> None:
-    """Every task ends as it does without lineage, held for no longer than README says.
+    """Every task ends as it does without lineage, held for no longer than README allows.
 
     The backend fails in all ways, one after another, and comes back: events sent before and after are
     true, and tasks that start after it are reported in full.

@@ -22,7 +22,7 @@ class Ending:
 
     state: str
     tries: tuple[Mapping[str, Tells], ...]
-    """Of each try, what its own events other than START tell, by their type."""
+    """For each try, the completeness of its own events other than START, by their type."""
 
 
 DONE: Mapping[str, Tells] = {"COMPLETE": "all"}
@@ -53,7 +53,7 @@ ENDINGS = {
 
 @dataclass(frozen=True)
 class Try:
-    """One try of a task instance, as its function tells of it."""
+    """One try of a task instance, as its function reports it."""
 
     task: str
     map_index: int
@@ -154,7 +154,7 @@ def parent_of(event: Event) -> str | None:
 
 
 def outputs_of(event: Event) -> dict[str, int | None]:
-    """Names of what an event says was written, and the rows."""
+    """Return the names of the outputs of an event, and the rows."""
     return {
         dataset["name"]: dataset.get("outputFacets", {}).get("outputStatistics", {}).get("rowCount")
         for dataset in event["outputs"]

@@ -38,7 +38,7 @@ def python(
 
 
 def oldest_python() -> str:
-    """Return Python 3.9 where there is one, else this interpreter."""
+    """Return Python 3.9 if it is installed, else this interpreter."""
     oldest = shutil.which("python3.9")
     # A shim of pyenv may point to a version that is not selected.
     if oldest is None or subprocess.run([oldest, "-V"], capture_output=True, check=False).returncode:

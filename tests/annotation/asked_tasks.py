@@ -15,7 +15,7 @@ TOTALS = ("file", "/data/warehouse/totals")
 """Datasets of the recorded job; the table `default.totals` of the warehouse is its symlink."""
 
 CAPTURED = "captured"
-"""Stands for a dataset with the facets of Spark, and without the one that says who stated it."""
+"""A name for datasets with the facets of Spark, and without the facet of stated ones."""
 
 COPY = "insert into parquet.`file:/data/copies` select * from parquet.`file:/data/orders`"
 HOOKED = ("file", "/data/hooked")
@@ -85,7 +85,7 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
 
 
 def named(datasets: list[Any]) -> dict[tuple[str, str], str]:
-    """Return the datasets with who named them: `inlets`, `outlets`, CAPTURED, or nobody of ours."""
+    """Return the datasets with the origin of each: `inlets`, `outlets`, CAPTURED, or empty."""
     names = [(each.namespace, each.name) for each in datasets]
     assert len(set(names)) == len(names)
     return {

@@ -35,7 +35,7 @@ URIS = {
     ("trino://t:8080", "hive.shop.orders"): "trino://t:8080/hive/shop/orders",
     ("bigquery", "project.shop.orders"): "bigquery://project/shop/orders",
     ("redshift://c.eu:5439", "dev.public.orders"): "redshift://c.eu:5439/dev/public/orders",
-    # A name with a dot of its own says nothing certain about its parts.
+    # A dot inside a name makes the parts of the name unclear.
     (
         "postgres://db:5432",
         "sales.public.v1.0",
@@ -206,7 +206,7 @@ def test_an_error_of_airflow_does_not_say_that_nobody_knows_an_asset(context, mo
 
 @pytest.mark.parametrize(("limit", "value"), [("MAX_ASSETS", 2), ("ASSETS_TIMEOUT_SECONDS", -1.0)])
 def test_a_task_does_not_wait_for_ever_for_its_assets(context, monkeypatch, caplog, limit, value):
-    """Each is a question to Airflow's API. One warning says how many are lost."""
+    """Each is a question to Airflow's API. One warning has the number of lost ones."""
     monkeypatch.setattr(assets, limit, value)
     calls = known_by_name(monkeypatch, "known")
     add_asset_events(context, wrote("/a", "/b", "/c", "/d"))

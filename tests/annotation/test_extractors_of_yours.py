@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("provider")]
 
 
 def test_an_extractor_replaces_the_methods_of_an_operator(spark_did):
-    """The provider's rule, for our operators too: whoever adds an extractor for them has the last word."""
+    """The provider's rule, for our operators too: a user's extractor for them replaces their methods."""
     from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.providers.openlineage.extractors.base import BaseExtractor
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
@@ -51,7 +51,7 @@ def test_an_extractor_replaces_the_methods_of_an_operator(spark_did):
 
 
 def test_auto_capture_leaves_an_operator_with_an_extractor_of_yours_alone():
-    """Its author has defined what it reports."""
+    """Its report is the one that its author defined."""
     from airflow.providers.openlineage.extractors.base import DefaultExtractor
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
@@ -71,7 +71,7 @@ def test_auto_capture_leaves_an_operator_with_an_extractor_of_yours_alone():
 
 
 def test_an_operator_that_you_name_has_both(monkeypatch, spark_did):
-    """`extra_operators` says that its class runs Spark, whoever else reports on it."""
+    """`extra_operators` makes its class an operator of Spark, also with another extractor."""
     from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.providers.openlineage.extractors.base import BaseExtractor
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener

@@ -128,7 +128,7 @@ def test_without_the_option_airflow_has_what_the_task_declares(ran: Ran) -> None
 
 @IN_EACH_WAY
 def test_an_operators_own_work_after_the_task_is_done(ran: Ran) -> None:
-    """`post_execute` of a company's operator runs, whoever else uses that moment."""
+    """`post_execute` of a company's operator runs, also if assets use the same moment."""
     assert (ran.home / "tidied").exists()
 
 

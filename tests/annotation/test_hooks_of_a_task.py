@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("provider")]
 
 
 def test_hooks_are_not_asked_where_the_policy_forbids(monkeypatch, spark_did):
-    """`emission_policy` decides for the datasets of hooks, whoever reports them."""
+    """`emission_policy` decides for the datasets of hooks, whether the provider or ours reports them."""
     import_or_skip("airflow.providers.openlineage.utils.emission_policy", "this provider has no policy")
     policy = '[{"scope": {"dag_id": "d"}, "controls": {"hook_lineage": false}}]'
     monkeypatch.setenv("AIRFLOW__OPENLINEAGE__EMISSION_POLICY", policy)

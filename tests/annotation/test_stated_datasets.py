@@ -144,7 +144,7 @@ def test_explicit_lineage_has_stated_outlets(spark_did):
 
 @pytest.mark.parametrize("uri", ["file:///data/orders", "file:///data/rates"])
 def test_a_stated_outlet_does_not_come_from_itself(uri, spark_did):
-    """Neither from what Spark read by its name, nor from an inlet, whoever writes the slashes."""
+    """Neither from Spark's input of that name, nor from an inlet, with any number of slashes."""
     named_twice = operator_of("ours", inlets=[file(uri), *assets("file:///data/rates")], outlets=assets(uri))
     lineage = asked("ours", named_twice, spark_did)
     own = "/" + uri.removeprefix("file:///")
@@ -164,7 +164,7 @@ def test_data_are_not_merged_into_the_catalogs_entry_that_points_to_them():
 
 
 def test_facets_of_inputs_and_outputs_are_completed_too():
-    """Ours stay. A dataset of another kind gives what both kinds have."""
+    """Ours stay. A dataset of another kind gives the facets that both kinds have."""
     quality = data_quality_metrics_input_dataset.DataQualityMetricsInputDatasetFacet(
         columnMetrics={}, rowCount=1
     )

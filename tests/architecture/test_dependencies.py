@@ -33,12 +33,12 @@ EXTRAS = {
 """Part of the package -> the extra that it may need; every other part needs none."""
 
 BY_SPARK_LINE = {"grpc", "py4j", "pyarrow", "pyspark"}
-"""Brought by the extras `spark-4-2` and so on, or by whoever made the environment.
+"""Brought by the extras `spark-4-2` and so on, or by the environment.
 
 pyspark brings py4j; its Connect client cannot be imported without grpc and pyarrow."""
 
 DISTRIBUTIONS = {"attr": "attrs", "attrs": "attrs", "yaml": "pyyaml", "openlineage": "openlineage-python"}
-"""Import name -> distribution, where several have it or none says so."""
+"""Import name -> distribution, if several have it or no metadata name it."""
 
 
 def declared(*extras: str) -> set[str]:
@@ -159,5 +159,5 @@ def test_names_from_sqlglot_exist():
         if isinstance(value, type) and issubclass(value, sqlglot.expressions.Expression)
         for argument in value.arg_types
     }
-    # `from` is `from_` since 28, and so on: whoever asks for one asks for the other.
+    # `from` is `from_` since 28, and so on: a caller of one name asks for the other too.
     assert {argument.rstrip("_") for argument in arguments} <= known

@@ -89,7 +89,7 @@ def test_annotations_are_not_evaluated(path):
 
 @pytest.mark.parametrize("path", FILES, ids=_ids)
 def test_imports_only_the_standard_library(path):
-    """A cluster has what Spark ships and nothing that we would have to install there."""
+    """A cluster has Spark's packages and nothing that we would have to install there."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     at_import = {name for node in _module_level(tree) for name in _imported(node)}
     assert at_import - STANDARD - {OURS} == set()

@@ -20,5 +20,5 @@ MODULES = [
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_in_docstrings_are_true(module: str) -> None:
-    """Each is run, unless it says that it needs Spark, and prints what stands below it."""
+    """Each is run, unless it says that it needs Spark, and prints the output below it."""
     assert not doctest.testmod(importlib.import_module(module)).failed

@@ -114,7 +114,7 @@ def test_pyspark_is_not_imported_and_not_changed_for_good():
 
 
 def test_two_wait_for_one_module(tmp_path, monkeypatch):
-    """Python asks one finder only: whoever waits second must not wait in vain."""
+    """Python asks one finder only: the second waiter must still get its module."""
     (tmp_path / "awaited_module.py").write_text("value = 1\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     seen: list[str] = []

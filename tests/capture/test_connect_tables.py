@@ -60,7 +60,7 @@ INSERT = (
 
 
 def test_a_table_that_a_plan_inserts_into_has_its_full_name():
-    """Of several inserts nobody says which is meant; a write to a path has no table."""
+    """Of several inserts the right one is unknown; a write to a path has no table."""
     assert (
         inserted_table(INSERT.format("t") + "+- Project\n" + INSERT.format("t")) == "`spark_catalog`.`db`.`t`"
     )

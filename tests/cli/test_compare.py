@@ -233,7 +233,7 @@ def mapped(kind: str, index: int) -> dict[str, Any]:
 
 
 def test_versions_are_given(folder):
-    """`--version` decides what `when:` asks about."""
+    """`--version` answers `when:`."""
     (folder / "expected.yaml").write_text(f"{KEY}:\n  when: {{spark: '>=4'}}\n  run: {{v: /abs/x}}\n")
     assert run(folder, "--version", "spark=4.1").exit_code == 0
     assert run(folder, "--version", "spark=3.5").exit_code == 2

@@ -96,7 +96,7 @@ def test_healthy_machine_exits_0(doctor):
 
 @pytest.mark.airflow
 def test_person_reads_a_table_and_numbered_cures(doctor):
-    """Each problem is one sentence with its cure, whole, outside the table that may cut it."""
+    """Each problem is one sentence with its cure, in full, outside the table that may cut it."""
     done = doctor()
     assert done.returncode == 1
     assert re.search(r"^openlineage +inactive: no transport +fix", done.stdout, re.MULTILINE)
@@ -121,7 +121,7 @@ def test_a_terminal_shows_the_progress(tmp_path):
     )
     os.close(follower)
     shown = b""
-    # The terminal ends by an error when nobody has it open any more.
+    # Reading the terminal raises once its last user has closed it.
     with contextlib.suppress(OSError):
         while part := os.read(leader, 65536):
             shown += part

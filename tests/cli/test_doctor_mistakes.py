@@ -158,7 +158,7 @@ def test_auto_capture_that_is_switched_off_is_meant(report):
 
 
 def test_page_lists_every_mistake_and_each_has_been_planted():
-    """docs/doctor.md is where a user looks a name up; a finding that nobody has seen may not be given."""
+    """docs/doctor.md is where a user looks a name up; a finding without a planted mistake is untested."""
     planted = {name for _, name, _ in [*PLANTED, *transports.PLANTED]}
     assert set(levels()) == planted | {"check-failed"}
 
@@ -179,7 +179,7 @@ def test_machine_without_airflow_is_examined(report):
 
 
 def test_secrets_are_in_no_report(report, monkeypatch):
-    """The report is pasted into tickets: what an exception quotes may hold a password."""
+    """The report is pasted into tickets: text quoted by an exception may hold a password."""
     reason = "OSError: http://me:swordfish@host/x?token=abc refused hunter2hunter2 and tr0ub4dor"
     monkeypatch.setenv("COMPANY_API_KEY", "tr0ub4dor")
     for planted in (

@@ -152,7 +152,7 @@ PLANTED = {
             ],
         },
     ),
-    # One extractor of one team silences every task of Airflow, and no log of a task says so.
+    # One extractor of one team silences every task of Airflow, and no task's log mentions it.
     "raising": (
         extractors("good.Extractor", "raising.Extractor"),
         1,

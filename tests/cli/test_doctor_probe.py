@@ -33,7 +33,7 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Plugin
 
 
 def test_plugin_that_asks_a_person_gets_no_answer(ask, tmp_path):
-    """A scheduler has no terminal: what waits for one would wait for ever."""
+    """A scheduler has no terminal: a plugin that waits for one would wait for ever."""
     (tmp_path / "asking.py").write_text("input('Which licence? ')\n")
     keyboard, other_end = os.pipe()
     before = os.dup(0)

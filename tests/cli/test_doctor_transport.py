@@ -48,12 +48,12 @@ def test_planted_mistake_is_named_with_its_cure(config, name, words):
 
 @pytest.mark.parametrize("config", RIGHT)
 def test_right_transport_has_no_finding(config):
-    """A relative path, and a file system of the client, are looked at by nobody but the task."""
+    """Only a task can check a relative path, or a file system of the client."""
     assert [*mistakes_of(config), *unbuildable(config), *unreachable(config)] == []
 
 
 def test_each_place_is_named_once(tmp_path, backend):
-    """Two transports that write into one absent folder are one thing to do, and so is one silent host."""
+    """Two transports that write into one absent folder are one finding, and so is one silent host."""
     port = free_port()
     members = [
         {"type": "file", "log_file_path": f"{tmp_path}/absent/events"},

@@ -41,7 +41,7 @@ def test_a_draft_is_printed(folder):
 
 
 def test_a_file_is_written_then_left_alone_then_changed(folder):
-    """Exit code 1 says that somebody has to look at the file, 0 that it is as it was."""
+    """Exit code 1 asks for a look at the file, 0 means that it is unchanged."""
     file = folder / "dag.yaml"
     result = run(folder, "dag", "--update", str(file))
     assert (result.exit_code, file.read_text()) == (1, DRAFT)

@@ -56,7 +56,7 @@ def test_explain_is_called_text_as_well(recorded):
 
 
 def test_explain_one_column(recorded):
-    """`--column` leaves what that output column depends on, and nothing else."""
+    """`--column` leaves the sources of that output column, and nothing else."""
     text = run("explain", recorded("alias_chain"), "--column", "customer").stdout
     assert (
         text
@@ -189,7 +189,7 @@ DAMAGE = {
 @BOTH
 @pytest.mark.parametrize("cause", DAMAGE)
 def test_a_bad_record_is_reported_and_the_others_are_used(command, cause, recorded):
-    """Exit code 2 and one sentence with file and cause, after the lineage of what could be read."""
+    """Exit code 2 and one sentence with file and cause, after the lineage of the readable records."""
     folder = recorded("two_copies")
     path = sorted(folder.glob("*" + SUFFIX))[0]
     DAMAGE[cause](path)

@@ -61,7 +61,7 @@ writes  file /out   append   1 row
 
 
 def test_gaps_are_listed_under_their_output() -> None:
-    """A gap about one column of one output says nothing against the others."""
+    """A gap about one column of one output does not concern the others."""
     gaps = [gap("where x comes from", "/b", "x"), gap("of all"), gap("of nothing written", "/c")]
     text = page(lineage(output("/a", columns="x"), output("/b", columns="x"), gaps=gaps))
     assert (

@@ -49,7 +49,7 @@ def test_an_execution_that_ran_inside_another_is_its_part(whole: list[Record]) -
 def test_a_part_that_failed_is_nothing_that_its_execution_did(
     tmp_path: Path, failed: set[int], parts: int
 ) -> None:
-    """A command that succeeds repeated the part or did without it; one that fails read what its part read."""
+    """A command that succeeds repeated the part or did without it; one that fails has the part's inputs."""
     log = LOG
     for number in failed:
         end = b'"executionId":%d,"time":1704067200000,"errorMessage":"' % number
@@ -139,7 +139,7 @@ def test_a_log_that_is_cut_anywhere_gives_its_events_or_a_reason(tmp_path: Path,
 
 
 def test_an_application_that_ended_before_its_first_statement_has_a_start_and_an_end(tmp_path: Path) -> None:
-    """Its log has no execution, and says when it began and ended."""
+    """Its log has no execution, but the times of its begin and end."""
     path = tmp_path / "app-9"
     path.write_bytes(LINES[0] + STARTED + ENDED)
     events = [json.loads(line) for line in command("events", path).stdout.splitlines()]
@@ -167,7 +167,7 @@ def test_a_log_whose_application_has_not_ended_says_so(tmp_path: Path, mark: str
 
 
 def test_a_rolling_log_says_what_is_missing_from_it(tmp_path: Path) -> None:
-    """A file that is gone, and what Spark removed when it compacted the log, are lost lineage."""
+    """A missing file, and events that Spark removed when it compacted the log, are lost lineage."""
     folder = tmp_path / "eventlog_v2_app-9"
     folder.mkdir()
     (folder / "events_1_app-9").write_bytes(LINES[0] + STARTED)

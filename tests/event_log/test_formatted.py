@@ -25,7 +25,7 @@ ReadSchema: struct<k:int,v:int>"""
 
 
 def plan(*operators: str, names: str, inputs: str, subqueries: str = "") -> str:
-    """Return the text of a write above operators that stand one above the other, the lowest first."""
+    """Return the text of a write above a chain of operators, the lowest first."""
     write = len(operators) + 1
     heads = [operator.partition("\n")[0].partition(") ")[2] for operator in operators]
     lines = [f"{head} ({number})" for number, head in enumerate(heads, 1)]
@@ -244,7 +244,7 @@ def test_a_text_without_the_details_of_an_operator_has_no_plan() -> None:
 
 
 def test_a_batch_of_a_stream_says_that_its_sink_is_missing() -> None:
-    """The physical plan of a batch has its rows alone; the description tells that it is one."""
+    """The physical plan of a batch has its rows alone; the description shows that it is a batch."""
     sql = "org.apache.spark.sql.execution.ui.SparkListener"
     batch = (
         "\nid = 8d28d241-fc08-41f4-9092-4a5baac54bf5\nrunId = 240369be-cb4f-49e4-93c0-214b1ce2dfc6\nbatch = 0"

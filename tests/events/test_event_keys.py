@@ -51,7 +51,7 @@ def test_the_facet_wins_over_a_foreign_job_name():
 
 
 def test_task_id_in_the_task_instance():
-    """`taskInstance.task_id` serves where `task` says nothing."""
+    """`taskInstance.task_id` is used if `task` has no id."""
     facet = {"dag": {"dag_id": "dag"}, "taskInstance": {"task_id": "task"}}
     assert run_event("renamed", airflow=facet).key == "dag.task.event.start"
 

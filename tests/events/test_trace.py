@@ -156,6 +156,6 @@ def test_edge_without_transformations_is_followed():
 
 
 def test_events_without_outputs_are_passed_over():
-    """START events, and datasets that no producer described, say nothing."""
+    """START events, and datasets that no producer described, are skipped."""
     events = [{}, {"outputs": None}, {"outputs": [{"namespace": "file", "name": "out"}]}]
     assert trace(events, "out.a") == ["out.a"]

@@ -51,7 +51,7 @@ def names(lineage: Any) -> tuple[list[str], list[str]]:
 
 
 def test_each_event_of_an_operator_without_an_extractor_of_its_own():
-    """START and COMPLETE have the plan; a FAIL does not say that it happened. All have the application."""
+    """START and COMPLETE have the plan; a FAIL has none, as it may not have run. All have the application."""
     extractor = extractor_of(dataproc(job_id="j-1"))
     start, complete = extractor.extract(), extractor.extract_on_complete(instance())
     failed = extractor.extract_on_failure(instance())
@@ -72,7 +72,7 @@ def test_a_task_that_skipped_itself_may_have_done_nothing():
 
 @pytest.mark.parametrize("is_file", [True, False])
 def test_a_text_that_cannot_be_read_hides_nothing_else(is_file, tmp_path, caplog):
-    """The application is in all events, and the gap says why no more is: in one warning."""
+    """The application is in all events, and the gap has the reason for missing datasets: in one warning."""
     script = tmp_path / "a.py"
     script.write_bytes(b"\xff") if is_file else script.mkdir()
     extractor = extractor_of(dataproc(job={"pyspark_job": {"main_python_file_uri": str(script)}}))

@@ -29,7 +29,7 @@ class PySparkOperator:
 
 @pytest.fixture
 def extractor(monkeypatch: pytest.MonkeyPatch):
-    """The extractor of a task that read one dataset; its text says more."""
+    """The extractor of a task that read one dataset; its text names more."""
     from airflow_provider_spark_lineage.extractors import SparkExtractor
 
     run = Run(Lineage(inputs=(Input(Dataset(Identity(ORDERS))),)))

@@ -31,7 +31,7 @@ def _edges(*edges: Edge) -> tuple[Edge, ...]:
 
 @pytest.fixture
 def totals() -> Lineage:
-    """Orders joined with customers, aggregated and written; every facet has something to say."""
+    """Orders joined with customers, aggregated and written; no facet is empty."""
     orders = Dataset(
         Identity(
             ORDERS,

@@ -126,7 +126,7 @@ def test_column_lineage_merges_all_that_was_done_to_one_field(totals):
 
 
 def test_a_field_of_a_struct_is_listed_beside_its_column(totals):
-    """A consumer finds the field among the dataset's columns; the description says which part was taken."""
+    """A consumer finds the field among the dataset's columns; the description names the field inside it."""
     orders = totals.inputs[0].dataset.id
     edges = (
         Edge(orders, "address", Kind.IDENTITY, column="lat", part="geo.lat"),
@@ -209,7 +209,7 @@ def test_facets_name_us_as_producer(totals):
 
 
 def test_each_call_builds_objects_of_its_own(totals):
-    """The provider's redactor writes into them: what one event masks must not reach another."""
+    """The provider's redactor writes into them: a masked value of one event must not reach another."""
     for build in (input_datasets, output_datasets):
         first, second = (_objects(build(totals)) for _ in range(2))
         assert not first.keys() & second.keys()

@@ -65,7 +65,7 @@ def test_airflows_redactor_masks_our_facets_and_leaves_them_valid(redacted):
 
 @pytest.mark.airflow
 def test_a_column_with_a_secret_sounding_name_keeps_its_lineage(redacted):
-    """The redactor hides what stands under a key like `password`; a column may be called that."""
+    """The redactor hides values under a key like `password`; a column may be called that."""
     facets = redacted["event"]["outputs"][0]["facets"]
     (read,) = facets["columnLineage"]["fields"]["password"]["inputFields"]
     assert (read["name"], read["field"]) == ("/in/orders", "password")

@@ -18,7 +18,7 @@ def entries(lineage: Lineage) -> list[dict]:
 
 
 def test_two_independent_copies_stay_two_edges(copies):
-    """Inputs a, b beside outputs x, y would read as four edges; the explicit facet says which two."""
+    """Inputs a, b beside outputs x, y would read as four edges; the explicit facet lists the two."""
     fed = [(e["name"], [i["name"] for i in e["inputs"]]) for e in entries(copies)]
     assert fed == [("/x", ["/a"]), ("/y", ["/b"])]
     of_columns = [[i["name"] for i in e["fields"]["k"]["inputs"]] for e in entries(copies)]

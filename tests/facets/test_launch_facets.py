@@ -47,7 +47,7 @@ def test_an_unknown_kind_is_found():
 
 
 def test_a_launch_that_could_not_be_read_has_no_facet():
-    """The gap says why."""
+    """A gap has the reason."""
     assert launch_facets(Launch(problems=("why",)), with_arguments=True) == {}
 
 

@@ -75,7 +75,7 @@ def test_start_claims_nothing_that_is_known_only_at_the_end(execution, whole):
 
 
 def test_start_of_an_execution_names_its_datasets(execution, whole):
-    """With their schemas, as its end does: a plan says them before it runs. No version is made yet."""
+    """With their schemas, as its end does: a plan has them before it runs. No version is made yet."""
     _, started, ended, _ = events_of([execution], whole, **NAMED)
     for side in ("inputs", "outputs"):
         assert (

@@ -51,7 +51,7 @@ def test_leaf() -> None:
 
 
 def test_command() -> None:
-    """A command that nobody knows claims no output, and says that it may have had one."""
+    """An unknown command claims no output, and a gap says that it may have had one."""
     execution = record(scan(column("a", 1)))
     execution.plan = [{"class": PLANS + "FutureCommand", "num-children": 0, "query": scan(column("a", 1))}]
     lineage = execution_lineage(execution).lineage
@@ -92,7 +92,7 @@ def test_attribute_that_nobody_makes() -> None:
 
 
 def test_relation_that_no_source_can_name() -> None:
-    """Nothing is invented: the dataset has no name, and the gap says which relation it was."""
+    """Nothing is invented: the dataset has no name, and the gap names the relation."""
     execution = record(scan(column("a", 1)))
     execution.facts[0]["probed"] = {}
     lineage = execution_lineage(execution).lineage
@@ -102,7 +102,7 @@ def test_relation_that_no_source_can_name() -> None:
 
 
 def test_relation_of_an_unknown_provider() -> None:
-    """It is named after what Spark reports, with a gap."""
+    """It is named by Spark's own text for it, with a gap."""
     execution = record(scan(column("a", 1)))
     execution.facts[0]["probed"] = {"relation_class": "com.example.FutureRelation"}
     lineage = execution_lineage(execution).lineage

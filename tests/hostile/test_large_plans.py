@@ -98,7 +98,7 @@ def test_union_of_1000_tables() -> None:
 
 
 def test_definitions_that_double_at_each_level() -> None:
-    """40 CTEs, each reading the one before twice: what lies at the bottom counts once, as does its gap."""
+    """40 CTEs, each reading the one before twice: the table at the bottom counts once, as does its gap."""
     definitions = [node("CTERelationDef", node("FutureNode", scan(column("a", 1))), id=0)]
     for level in range(1, 40):
         below = [
@@ -154,7 +154,7 @@ def test_unknown_class_of_3000_columns() -> None:
 
 
 def test_opaque_code_over_5000_columns() -> None:
-    """25 million edges fit into no event: they act on the output as a whole, and a gap says so."""
+    """25 million edges fit into no event: they act on the output as a whole, with a gap."""
     columns = [column(f"c{n}", n) for n in range(1, 5001)]
     generated = [column(f"d{n}", 10_000 + n) for n in range(1, 5001)]
     lineage = lineage_of(record(node("MapInPandas", scan(*columns), output=generated)))

@@ -111,7 +111,7 @@ def limited() -> Iterator[None]:
 
 
 def check(recorded: list[Record]) -> Lineage:
-    """Go through the stages as a task does; what comes out is a lineage that holds together."""
+    """Go through the stages as a task does; the resulting lineage must be consistent."""
     with limited():
         lineage = compose(execution.lineage for execution in executions(recorded))
         render(lineage)
@@ -165,7 +165,7 @@ def test_any_damage_of_facts_and_counters_leaves_a_lineage(data: st.DataObject) 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_a_plan_that_was_cut_off_has_a_gap(data: st.DataObject) -> None:
-    """Numbers of children that do not add up are noticed: nothing is said of such a plan but that."""
+    """Numbers of children that do not add up are noticed: such a plan has that gap and nothing else."""
     recorded = copy.deepcopy(golden(data.draw(st.sampled_from(RECORDED))))
     torn = data.draw(st.sampled_from([each for each in recorded if each.plan] or recorded))
     if not torn.plan:

@@ -1,6 +1,6 @@
 """Operators of other systems as their DAGs make them, and the expected reading: one row for each form.
 
-`given` are the arguments of the real class; `kept` what an instance has instead, where the class keeps them
+`given` are the arguments of the real class; `kept` the attributes of an instance, if the class keeps them
 under other names; `ran` what `execute` sets.
 """
 
@@ -58,7 +58,7 @@ UNSET: Mapping[str, Mapping[str, Any]] = {
     "DatabricksTaskOperator": {"new_cluster": {}, "databricks_run_id": None},
     "AzureSynapseRunSparkBatchOperator": {"job_id": None},
 }
-"""Class -> what an instance has where a row gives nothing, before it runs."""
+"""Class -> attributes of an instance without such arguments, before it runs."""
 
 SPARK_APPLICATION = {
     "apiVersion": "sparkoperator.k8s.io/v1beta2",

@@ -1,4 +1,4 @@
-"""The agent in a command: the script that the shell gets, and what stays as the user wrote it."""
+"""The agent in a command: the script that the shell gets, and the user's own parts, which stay."""
 
 from __future__ import annotations
 

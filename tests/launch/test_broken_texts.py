@@ -1,4 +1,4 @@
-"""A text that no parser understands is one gap and one warning, which quote nothing of it."""
+"""A text that no parser understands is one gap and one warning, without a quotation of it."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_a_script_that_the_command_submits(run):
 
 
 def test_statements_of_tables_are_named_on_complete_alone(run):
-    """A table has its name by where it lies, which the text does not say."""
+    """A table is named by its location, which the text does not have."""
     start, complete = events(run(extractor=True), "statements")
     assert names(start) == ([], [])
     assert [len(each) for each in names(complete)] == [1, 1]

@@ -79,7 +79,7 @@ def test_an_argument_that_is_not_known_makes_no_name(tmp_path):
 
 @pytest.mark.parametrize("main", ["a.py", "s3://b/a.py", "hdfs:///a.py", ""])
 def test_a_text_elsewhere_is_not_read(main, tmp_path, monkeypatch):
-    """A relative path is one of the folder where the command runs, not of this process."""
+    """A relative path belongs to the folder where the command runs, not to this process."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text(SCRIPT)
     assert (
@@ -219,7 +219,7 @@ def test_a_driver_that_runs_on_or_was_killed_is_a_gap(base):
 
 
 def test_a_driver_that_did_nothing_has_no_plan(base, tmp_path):
-    """Its note says that it ran: then a text would say more than what happened."""
+    """Its note proves that it ran: the datasets of a text would be more than it did."""
     written(base)
     next(base.glob("*.json.gz")).unlink()
     application = script(

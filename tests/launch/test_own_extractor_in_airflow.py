@@ -34,7 +34,7 @@ def run(tmp_path_factory) -> DagRun:
         ("command", "COMPLETE", True),
         ("decorated", "COMPLETE", True),
         ("EmrAddStepsOperator", "FAIL", True),
-        # The provider goes by exact names of classes, so that nobody else reports on this one.
+        # The provider goes by exact names of classes, so that only this extractor reports on this one.
         ("NightlyStepsOperator", "FAIL", False),
     ],
 )

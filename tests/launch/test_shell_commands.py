@@ -69,7 +69,7 @@ def test_a_command_on_another_machine_has_no_file_here():
     "script", ["eval " * 1000 + "spark-submit a.py", "spark-submit " + "$(" * 20_000 + ")" * 20_000]
 )
 def test_scripts_inside_scripts_end(script):
-    """Each is read twice, so there is a limit; a gap says so."""
+    """Each is read twice, so there is a limit, with a gap."""
     launch = of_bash(SimpleNamespace(bash_command=script, env=None, append_env=False, cwd=None))
     assert launch.applications == ()
     assert "it is nested too deeply" in launch.problems[0]

@@ -51,7 +51,7 @@ def test_drop_of_a_managed_table_removes_its_files() -> None:
     ],
 )
 def test_drop_of_a_table_whose_data_lie_elsewhere_ends_its_name(facts) -> None:
-    """The files of an external table, a database's table, what an unknown source keeps: all outlive it."""
+    """The files of an external table, a database's table, the data of an unknown source: all outlive it."""
     lineage = effect(DROP, {**SESSION, **facts})
     assert named(lineage) == [("file:/wh", "db.t")]
     assert lineage.outputs[0].dataset.identity.symlinks == ()
@@ -97,7 +97,7 @@ def test_drop_of_an_iceberg_table_leaves_its_files_but_for_purge(catalog, purge,
 
 
 def test_tables_go_with_their_database() -> None:
-    """CASCADE: managed tables with their files, names of others, and what lies in the database's folder."""
+    """CASCADE: managed tables with their files, names of others, and all data in the database's folder."""
     tables = [
         {
             **PARQUET,
@@ -170,7 +170,7 @@ def test_dropped_table_that_its_source_names_by_itself_is_sure() -> None:
 
 
 def test_an_emptied_partition_leaves_the_rest_of_the_table() -> None:
-    """Of a table that lost some of its rows, nobody says that it lost all of them."""
+    """A table that lost some of its rows is not reported as emptied."""
     truncate = Command(
         (), (), "TruncateTableCommand#0", relation="TruncateTableCommand", change=Change.EMPTIED
     )

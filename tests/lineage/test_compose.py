@@ -400,7 +400,7 @@ def test_thousand_appends_are_one_output() -> None:
 
 
 def test_sum_of_writes_is_unknown_where_one_of_them_is() -> None:
-    """A count of some of the rows would be a false word; an overwrite begins anew."""
+    """A count of some of the rows would be wrong; an overwrite starts a new count."""
     counted = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND, rows=2))
     uncounted = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND))
     again = execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=5))
@@ -415,7 +415,7 @@ def test_sum_of_writes_is_unknown_where_one_of_them_is() -> None:
 
 
 def test_rows_are_unknown_after_some_of_them_were_changed() -> None:
-    """UPDATE, DELETE and MERGE write rows anew that may be counted already."""
+    """UPDATE, DELETE and MERGE rewrite rows that may be counted already."""
     creation = execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=8))
     changed = writes("t", edge("t.x", "x"), rows=5)
     changed = execution(reads("t", "x"), replace(changed, rewrites=True))

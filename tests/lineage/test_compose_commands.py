@@ -56,7 +56,7 @@ def test_table_overwritten_and_dropped_is_dropped() -> None:
 
 
 def test_renamed_twice_was_called_what_it_was_before_the_task() -> None:
-    """Names in between are nobody's; renamed back, nothing happened; dropped, the first name is gone."""
+    """Names in between are lost; renamed back, nothing happened; dropped, the first name is gone."""
     steps = [
         execution(changes("b", Mode.RENAME, previous=place("a"))),
         execution(changes("c", Mode.RENAME, previous=place("b"))),
@@ -102,7 +102,7 @@ def test_column_born_in_a_dropped_table_has_no_origin() -> None:
 
 
 def test_a_kept_frame_of_a_dropped_table_has_nothing_of_the_next_table_of_that_name() -> None:
-    """Its rows were born in the first table; the second one holds others."""
+    """Its rows came from the first table; the second one holds others."""
     snapshot = Snapshot(kept_by="1")
     before = replace(reads("t", "x"), dataset=replace(dataset("t", "x"), kept_by="1"))
     lineage = compose(
@@ -225,7 +225,7 @@ def test_gap_of_an_execution_is_one_of_the_task() -> None:
 
 
 def test_dropped_if_exists_and_created_is_created() -> None:
-    """A DROP IF EXISTS at the start has no effect once the table is made anew; it may be dropped again."""
+    """A DROP IF EXISTS at the start has no effect once the table is made again; it may be dropped again."""
     steps = [
         execution(changes("t", Mode.DROP, may_be_absent=True)),
         execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.CREATE, table="db.t")),
@@ -255,7 +255,7 @@ def test_drop_if_exists_of_a_name_that_the_task_freed_is_nothing() -> None:
 
 
 def test_dropped_and_created_again_was_there_before() -> None:
-    """A table that was dropped for certain and made anew does not disappear when it is dropped again."""
+    """A table that was dropped for certain and made again does not disappear when it is dropped again."""
     again = writes("t", mode=Mode.CREATE, table="db.t", rows=1)
     steps = [execution(changes("t", Mode.DROP)), execution(again), execution(changes("t", Mode.DROP))]
     assert modes_of(compose(steps)) == {"t": Mode.DROP}
@@ -451,7 +451,7 @@ def test_versions_of_a_table_made_again_start_over() -> None:
 
 
 def test_a_table_changed_in_place_has_its_largest_read_afterwards() -> None:
-    """A DELETE leaves it the dataset that it was; what replaces all of its rows does not."""
+    """A DELETE does not make it another dataset; a write that replaces all of its rows does."""
 
     def rows_read(first: Output) -> list[int | None]:
         read = Input(dataset("t", "x"), Statistics(1))

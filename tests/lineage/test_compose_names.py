@@ -49,7 +49,7 @@ class Catalog:
             self.write(name, new, Mode.CREATE)
         elif action == "write" and is_there:
             self.tables[name].done.add(Mode.APPEND)
-            # A column that has rows from elsewhere is not traced to those that were born in it.
+            # A column that has rows from elsewhere is not traced to rows that were new in it.
             self.tables[name].sources = []
             self.write("x", name, Mode.APPEND)
         elif action == "empty" and is_there:
@@ -155,5 +155,5 @@ def test_outputs_match_the_end_of_each_table(steps: list[tuple[str, str, str]]) 
 @settings(max_examples=500, deadline=None)
 @given(steps=STEPS)
 def test_outputs_match_the_end_of_each_name(steps: list[tuple[str, str, str]]) -> None:
-    """The same of a catalog's entries, whose data nobody touches."""
+    """The same of a catalog's entries, whose data are not touched."""
     check(Entries(), steps, lambda name: DatasetId(WAREHOUSE, name))

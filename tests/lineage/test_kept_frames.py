@@ -63,7 +63,7 @@ def filtered(name: str, expr_id: int) -> Tree:
 
 
 def test_frames_with_the_same_columns_are_not_taken_for_one_another() -> None:
-    """Two filters of one frame were kept: which of both is read, its RDD alone could say."""
+    """Two filters of one frame were kept: only its RDD tells which of both is read."""
     lines = read(kept(filtered("k", 1)), kept(filtered("v", 2)), ids=(1, 2))
     assert [line for line in lines if not line.startswith("gap")] == [
         "a <- left.v    direct    identity",
@@ -107,7 +107,7 @@ def test_of_many_frames_no_gap_is_lost() -> None:
 
 
 def test_a_lazy_checkpoint_has_read_nothing_yet() -> None:
-    """Its rows are read by what uses them first, and may never be: what Spark counted so far is 0."""
+    """Its rows are read by the first action that uses them, or never: Spark's count so far is 0."""
     lazy = replace(kept(LEFT), jobs=0)
     (execution,) = executions([lazy])
     assert not execution.lineage.inputs

@@ -40,7 +40,7 @@ def test_values_that_a_query_reads_twice_are_still_its_own() -> None:
 
 
 def test_a_record_that_does_not_say_claims_nothing() -> None:
-    """Records of older agents do not say where listed rows come from."""
+    """Records of older agents do not have the origin of listed rows."""
     assert gaps({}) == []
 
 

@@ -20,7 +20,7 @@ def spark(tmp_path_factory):
 
 @pytest.fixture
 def recorded():
-    """Return a context manager that gives the records of what Spark does inside it."""
+    """Return a context manager that gives the records of Spark's executions inside it."""
 
     @contextlib.contextmanager
     def capture(problems=(), **options):

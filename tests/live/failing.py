@@ -1,4 +1,4 @@
-"""Programs that fail, each in another way, and what PySpark and Java print of their errors.
+"""Programs that fail, each in another way, and the text that PySpark and Java print of their errors.
 
     python failing.py FOLDER OUT      write the errors of all programs to OUT, as JSON
 
@@ -48,7 +48,7 @@ def errors(spark, path):
 
 
 def printed(spark, error):
-    """Return the lines that Java prints of an error now, without what differs from call to call."""
+    """Return the lines that Java prints of an error now, without parts that differ from call to call."""
     origin = getattr(error, "_origin", None) or error.java_exception
     return plain(spark._jvm.org.apache.spark.util.Utils.exceptionString(origin))
 
@@ -73,7 +73,7 @@ _METHOD = re.compile(r"(\s+at [\w.$]+)\(")
 
 
 def plain(text):
-    """Return the lines of a text without what differs from call to call."""
+    """Return the lines of a text without parts that differ from call to call."""
     lines = []
     before = ""
     for line in text.splitlines():

@@ -40,7 +40,7 @@ def edges(composed):
 
 
 def valid_events(records, folder):
-    """The events of the records; also that each is as its schemas say."""
+    """The events of the records; also checks each against its schemas."""
     for record in records:
         write_record(folder, record)
     events = RecordedFolder(folder).events()

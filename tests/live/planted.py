@@ -3,7 +3,7 @@
 Run as a script it does the same in an application of its own: `python planted.py FOLDER`.
 """
 
-# ruff: noqa: S608  statements with secrets in them are what this module is for
+# ruff: noqa: S608  this module consists of statements with secrets in them
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def jaas(secret):
 
 
 def attempt(run, *args, **kwargs):
-    """Run what fails, and say nothing of how."""
+    """Run a failing step, and ignore its error."""
     # Whatever Spark, a driver or a function of this module raises.
     with contextlib.suppress(Exception):
         run(*args, **kwargs)

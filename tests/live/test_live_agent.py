@@ -112,7 +112,7 @@ def test_a_folder_that_cannot_be_written_changes_nothing(submit, tmp_path):
     done = submit(LOAD, tmp_path, records=records)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "_SUCCESS").exists()
-    # spark-submit passes on what Python writes to stderr as its own standard output.
+    # spark-submit passes Python's stderr on as its own standard output.
     assert "Spark lineage: a record could not be written: " in done.stdout
 
 

@@ -1,4 +1,4 @@
-"""`capture_lineage` wherever it may stand: it never raises, its run begins and ends, no file stays."""
+"""`capture_lineage` anywhere in a program: it never raises, its run begins and ends, no file stays."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def capture_nothing():
 
 
 def test_a_session_that_was_stopped_is_a_gap(spark):
-    """Spark tells the program that it is stopped, and capture tells the events. The module's last test."""
+    """Spark tells the program that it is stopped, and a gap tells the reader. The module's last test."""
     spark.stop()
     with capture_lineage(spark) as captured:
         pass

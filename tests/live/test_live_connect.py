@@ -212,7 +212,7 @@ def table(remote):
 
 @needs_spark_4
 def test_functions_are_read_by_what_their_bodies_say(remote, recorded, table):
-    """Spark names a function in its plan; the server tells the body: which queries and arguments it uses."""
+    """Spark names a function in its plan; its body from the server has the queries and the used arguments."""
     table("src", "a int, b int", (1, 2))
     table("dst", "found int, chosen int, own int")
     with recorded() as records:

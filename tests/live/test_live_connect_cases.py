@@ -1,6 +1,6 @@
 """Jobs of `tests/records` on Spark Connect: the lineage that is golden for classic sessions.
 
-Counts are left out: the server does not send those of writes. `docs/connect.md` says what else differs.
+Counts are left out: the server does not send those of writes. `docs/connect.md` has the other differences.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def remote(url):
 
 
 def test_a_server_that_is_slow_to_explain_is_not_waited_for(remote, monkeypatch):
-    """The action has its result, and the record says that the plan is missing, also if it comes later."""
+    """The action has its result, and the record has a gap for the plan, also if it comes later."""
     answers = threading.Event()
 
     def slow(server, relation, seconds):
@@ -53,7 +53,7 @@ def test_a_server_that_is_slow_to_explain_is_not_waited_for(remote, monkeypatch)
 
 
 def test_a_server_that_explains_nothing_is_a_gap(remote, monkeypatch):
-    """The program goes on, and each record says why it has no plan."""
+    """The program goes on, and each record has the reason for its missing plan."""
 
     def refuses(server, relation, seconds):
         raise RefusedError("PERMISSION_DENIED")

@@ -64,7 +64,7 @@ def server(url):
 
 
 def told(captured, url, tmp_path):
-    """Return the lineage as text without what differs between two runs."""
+    """Return the lineage as text without parts that differ between two runs."""
     text = captured.text().replace(server(url), "postgres://server").replace(str(tmp_path), "/out")
     return [" ".join(line.split()) for line in text.splitlines()]
 

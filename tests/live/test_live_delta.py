@@ -1,4 +1,4 @@
-"""Delta Lake with its own jars: names, versions, row-level edges, nothing of what Delta does for itself."""
+"""Delta Lake with its own jars: names, versions, row-level edges, and no queries of Delta's own."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_table_made_by_a_query_is_one_write(spark, recorded, table):
 
 @alters
 def test_a_table_of_literals_made_after_a_command_is_one_write(spark, recorded, table):
-    """The staged write reads nothing and knows no place, and stands behind one that moves no rows."""
+    """The staged write reads nothing and knows no place, and follows one that moves no rows."""
     spark.sql("drop table if exists made")
     with recorded() as records:
         spark.sql("alter table t set tblproperties ('made' = 'by hand')")
@@ -117,7 +117,7 @@ def test_a_renamed_table_is_known_by_its_new_name(spark, recorded, tmp_path, tab
 
 
 def test_the_version_that_was_read(spark, recorded, table):
-    """Time travel by version or by option: the dataset is the table, the version says which state."""
+    """Time travel by version or by option: the dataset is the table, its version is the state."""
     spark.sql("insert into t select * from src")
     for read in (
         lambda: spark.sql("select id from t version as of 0"),
@@ -348,7 +348,7 @@ def test_an_overwrite_of_some_partitions_keeps_the_others(spark, recorded, table
 
 
 def test_events_are_valid(spark, recorded, table, tmp_path):
-    """Version, catalog and storage facets are as their schemas say."""
+    """Version, catalog and storage facets match their schemas."""
     with recorded() as records:
         spark.sql("update t set v = w where id > 1")
     events = valid_events(records, tmp_path)

@@ -271,7 +271,7 @@ def test_drop_of_nothing_is_nothing(session):
 
 @IN_BOTH
 def test_create_if_not_exists_of_a_table_that_is_there_is_nothing(session):
-    """In every catalog; the data frame's way to say it as well."""
+    """In every catalog; also by the method of the data frame."""
     spark, _, kind = session
     tables = {"kept": "using parquet"}
     if kind is lakes:
@@ -302,7 +302,7 @@ def test_drop_that_python_did_not_ask_for_is_of_the_name_with_a_gap(session):
 
 @IN_BOTH
 def test_a_view_put_in_the_place_of_another_is_an_overwrite(session):
-    """OR REPLACE makes a view where there is none; IF NOT EXISTS leaves one that is there alone."""
+    """OR REPLACE makes a missing view; IF NOT EXISTS leaves an existing one alone."""
     spark, _, _ = session
     modes = []
     for verb in ("create or replace view", "create or replace view", "create view if not exists"):

@@ -25,7 +25,7 @@ def caught(spark, tmp_path):
 def test_stack_traces_are_those_of_the_program(spark, caught, recorded):
     """Capture reads the plans of failed queries, and leaves the stack traces of their errors as they were.
 
-    Since Spark 4.0 an error gets the frames of whoever asked the query last.
+    Since Spark 4.0 an error gets the frames of the last caller of the query.
     """
     without = caught()
     with recorded() as records:

@@ -57,7 +57,7 @@ def told(tmp_path):
 
 
 def test_errors_are_those_of_python(told, tmp_path):
-    """All kinds of errors in one script: what Java and PySpark print of each, and the frames of both."""
+    """All kinds of errors in one script: Java's and PySpark's output of each, and the frames of both."""
     expected = told(sys.executable)
     assert list(expected) == list(failing.PROGRAMS)
     main = "from airflow_provider_spark_lineage.cli import main; main()"

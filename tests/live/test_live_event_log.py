@@ -65,7 +65,7 @@ def test_the_log_has_the_lineage_of_capture(tmp_path, recorded, codec):
 
 
 def ordinary_job(spark, folder):
-    """Run queries whose physical plan says all that the query says."""
+    """Run queries whose physical plan is as complete as the query."""
     orders, people = (spark.read.parquet(str(folder / name)) for name in ("orders", "people"))
     orders.createOrReplaceTempView("o")
     people.createOrReplaceTempView("p")
@@ -101,7 +101,7 @@ def ordinary_job(spark, folder):
 
 @pytest.mark.parametrize("adaptive", ["true", "false"])
 def test_an_ordinary_log_has_the_lineage_of_capture(tmp_path, recorded, adaptive):
-    """With Spark's own settings there is the physical plan alone, which says the same."""
+    """With Spark's own settings there is the physical plan alone, with the same lineage."""
     logs, others = tmp_path / "logs", tmp_path / "others"
     logs.mkdir()
     of_log = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": logs.as_uri()}

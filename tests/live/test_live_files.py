@@ -159,7 +159,7 @@ def test_reads_of_different_days_add(spark, rows, path, lineage):
 
 
 def test_folder_below_the_base_path_is_read_alone(spark, rows, path, lineage):
-    """The option `basePath` gives the folder's column; what other folders have is not read."""
+    """The option `basePath` gives the folder's column; other folders are not read."""
     rows.write.parquet(path("a"))
     rows.select("id").write.parquet(path("b"))
 
@@ -217,7 +217,7 @@ def test_csv_without_header_is_read_back_by_position(spark, rows, path, lineage)
 
 
 def test_formats_that_are_only_read(spark, rows, path, lineage):
-    """Whole files: their bytes, their text, and what Spark knows about them."""
+    """Whole files: their bytes, their text, and Spark's metadata of them."""
     rows.select("name").write.text(path("in"))
 
     def job():
@@ -296,7 +296,7 @@ def test_cached_rows_are_counted_once(spark, rows, path, lineage):
 
 
 def test_a_sort_does_not_double_its_rows(spark, rows, path, lineage):
-    """Spark runs a scan again to sample the ranges of a sort, but not what an exchange has kept."""
+    """Spark runs a scan again to sample the ranges of a sort, except for rows kept by an exchange."""
     rows.write.parquet(path("in"))
     read = spark.read.parquet(path("in"))
     composed = lineage(lambda: read.orderBy("name").write.parquet(path("sorted")))

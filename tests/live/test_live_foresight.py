@@ -50,7 +50,7 @@ def test_a_statement_that_drops_by_text_drops(spark, kept):
 
 
 def test_a_database_dropped_by_a_bound_name_is_a_gap(spark):
-    """Whose tables could not be asked for: the event says that it does not know them."""
+    """Its tables could not be asked for: the event has a gap for them."""
     spark.sql("create database bound")
     spark.sql("create table bound.t (id int) using parquet")
     with capture_lineage(spark) as captured:

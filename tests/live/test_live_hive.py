@@ -33,7 +33,7 @@ def spark(folder):
             "spark.hadoop.hive.exec.dynamic.partition.mode": "nonstrict",
         },
     )
-    # Derby writes its log where the process stands, unless it is told before it starts.
+    # Derby writes its log into the working directory, unless it has another setting before it starts.
     spark._jvm.java.lang.System.setProperty("derby.stream.error.file", f"{folder}/derby.log")
     fields = "row format delimited fields terminated by ','"
     spark.sql(f"create table texts (id int, name string) {fields}")
@@ -207,7 +207,7 @@ def test_each_directory_of_several_inserts_is_named(spark, folder):
 
 def test_the_metastore_is_known_wherever_its_address_was_given(spark, folder):
     """To the builder it may be given without `spark.hadoop.`: the context's settings don't have it then."""
-    # Nothing listens there: the catalog that was opened before is asked, the address alone is read anew.
+    # Nothing listens there: the catalog that was opened before is asked, only the address is read again.
     spark._jsparkSession.sharedState().hadoopConf().set("hive.metastore.uris", "thrift://meta:9083")
     try:
         with capture_lineage(spark) as captured:

@@ -131,7 +131,7 @@ def test_a_dropped_table_is_gone_where_its_catalog_removes_files(spark, recorded
 
 
 def test_states_of_a_table_are_one_dataset(spark, recorded):
-    """Time travel, tags and branches: the version tells which state was read or made."""
+    """Time travel, tags and branches: the version is the state that was read or made."""
     first = make(spark, "states")
     spark.sql("alter table lake.db.states create tag old")
     spark.sql("alter table lake.db.states create branch audit")
@@ -163,7 +163,7 @@ def test_a_metadata_table_is_a_dataset_beside_its_table(spark, recorded):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_merge_update_and_delete(spark, recorded, mode):
-    """The same lineage whether the table writes its files anew or only what changed."""
+    """The same lineage whether the table rewrites its files or only adds the changes."""
     name = "rows_" + mode.replace("-", "_")
     before = make(spark, name, mode)
     with recorded() as records:
@@ -221,7 +221,7 @@ def test_own_reads_of_procedures_are_left_out(spark, recorded):
 
 
 def test_a_renamed_table_lies_where_it_was(spark, recorded):
-    """A new name is one of the catalog's entry, which says its old one; TRUNCATE is of the table."""
+    """A rename is of the catalog's entry, with its former name; TRUNCATE is of the table."""
     spark.sql("create namespace if not exists store.db")
     spark.sql("create table store.db.older using iceberg as select * from src")
     with recorded() as records:
@@ -238,7 +238,7 @@ def test_a_renamed_table_lies_where_it_was(spark, recorded):
 
 
 def test_events_are_valid(spark, recorded, tmp_path):
-    """Version, catalog and storage facets are as their schemas say."""
+    """Version, catalog and storage facets match their schemas."""
     make(spark, "valid")
     with recorded() as records:
         spark.sql("update lake.db.valid set v = w where id > 1")

@@ -41,7 +41,7 @@ def topics(spark, options):
 
 
 def test_a_batch_is_written_to_its_topic(spark, servers, options, topics, tmp_path):
-    """The topic is the output, at its first broker, fed by what its key and value were made of."""
+    """The topic is the output, at its first broker, with the sources of its key and value."""
     spark.sql("select 1 as id, 'ann' as name").write.parquet(str(tmp_path / "in"))
     with capture_lineage(spark) as captured:
         frame = spark.read.parquet(str(tmp_path / "in")).selectExpr("cast(id as string) key", "name value")

@@ -68,7 +68,7 @@ def test_a_users_listener_keeps_working(spark, recorded, user_listener, wait_for
 
 
 def test_a_listener_that_blocks_costs_the_time_limit_and_no_more(spark, user_listener, wait_for_bus, caplog):
-    """Draining gives up after its limit with a problem, and what Spark reports later is not recorded."""
+    """Draining gives up after its limit with a problem, and later reports of Spark are not recorded."""
     wait_for_bus()
     records = []
     capture = Capture(records.append, drain_timeout_seconds=1)
@@ -90,7 +90,7 @@ def test_a_listener_that_blocks_costs_the_time_limit_and_no_more(spark, user_lis
 
 
 def test_a_blocked_bus_does_not_keep_a_capture_from_starting(spark, user_listener, wait_for_bus):
-    """Nobody waits for what ran before, and it is not captured, however late Spark tells of it."""
+    """Nobody waits for earlier queries, and they are not captured, however late Spark reports them."""
     wait_for_bus()
     user_listener.gate.clear()
     spark.range(3).count()
@@ -105,7 +105,7 @@ def test_a_blocked_bus_does_not_keep_a_capture_from_starting(spark, user_listene
 
 
 def test_dropped_events_are_reported(spark):
-    """Spark throws events away when its listeners are too slow: the capture says how many."""
+    """Spark throws events away when its listeners are too slow: the capture has the number of lost ones."""
     counter = (
         spark.sparkContext._jsc.sc()
         .listenerBus()
@@ -181,7 +181,7 @@ def test_an_accessor_that_fails_costs_its_fact_alone(spark, recorded, tmp_path, 
 
 
 def test_questions_hold_nobody_on_sparks_bus(spark, recorded, tmp_path, monkeypatch):
-    """A catalog may need long to answer. On the bus's own thread, whoever waits for the bus waits in vain."""
+    """A catalog may be slow to answer. On the bus's own thread, waiting for the bus would never end."""
     spark.range(3).write.parquet(str(tmp_path / "in"))
     waiting = "$session.sparkContext.listenerBus.waitUntilEmpty"
     ask_of_relations(monkeypatch, waiting=waiting)
@@ -240,7 +240,7 @@ def test_py4j_may_log_everything(spark, recorded, caplog):
 
 
 def test_py4js_notes_about_callbacks_stay_out_of_the_log(spark, recorded, caplog):
-    """py4j tells of callbacks at INFO level, which a task's log shows: a capture needs none.
+    """py4j logs callbacks at INFO level, which a task's log shows: a capture needs none.
 
     Command `g` is the JVM's garbage collector, which drops the callbacks of an earlier test when it likes.
     """

@@ -50,7 +50,7 @@ def test_each_action_is_one_record(spark, recorded, lines):
 
 
 def test_records_keep_the_order_of_the_program(spark, recorded, tmp_path):
-    """A query is reported later than it ended; jobs over RDDs stand between those that the program ran."""
+    """A query is reported after its end; jobs over RDDs are recorded between the queries before and after."""
     with recorded() as records:
         for number in range(10):
             folder = str(tmp_path / str(number))

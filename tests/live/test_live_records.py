@@ -206,7 +206,7 @@ def test_a_query_that_spark_does_not_understand_is_not_our_fault(spark, recorded
 
 
 def test_a_plan_that_is_too_large_has_a_gap(spark, recorded, orders):
-    """Above the limit the optimized plan is read, above that none; the record says so, and facts stay."""
+    """Above the limit the optimized plan is read, above that none; the record has a gap, and facts stay."""
     frame = spark.read.parquet(orders)
     for number in range(30):
         frame = frame.withColumn("amount", frame.amount + number)
@@ -225,7 +225,7 @@ def test_a_plan_that_is_too_large_has_a_gap(spark, recorded, orders):
 
 
 def test_an_optimized_generator_keeps_only_its_columns(spark, recorded, orders, tmp_path):
-    """The optimizer drops columns in the generator itself, which the plan's JSON does not say."""
+    """The optimizer drops columns in the generator itself, which is not in the plan's JSON."""
     from pyspark.sql import functions
 
     frame = spark.read.parquet(orders).withColumn("parts", functions.split("customer", ""))

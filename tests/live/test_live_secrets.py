@@ -45,7 +45,7 @@ def check(written, sql_text):
         for door, secret in wanted.items():
             at = text.find(secret)
             assert at < 0, f"{door} in {name}: {text[max(0, at - 300) : at + 100]}"
-        # A part of a secret is one as well.
+        # A part of a secret is a secret as well.
         assert "hunter2" not in text, f"{name}: {text[max(0, text.find('hunter2') - 300) :][:400]}"
 
 
@@ -82,7 +82,7 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     check_sql([record["sql"] for record in records], sql_text)
     tables = [str(fact["probed"].get("dbtable")) for record in records for fact in record["facts"]]
     assert any("from people where" in text for text in tables), "Derby ran no query"
-    # What the user's own calls send is py4j's to log: here, only what other threads do for capture.
+    # The user's own calls are logged by py4j as ever: here, only calls of other threads for capture.
     talk = [entry for entry in caplog.records if entry.threadName != threading.current_thread().name]
     talk += [entry for entry in caplog.records if entry.name.startswith("airflow_provider_spark_lineage")]
     events = captured.events(namespace="tests", job="secrets")

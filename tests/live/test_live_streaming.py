@@ -318,7 +318,7 @@ def test_streams_with_state_are_counted(spark, tmp_path):
 
 
 def test_each_batch_is_one_record(spark, recorded, tmp_path):
-    """Two files, one a batch: two records with counts of their own, before what reads the result."""
+    """Two files, one a batch: two records with counts of their own, before the query on the result."""
     folder = str(tmp_path / "days")
     for day in (1, 2):
         spark.range(day).selectExpr("id", f"{day} as day").coalesce(1).write.mode("append").parquet(folder)
@@ -353,7 +353,7 @@ def test_a_batch_that_fails_is_a_failure(spark, recorded, data, tmp_path):
 
 
 def test_a_batch_that_has_not_ended_is_reported(spark, data, tmp_path):
-    """A stream that goes on when the capture ends: what its batch is about to write is not claimed."""
+    """A stream that goes on when the capture ends: the rest of its batch is not claimed."""
     slow = SOURCES["rate"](spark, data)
     running, is_over = threading.Event(), threading.Event()
 

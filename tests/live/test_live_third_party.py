@@ -55,7 +55,7 @@ def test_the_second_api_s_files_are_known(spark, lineage, workbook, tmp_path):
 
 
 def test_outputs_of_the_first_api_are_named_by_their_path(spark, lineage, tmp_path):
-    """Nobody says that it is a file, hence the gap."""
+    """Spark does not say that it is a file, hence the gap."""
     spark.range(3).selectExpr("id", "concat('n', id) as name").write.parquet(str(tmp_path / "in"))
     frame = spark.read.parquet(str(tmp_path / "in")).selectExpr("id + 1 as id")
     write = frame.write.format(FIRST).option("header", "true")

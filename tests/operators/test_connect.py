@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.airflow]
 
 
 def test_tasks_with_a_connection_to_a_server_report_their_lineage(tmp_path):
-    """By our operator and decorator; a task that fails keeps what had finished."""
+    """By our operator and decorator; a task that fails keeps its finished writes."""
     with connect(tmp_path) as url:
         host, _, port = url.rpartition(":")
         run = run_dag(

@@ -43,7 +43,7 @@ def test_start_has_the_datasets_of_statements(tmp_path):
 @pytest.mark.airflow
 @pytest.mark.parametrize("sql", ["insert into totals select * from orders", "insert into", "'"])
 def test_start_names_nothing_where_the_text_leaves_something_open(sql):
-    """A table has its name by where it lies, which the text does not say: another name would be false."""
+    """A table is named by its location, which the text does not have: another name would be false."""
     from airflow_provider_spark_lineage.operators.spark_sql import SparkSqlLineageOperator
 
     assert planned(SparkSqlLineageOperator(task_id="copy", sql=sql)) == ([], [])
@@ -93,7 +93,7 @@ def copies(folder):
 
 
 def without_configuration(monkeypatch, folder):
-    """Hide what this machine has of Spark and Hadoop."""
+    """Hide this machine's configuration of Spark and Hadoop."""
     for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR"):
         monkeypatch.delenv(name, raising=False)
     (folder / "spark" / "conf").mkdir(parents=True)
@@ -102,7 +102,7 @@ def without_configuration(monkeypatch, folder):
 
 @pytest.mark.airflow
 def test_a_job_without_records_has_the_lineage_of_its_text(tmp_path):
-    """The event says that this is not what ran, and why."""
+    """A gap says that this is the text's lineage, and why."""
     (tmp_path / "job.py").write_text(JOB)
     nothing = tmp_path / "bin" / "spark-submit"
     nothing.parent.mkdir()

@@ -55,7 +55,7 @@ def test_does_what_airflows_operator_does(tmp_path: Path, disabled: str):
 
 @pytest.mark.airflow
 def test_a_dag_with_our_operators_serializes_like_one_with_airflows():
-    """The scheduler stores DAGs as JSON: what our classes add for a run must not be in it."""
+    """The scheduler stores DAGs as JSON: attributes that our classes add for a run must not be in it."""
     from airflow.providers.apache.spark.operators.spark_pyspark import PySparkOperator
     from airflow.sdk import DAG
 

@@ -64,7 +64,7 @@ def test_the_script_gets_the_name_of_the_application(submitted, arguments, name)
     ],
 )
 def test_the_job_runs_by_the_connection_of_the_operator(submitted, arguments, master):
-    """Airflow's hook reads `spark_default` whatever the operator says; ours does for an absent connection."""
+    """Airflow's hook reads `spark_default` in any case; ours does for an absent connection."""
     assert value_of(submitted(**arguments), "--master") == master
 
 

@@ -32,7 +32,7 @@ APPLICATION = """
 
 
 def test_finished_writes_of_the_first_attempt_stay(tmp_path):
-    """YARN starts a driver that failed a second time; a shared disk has what both wrote, until it is read.
+    """YARN starts a failed driver a second time; a shared disk has the records of both, until they are read.
 
     The task configures Hadoop for its own job.
     """

@@ -1,4 +1,4 @@
-"""`SparkPipelinesLineageOperator` is Airflow's own, and reports what each flow did."""
+"""`SparkPipelinesLineageOperator` is Airflow's own, and reports the lineage of each flow."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_an_older_provider_is_one_sentence():
 
 @pytest.fixture
 def remotes(of_airflow):
-    """Skip where the Spark provider is older than 6.1: Spark starts no pipeline with what its hook gives."""
+    """Skip if the Spark provider is older than 6.1: its hook's arguments start no pipeline."""
     from importlib.metadata import version
 
     if Version(version("apache-airflow-providers-apache-spark")) < Version("6.1"):
@@ -92,7 +92,7 @@ def remotes(of_airflow):
 @pytest.mark.airflow
 @pytest.mark.spark
 def test_flows_of_pipelines_report_their_lineage(tmp_path):
-    """Views are seen through; a dry run has no dataset; one that fails has what had finished, and why."""
+    """Views are seen through; a dry run has no dataset; a failed run has its finished flows and a reason."""
     pyspark = pytest.importorskip("pyspark")
     if tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 1):
         pytest.skip("Spark before 4.1 has no declarative pipelines")
@@ -155,7 +155,7 @@ def test_flows_of_pipelines_report_their_lineage(tmp_path):
 @pytest.mark.usefixtures("remotes")
 @pytest.mark.airflow
 def test_a_pipeline_on_a_server_has_the_lineage_of_its_sql(tmp_path):
-    """The event says that this is not what ran, and why; a dry run there misses nothing."""
+    """A gap says that this is the text's lineage, and why; a dry run there misses nothing."""
     client = tmp_path / "nothing" / "pyspark" / "pipelines" / "cli.py"
     client.parent.mkdir(parents=True)
     client.write_text("")

@@ -1,4 +1,4 @@
-"""`SparkSqlLineageOperator` is Airflow's own, and reports what each statement did."""
+"""`SparkSqlLineageOperator` is Airflow's own, and reports the lineage of each statement."""
 
 from __future__ import annotations
 

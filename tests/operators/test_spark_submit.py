@@ -80,7 +80,7 @@ def _run(home: Path, cluster: Cluster, **settings: str) -> DagRun:
 def test_a_submitted_application_reports_its_lineage(tmp_path, cluster):
     """In client mode each task, mapped ones too, has its own datasets.
 
-    The last event of a task whose driver is killed has what had ended, and says that there may be more.
+    The last event of a task with a killed driver has its ended executions, and a gap for others.
     """
     run = _run(tmp_path, cluster)
     states = {"whole": "success", "parts[0]": "success", "parts[1]": "success", "killed": "failed"}

@@ -125,7 +125,7 @@ def test_a_table_of_another_system_is_not_its_empty_folder():
 
 
 def test_the_header_has_the_types_of_the_written_columns():
-    """Names may hold what separates them."""
+    """Names may hold the separators of the header."""
     text = TEXT.replace(
         "customer: string, amount: double", "a, b: c: struct<x:int,y:array<string>>, n: decimal(10,2)"
     )
@@ -135,7 +135,7 @@ def test_the_header_has_the_types_of_the_written_columns():
 
 
 def test_a_type_that_is_not_known_renames_no_column():
-    """A header that cannot be read has no say: the plan has the names."""
+    """An unreadable header is ignored: the plan has the names."""
     text = TEXT.replace("customer: string, amount", "customer: unheard, amount")
     assert lineage(write(path="file:/data/out"), text=text)[1:] == lineage(write(path="file:/data/out"))[1:]
 
@@ -221,7 +221,7 @@ def test_a_dynamic_overwrite_of_delta_goes_by_the_partitions_of_the_table(comman
 
 @pytest.mark.parametrize(("is_insert", "is_partial"), [(True, True), (False, False)])
 def test_an_insert_into_a_table_of_iceberg_may_keep_partitions(is_insert, is_partial):
-    """`saveAsTable` replaces the table, whatever the setting says."""
+    """`saveAsTable` replaces the table in spite of the setting."""
     table = {**TABLE, "provider": "iceberg", "partition_columns": ["who"]}
     command = write(table="t", insert=is_insert, mode="Overwrite")
     setting = {"spark.sql.sources.partitionOverwriteMode": "dynamic"}
@@ -237,7 +237,7 @@ def test_save_as_table_of_delta_may_replace_some_rows():
 
 
 def test_a_condition_for_replacing_rows_is_unknown():
-    """Only that there is one is recorded: it may have literals."""
+    """Only the existence of a condition is recorded: it may have literals."""
     command = write(path="file:/data/out", format="delta", mode="Overwrite", replaces={"replace_where": True})
     assert any("the columns that decide which rows it replaces" in line for line in lineage(command))
 
@@ -277,7 +277,7 @@ _NOT_TOLD = "the expression of a subquery could not be told apart"
 
 
 def test_sources_of_a_functions_result_are_read_from_its_body():
-    """Spark draws the queries of functions beside those of the query; each body says how many it has."""
+    """Spark draws the queries of functions beside those of the query; each body has its number of queries."""
     result = lineage(write(path="file:/data/out"), FUNCTIONS, functions=BODIES)
     assert [" ".join(line.split()) for line in result if "<-" in line] == [
         "c.d.h() <- (no field)",

@@ -25,7 +25,7 @@ TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 @pytest.mark.parametrize("version", [*SPARK, *LIBRARIES])
 def test_every_node_and_command_has_one_row(version: str) -> None:
-    """A new version shows what nobody has thought about; a class read by two rows hides one of them."""
+    """A new version shows classes without a row; a class read by two rows hides one of them."""
     found = {
         name: (name in ROWS) + bool(reason_of(name, OPAQUE_PLANS)) + bool(reason_of(name, ABSENT_PLANS))
         for name in names({version: (SPARK | LIBRARIES)[version]}, "node", "command")

@@ -1,4 +1,4 @@
-"""Reading Spark's explain text: expressions, and what must not be guessed."""
+"""Reading Spark's explain text: expressions, and the limits of guessing."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_both_versions_are_stored() -> None:
 
 
 def test_a_choice_between_a_column_and_itself_is_the_column() -> None:
-    """Iceberg 1.4 writes an UPDATE so, for each column that it does not set: the test says nothing."""
+    """Iceberg 1.4 writes an UPDATE so, for each column that it does not set: the test has no effect."""
     unset = call("If", equal(1, 2), column("b", 2), column("b", 2))
     chosen = call("If", equal(1, 2), column("a", 1), column("b", 2))
     cases = {}

@@ -55,7 +55,7 @@ def aggregate(step: Tree, finish: Tree) -> Tree:
 
 
 def used(tree: Tree) -> set[Any]:
-    """Return the ids of the columns that an expression uses, with the name of the field where it is one."""
+    """Return the ids of the columns that an expression uses, with the name of the field if it has one."""
     expression = read_expression(tree, lambda plan: NotImplemented)
     return {key for key, _ in expression.uses} | {
         (key, path[-1][1]) for key, path, _ in expression.field_uses
@@ -87,7 +87,7 @@ def test_how_many_elements_there_are_decides_about_fields_without_them() -> None
 
 
 def test_filter_may_look_at_another_field_of_the_struct_it_keeps_one_of() -> None:
-    """That a field is kept says nothing of those beside it."""
+    """A field is kept without any test of the fields beside it."""
     struct = typed(column("struct", 4), fields("v", "w"))
     test = function(call("GreaterThan", field(struct, 1), LITERAL), variable(14))
     assert used(call("ArrayFilter", call("CreateArray", field(struct, 0)), test)) == {(4, "v"), (4, "w")}

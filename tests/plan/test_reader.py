@@ -20,7 +20,7 @@ def found(tree: Tree) -> tuple[Evaluation, dict[str, set[tuple[str, Kind]]]]:
 
 
 def test_unknown_node_carries_columns_through_and_is_a_gap() -> None:
-    """A class that nobody has heard of must not cut the lineage, and must not hide that it was there."""
+    """A class of an unknown version must neither cut the lineage nor hide itself."""
     evaluation, edges = found(node("FutureNode", scan(column("a", 1))))
     assert edges == {"a": {("a", Kind.IDENTITY)}}
     assert [gap.label for gap in evaluation.gaps] == ["FutureNode#0"]
@@ -34,7 +34,7 @@ def test_unknown_node_s_new_columns_may_come_from_every_column() -> None:
 
 
 def test_unknown_leaf_is_a_gap() -> None:
-    """Rows that come from a class that nobody has heard of come from somewhere."""
+    """Rows of an unknown class come from somewhere."""
     evaluation, edges = found(node("FutureLeaf", output=[column("a", 1)]))
     assert edges == {"a": set()}
     assert "not known" in evaluation.gaps[0].reason

@@ -52,14 +52,14 @@ def lineage(dialect: str, names: list[str], sql: str) -> str:
 
 @pytest.mark.parametrize(("rule", "head", "sql", "expected"), cases())
 def test_query(rule: str, head: str, sql: str, expected: str) -> None:
-    """Each block's first line says the rule."""
+    """Each block's first line is the rule."""
     dialect, _, names = head.partition(":")
     assert lineage(dialect.strip(), [name.strip() for name in names.split(",")], sql) == expected, rule
 
 
 @pytest.mark.parametrize(
     ("sql", "uses"),
-    # Only plans say which field of a struct is which: they have the types.
+    # Only plans have the order of a struct's fields: they have the types.
     [
         (sql, uses)
         for sql, uses in pairs()
@@ -86,7 +86,7 @@ def test_an_expression_has_the_meaning_of_sparks_text(sql: str, uses: str) -> No
     ],
 )
 def test_a_text_that_is_not_a_query_is_reported(text: str) -> None:
-    """Text that cannot be read is one kind of error, never one of the parser's."""
+    """An unreadable text raises one kind of error, never one of the parser's."""
     with pytest.raises(SqlError):
         read_query(text, Dialect("postgres"), ["a"])
 

@@ -19,7 +19,7 @@ CASES = Path(__file__).with_name("planned.txt")
 
 @pytest.mark.parametrize(("rule", "text", "expected"), cases(CASES))
 def test_datasets(rule: str, text: str, expected: str) -> None:
-    """Each block's first line says the rule; `conf` lines are settings."""
+    """Each block's first line is the rule; `conf` lines are settings."""
     settings = [line[5:].partition("=") for line in text.splitlines() if line.startswith("conf ")]
     script = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("conf "))
     lineage = planned_lineage(
@@ -35,7 +35,7 @@ def test_datasets(rule: str, text: str, expected: str) -> None:
 
 
 def test_every_planned_lineage_says_that_nothing_ran() -> None:
-    """A START event, or a last resort, is never taken for what happened."""
+    """A START event, or a last resort, must not look like a finished run."""
     for text in ("", "select * from db.t", "selec"):
         assert planned_lineage(text, language="sql").gaps[0].reason == PLANNED
 

@@ -1,4 +1,4 @@
-"""Planned lineage against what ran: the jobs of `tests/records`, and where their texts say something else."""
+"""Planned lineage against the real one: the jobs of `tests/records`, and the differences of their texts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def datasets(text: str) -> set[str]:
 
 
 def difference(case: str) -> str:
-    """Return what only the plan has (+), and what only the run has (-)."""
+    """Return the datasets that only the plan has (+), and those that only the run has (-)."""
     text, conf = script(case)
     planned = datasets(render(planned_lineage(text, language="python", conf=conf)))
     ran = datasets((RECORDS / case / "lineage.txt").read_text(encoding="utf-8"))

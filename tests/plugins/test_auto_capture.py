@@ -111,7 +111,7 @@ def test_a_task_that_is_deferred_is_let_go_when_its_process_ends(listeners, monk
 
 @pytest.mark.parametrize("name", ["PythonOperator", "PythonSensor"])
 def test_a_function_is_captured_from_its_first_session_on(listeners, name):
-    """Until then nothing of pyspark is replaced but what creates a context, and afterwards nothing at all."""
+    """Until then only the constructors of contexts are replaced, and afterwards nothing at all."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -168,7 +168,7 @@ def extractors():
     ],
 )
 def test_operators_that_launch_spark_elsewhere_have_our_extractor(listeners, extractors, names, also):
-    """Also subclasses; it passes on what an operator or the provider's own extractor reports."""
+    """Also subclasses; it passes on the reports of an operator or of the provider's own extractor."""
     from airflow_provider_spark_lineage.extractors.launchers import LauncherExtractor
 
     started(listeners, instance(*names, **also))
@@ -188,7 +188,7 @@ def test_operators_that_launch_spark_elsewhere_have_our_extractor(listeners, ext
 def test_a_task_that_failed_before_it_ran_says_which_job_that_was(
     listeners, extractors, name, also, is_reported
 ):
-    """Airflow renders templates before it says that a task runs."""
+    """Airflow renders templates before it reports that a task runs."""
     before, subject = dict(extractors), instance(name, **also)
     failure = {"previous_state": None, "error": ValueError("no template")}
     listeners.hook.on_task_instance_failed(task_instance=subject, **failure)
@@ -198,7 +198,7 @@ def test_a_task_that_failed_before_it_ran_says_which_job_that_was(
 
 
 def test_a_failure_of_another_task_does_not_end_a_capture(listeners):
-    """Airflow's own processes tell of tasks that never ran in them."""
+    """Airflow's own processes report tasks that never ran in them."""
     from pyspark.sql import SparkSession
 
     original, subject = SparkSession.__init__, instance()
@@ -227,7 +227,7 @@ def test_an_extractor_of_the_users_own_stays(listeners, extractors):
 
 @pytest.mark.parametrize("reason", ["off", "no event"])
 def test_without_need_the_provider_keeps_its_extractors(listeners, extractors, monkeypatch, reason):
-    """Of an operator whose events are off nobody asks."""
+    """An operator whose events are off is not asked."""
     before = dict(extractors)
     if reason == "off":
         monkeypatch.delenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE")
@@ -264,7 +264,7 @@ class Shell:
         self.instance = instance("_Decorated", class_name, **also)
 
     def run(self, *args: object, command: object = None, **kwargs: object) -> int:
-        """Keep what would be run: the last of a `BashOperator`'s words, the text of an `SSHOperator`."""
+        """Keep the command: the last of a `BashOperator`'s words, the text of an `SSHOperator`."""
         [given] = (each for each in (command, *args) if isinstance(each, (list, str)))
         self.given.append(given if isinstance(given, str) else given[-1])
         return 7
@@ -372,7 +372,7 @@ def test_commands_of_shells_are_captured_if_the_user_says_so(
 
 
 def test_a_skipped_task_is_let_go_when_the_next_one_begins(listeners, extractors):
-    """Airflow 3.0 does not tell that a task was skipped, and `dag.test()` goes on in the same process."""
+    """Airflow 3.0 does not report a skipped task, and `dag.test()` goes on in the same process."""
     from pyspark import SparkContext
 
     create = SparkContext._do_init

@@ -76,7 +76,7 @@ def events(dag_run: DagRun, kind: str) -> dict[str, dict[str, Any]]:
 
 
 def datasets(of: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Return what each task writes; all read one dataset or nothing."""
+    """Return the outputs of each task; all read one dataset or nothing."""
     assert all([each["name"] for each in event["inputs"]] in ([], ["orders"]) for event in of.values())
     return {task: each["name"] for task, event in of.items() for each in event["outputs"]}
 

@@ -27,7 +27,7 @@ CAPTURE = {
     "AIRFLOW__SPARK_LINEAGE__EXTRA_OPERATORS": "company.CopyOperator = in process",
 }
 WITHOUT_SPARK = ("plain", "looks", "external", "left_out")
-"""Tasks that have nothing of ours; the last two run Spark, in a Python of its own and where nobody looks."""
+"""Tasks without lineage of ours; the last two run Spark, in a Python of its own and excluded."""
 
 CUSTOMERS = (
     *("function", "copies", "reports", "fails", "sensor", "goes_on", "chooses", "branches", "grouped"),
@@ -99,7 +99,7 @@ def test_every_task_reports_its_columns(captured):
 
 
 def test_each_execution_is_a_child_run(captured):
-    """As with our operators; nothing is sent twice, whoever else is asked."""
+    """As with our operators; nothing is sent twice, also with other extractors."""
     _, dag_run = captured
     names = Counter(event.name for event in dag_run.read().items if event.type == "complete")
     for output in COLUMNS:

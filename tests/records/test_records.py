@@ -1,4 +1,4 @@
-"""Every case: the golden text, the same lineage on both Spark versions, and what must hold of any lineage."""
+"""Every case: the golden text, the same lineage on both Spark versions, and invariants of any lineage."""
 
 from __future__ import annotations
 

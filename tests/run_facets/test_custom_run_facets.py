@@ -1,4 +1,4 @@
-"""`custom_run_facets` functions: what Spark did in a task, or nothing; never an exception."""
+"""`custom_run_facets` functions: Spark's work in a task, or nothing; never an exception."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def worker_processes(home: Path, metadata: Path) -> Iterator[dict[str, str]]:
         "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(32),
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
         "AIRFLOW__CORE__EXECUTOR": "ends_all_workers.EndsAllWorkers",
-        # One task at a time is enough for a laptop; a test may say more.
+        # One task at a time is enough for a laptop; a test may set more.
         "AIRFLOW__CORE__PARALLELISM": "1",
         "NO_PROXY": "127.0.0.1",
     }

@@ -52,7 +52,7 @@ class Aws:
 
 @contextlib.contextmanager
 def aws(run: Callable[[Any], bool]) -> Iterator[Aws]:
-    """Serve on a free port of this machine; `run` gets the arguments of a job, and says how it ends."""
+    """Serve on a free port of this machine; `run` gets the arguments of a job, and decides how it ends."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
     try:

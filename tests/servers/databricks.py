@@ -1,4 +1,4 @@
-"""A local stand-in for the Jobs API of Databricks: takes runs, and ends them as their names say."""
+"""A local stand-in for the Jobs API of Databricks: takes runs, and ends them according to their names."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _output(number: int) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def databricks(driver: Callable[[Any], bool]) -> Iterator[Databricks]:
-    """Serve on a free port of this machine; `driver` does what that of a run would, and says how it ends."""
+    """Serve on a free port of this machine; `driver` acts as the driver of a run, and decides how it ends."""
     known = Databricks(driver)
     with http_api(known.answer) as port:
         known.port = port

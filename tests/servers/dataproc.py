@@ -53,7 +53,7 @@ class Dataproc:
         return job
 
     def create_batch(self, request: Any, context: Any) -> Any:
-        """Take a batch; the operation is answered by nobody, because operators ask for the batch."""
+        """Take a batch; the operation gets no answer, because operators ask for the batch."""
         from google.cloud import dataproc_v1
         from google.longrunning import operations_pb2
 
@@ -81,7 +81,7 @@ class Dataproc:
 
 @contextlib.contextmanager
 def dataproc(folder: Path, driver: Callable[[Any], bool]) -> Iterator[Dataproc]:
-    """Serve until the end of the block; `driver` does what that of a job would, and says how it ends.
+    """Serve until the end of the block; `driver` acts as the driver of a job, and decides how it ends.
 
     `folder` has the certificate and the key of the service account, for `settings`.
     """

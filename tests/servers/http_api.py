@@ -41,7 +41,7 @@ class Answer:
 
 @contextlib.contextmanager
 def http_api(answer: Callable[[Request], Answer], certificate: Path | None = None) -> Iterator[int]:
-    """Serve until the end of the block, and yield the port; what `answer` raises is status 500.
+    """Serve until the end of the block, and yield the port; an exception of `answer` is status 500.
 
     With a file of `servers.certificate`, TLS alone is spoken.
     """

@@ -13,7 +13,7 @@ from servers.jars import jars, java
 from servers.process import free_port, running
 
 _JARS = ("org.apache.kafka:kafka_2.13:3.9.1", "org.slf4j:slf4j-reload4j:1.7.36")
-"""The broker, and what prints its log."""
+"""The broker, and the program that prints its log."""
 
 _CLUSTER = "MkU3OEVBNTcwNTJENDM2Qk"
 

@@ -99,7 +99,7 @@ class Kubernetes:
         return {**pod, "status": {"phase": phase, "containerStatuses": statuses}}
 
     def _application(self, request: Request, rest: str) -> Answer:
-        """Take an application, and start its driver; the driver's pod says how it ended."""
+        """Take an application, and start its driver; the driver's pod has its result."""
         if request.method == "POST":
             application = request.document
             name = application["metadata"]["name"]

@@ -48,7 +48,7 @@ def postgres() -> Iterator[str]:
         data = folder / "data"
         data.mkdir()
         owner: dict[str, object] = {"cwd": "/"}
-        # PostgreSQL refuses to run as root, and nobody can look into a folder of root's.
+        # PostgreSQL refuses to run as root, and only root can look into root's folders.
         if os.getuid() == 0:
             owner |= {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
             folder.chmod(0o755)

@@ -48,17 +48,17 @@ class Span:
 
     @property
     def start(self) -> Moment:
-        """Return what there was before."""
+        """Return the state before."""
         return self.steps[0].before
 
     @property
     def end(self) -> Moment:
-        """Return what there is afterwards."""
+        """Return the state afterwards."""
         return self.steps[-1].after
 
     @property
     def moments(self) -> list[Moment]:
-        """Return what there was before and after each step."""
+        """Return the states before and after each step."""
         return [self.start, *(step.after for step in self.steps)]
 
     @cached_property
@@ -100,7 +100,7 @@ class Span:
 
 
 def differences(lineage: Lineage, steps: Sequence[Taken]) -> list[str]:
-    """Return a sentence for each thing that a lineage says or leaves out against the truth."""
+    """Return a sentence for each false or missing statement of a lineage."""
     span = Span(lineage, steps)
     unsure = {gap.output.name if gap.output else "" for gap in lineage.gaps}
     listed = [difference for check in CHECKS for difference in check(span)]
@@ -208,7 +208,7 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
         if span.start.place(name).files:
             reading = [step for step in reading if span.is_from_before(name, step)] or reading
         anew = next((n for n, step in enumerate(reading) if span.rewrites(name, step)), len(reading))
-        # What was made anew of itself is the program's own, though it has old files.
+        # A place rewritten from its own rows is the program's own, though it has old files.
         first = reading[: anew + 1]
         if anew < len(reading):
             # UPDATE, DELETE and MERGE leave it the dataset that it was: its largest read may come after them.

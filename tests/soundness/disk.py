@@ -76,7 +76,7 @@ class Looker:
         self.spark, self.folders, self.database, self.lakes = spark, folders, database, lakes
 
     def look(self) -> Moment:
-        """Return what there is now."""
+        """Return the current state."""
         places, tables = {}, dict(self._tables())
         for folder in self.folders:
             for path in sorted(folder.iterdir()) if folder.is_dir() else ():

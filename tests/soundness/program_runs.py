@@ -60,7 +60,7 @@ class Runner:
     names: dict[str, str] = field(default_factory=dict)
 
     def outcome(self, program: Program) -> Outcome:
-        """Run a program; one that does not do what its steps say is a difference, too."""
+        """Run a program; a step that does not do what it declares is a difference, too."""
         try:
             return self.run(program)
         except BrokenProgramError as error:

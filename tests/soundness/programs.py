@@ -75,7 +75,7 @@ def of_seed(seed: int) -> Program:
 
 
 class _Writer:
-    """Writes a program step by step, and knows what there is after each."""
+    """Writes a program step by step, and knows the state after each."""
 
     def __init__(self, seed: int, lakes: bool) -> None:
         self.seed, self.lakes = seed, lakes
@@ -95,7 +95,7 @@ class _Writer:
     def _source(self) -> Source:
         thing = replace(self._new("path", self.random.choice(FILES)), filled=True, parted=False)
         self.things.append(thing)
-        # Of one file alone, Spark does not say that a pattern found it.
+        # If a pattern finds one file alone, Spark does not report the pattern.
         return Source(thing.place, thing.form, self.random.randint(2, 3))
 
     def _steps(self, wanted: int, *, recorded: bool) -> tuple[Step, ...]:
@@ -309,7 +309,7 @@ class _Writer:
 
 
 def _places(thing: Thing) -> tuple[str, ...]:
-    """Return what reading a thing reads."""
+    """Return the places that are read with a thing."""
     return (thing.place,) if thing.place else tuple(place for each in thing.below for place in _places(each))
 
 
@@ -330,7 +330,7 @@ def _has_path(thing: Thing) -> bool:
 
 
 def _reader(thing: Thing, reader: str, *, with_schema: bool) -> tuple[str, str]:
-    """Return how to read files by their path, and what makes the columns those of all datasets."""
+    """Return the way to read files by their path, and the SQL that gives the columns of all datasets."""
     header = ".option('header', True)" if thing.form == "csv" else ""
     schema = f".schema('{COLUMNS}')" if with_schema and thing.form != "delta" else ""
     typed = TYPED if thing.form in ("csv", "json") and not schema else ""

@@ -1,4 +1,4 @@
-"""Proves the lineage of a query: what changes when a base column changes must have an edge from it.
+"""Proves the lineage of a query: a column that changes with a base column must have an edge from it.
 
 A query is captured once, on parquet files. Then it runs on tables in memory, as they are and with changed
 columns, without capture, and the results are compared column by column.
@@ -29,7 +29,7 @@ from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.executions import executions
 
 PROVING = ("shift", "null", "shuffle")
-"""Ways of changing that every column without an edge must stand."""
+"""Ways of changing that every column without an edge must withstand."""
 
 EVERYWHERE = ""
 """The output column of an edge that acts on the whole output."""
@@ -100,11 +100,11 @@ class Verdict:
 
     @property
     def opaque(self) -> bool:
-        """Return whether a gap tells that edges are more than the code needs, or fewer."""
+        """Return whether a gap says that edges are more than the code needs, or fewer."""
         return "\ngap " in self.text
 
     def admits(self, column: str) -> bool:
-        """Return whether the lineage knows nothing of a column, and a gap says so."""
+        """Return whether the lineage of a column is unknown, with a gap."""
         known = any(edge.column in (column, EVERYWHERE) for edge in self.edges)
         return not known and any(
             f"`{column}`" in line for line in self.text.splitlines() if line.startswith("gap ")
@@ -262,7 +262,7 @@ class Prover:
                 self._compare(proof, [base], way)
 
     def _compare(self, proof: _Proof, bases: list[str], way: str, blame: bool = True) -> bool:
-        """Run with changed columns; say whether something changed that has no edge from them."""
+        """Run with changed columns; return whether a column without an edge from them changed."""
         verdict = proof.verdict
         try:
             result = self._run(verdict.query, verdict, bases, way)
@@ -300,7 +300,7 @@ class Prover:
         return is_missing
 
     def _key(self, proof: _Proof, bases: list[str]) -> int | None:
-        """Return the position of an output column that tells the rows of an unchanged table apart.
+        """Return the position of an output column that identifies the rows of an unchanged table.
 
         With it the values of a row are compared, not only those of a column.
         """
@@ -373,7 +373,7 @@ def base_of(edge: LineageEdge) -> str:
 
 
 def _shape(result: _Result, index: int, key: int | None, ordered: bool) -> Any:
-    """Return what of a column must stay: its values in their order, with their rows, or in any order."""
+    """Return the invariant of a column: its values in their order, with their rows, or in any order."""
     values = result.values[index]
     if ordered:
         return values

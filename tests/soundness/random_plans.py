@@ -37,7 +37,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Step:
-    """One operation on what came before."""
+    """One operation on the frame before."""
 
     frame: Callable[[DataFrame], DataFrame]
     sql: str
@@ -68,7 +68,7 @@ class Plan:
         return Query(self.sql, lambda spark, scratch: spark.sql(self.sql))
 
     def as_frame(self, way: Callable[[DataFrame], DataFrame] | None = None, after: int = 0) -> Query:
-        """Return DataFrame code; `way` is put around what there is after so many steps."""
+        """Return DataFrame code; `way` is put around the frame after so many steps."""
 
         def run(spark: SparkSession, scratch: Path) -> DataFrame:
             frame = spark.table(self.table)

@@ -63,7 +63,7 @@ def told(queries: Iterable[Query], folder: Path) -> Iterator[list[Told]]:
     plain = [query for query in queries if not query.on_lakes]
     for reader, conf in LOGS.items():
         yield _logged(plain, folder, reader, conf)
-    # Frames of a classic session are none on Connect: `tests/live` has jobs for both.
+    # Frames of a classic session do not exist on Connect: `tests/live` has jobs for both.
     with on_connect(folder) as prover:
         texts = [query for query in plain if query.is_text]
         yield [Told(query, "Spark Connect", prover.capture(query).text) for query in texts]
@@ -84,7 +84,7 @@ def _logged(queries: list[Query], folder: Path, reader: str, conf: Mapping[str, 
     times: list[tuple[Query, float, float]] = []
     with proving(folder, conf={**conf, "spark.eventLog.dir": logs.as_uri()}) as prover:
         for query in queries:
-            # A log has milliseconds: what ran before is not to be taken for a part of this.
+            # A log has milliseconds: an earlier query must not be taken for a part of this one.
             began = _next_millisecond()
             prover.write(query)
             times.append((query, began, time.time()))

@@ -5,7 +5,7 @@ python tests/soundness/run.py joins "frames: p"  those whose names contain one o
 python tests/soundness/run.py --capture          only compare their lineage with `expected/`, in minutes
 python tests/soundness/run.py --accept           write `expected/`: read the difference before committing it
 python tests/soundness/run.py --readers          only look for columns that event logs or Connect lose
-python tests/soundness/run.py --programs         only compare what seeded programs leave with their lineage
+python tests/soundness/run.py --programs         only compare seeded programs with their lineage
 python tests/soundness/run.py --seeds 17 200-220 these programs alone
 """
 

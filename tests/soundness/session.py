@@ -1,4 +1,4 @@
-"""The Spark session that proofs run in: small, and without what costs time on small data."""
+"""The Spark session of proofs: small, and without features that cost time on small data."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def start(folder: Path, lakes: bool = False, more: Mapping[str, str] | None = No
         **(more or {}),
     }
     spark = started("soundness", conf)
-    # Changed data makes some queries fail, which the proof tells by itself.
+    # Changed data makes some queries fail, which the proof reports by itself.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     return spark
 

@@ -21,7 +21,7 @@ Tables = dict[str, pa.Table]
 
 FIRST_DAY = datetime.date(2024, 1, 1)
 UNIQUE = frozenset({"customers.cid", "orders.oid", "events.eid", "former.k", "source.k"})
-"""Columns whose values are different in every row: a copy of one tells rows apart."""
+"""Columns whose values are different in every row: a copy of such a column identifies rows."""
 
 
 def hand_made() -> Tables:

@@ -46,7 +46,7 @@ WAYS = {
 @some
 @given(plan=plans())
 def test_random_plans_have_every_edge(prover, plan):
-    """The rule of perturbation and the invariants hold of plans that nobody wrote down."""
+    """The rule of perturbation and the invariants hold for plans made at random."""
     verdict = prover.prove(plan.as_frame(), thorough=False)
     assert verdict.problems == []
     assert not verdict.opaque

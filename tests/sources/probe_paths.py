@@ -1,4 +1,4 @@
-"""Walks the accessor paths of probes over what classes of Spark and of libraries have, without a JVM.
+"""Walks the accessor paths of probes over the classes of Spark and of libraries, without a JVM.
 
 docs/design.md describes the language of paths; `Paths.java` walks them over live objects.
 """
@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.sources.probe import Probe
 PLACE = Path(__file__).with_name("probe_members.txt")
 
 ANY = "*"
-"""A type that class files do not tell: a type variable, or `Object`. Any class may have its members."""
+"""A type that class files do not have: a type variable, or `Object`. Any class may have its members."""
 
 SESSION = "SparkSession"
 
@@ -60,7 +60,7 @@ def read() -> Lookup:
 
 
 def split(text: str, separator: str) -> list[str]:
-    """Split where a separator stands outside of parentheses.
+    """Split at separators outside of parentheses.
 
     >>> split("load(name.identifier).location", ".")
     ['load(name.identifier)', 'location']
@@ -92,7 +92,7 @@ def steps(path: str) -> Iterator[Step]:
 
 
 def element(kind: str) -> str:
-    """Return what an Option, a list or an array holds: `scala.Option<T>` -> T."""
+    """Return the item type of an Option, a list or an array: `scala.Option<T>` -> T."""
     match = re.fullmatch(r"[^<]+<(.*)>", kind)
     return match[1] if match else ANY
 
@@ -161,5 +161,5 @@ def _member(current: frozenset[str], key: str, lookup: Lookup) -> frozenset[str]
 
 
 def paths_of(probe: Probe) -> set[str]:
-    """Return every path of a probe, that to the object whose class tells sources apart included."""
+    """Return every path of a probe, including the one to the object whose class selects the source."""
     return {*probe.accessors.values(), *((probe.of,) if probe.relation else ())}

@@ -34,7 +34,7 @@ def test_table_of_a_metastore_has_its_address(uris: str, host: str, port: str) -
 
 
 def test_embedded_metastore_is_its_warehouse() -> None:
-    """Without an address the place where its tables lie tells one metastore from another."""
+    """Without an address, metastores are told apart by the place of their tables."""
     assert symlinks(HIVE) == (Symlink("file:/wh", "db.t"),)
     assert symlinks({**HIVE, "warehouse": "s3a://lake/wh/"}) == (Symlink("s3://lake/wh", "db.t"),)
 
@@ -46,7 +46,7 @@ def test_the_address_of_an_unused_metastore_names_nothing() -> None:
 
 
 def test_table_of_glue_is_named_by_region_and_account() -> None:
-    """Glue behind Hive's interface: the address of a metastore says nothing then."""
+    """Glue behind Hive's interface: the address of a metastore is meaningless then."""
     glue = naming.dataset.AWSGlue("eu-west-1", "123456789012", "db", "t")
     expected = (Symlink(glue.get_namespace(), glue.get_name()),)
     assert symlinks({**GLUE, "metastore_uris": "thrift://unused:9083"}) == expected
@@ -75,7 +75,7 @@ def test_quoted_identifier_is_taken_apart(text: str, parts: tuple[str, ...]) -> 
 
 
 def test_table_of_another_catalog_keeps_that_catalog_s_name() -> None:
-    """Unity Catalog's names have three parts; only the session catalog's own says nothing elsewhere."""
+    """Unity Catalog's names have three parts; only the session catalog's name is meaningless elsewhere."""
     assert table_name({"table": ["main", "db", "t"]}) == ("main", "db", "t")
     assert table_name({"table": ["spark_catalog", "db", "t"]}) == ("db", "t")
 

@@ -72,7 +72,7 @@ def ids(*paths: str) -> list[DatasetId]:
         ("s3a://bucket", DatasetId("s3://bucket", "/")),
         ("gs://bucket", DatasetId("gs://bucket", "/")),
         ("dbfs://workspace/mnt/orders", named(DBFS("workspace", "/mnt/orders"))),
-        # Spark on Databricks does not say the workspace.
+        # Spark on Databricks does not give the workspace.
         ("dbfs:/mnt/orders", DatasetId("dbfs", "/mnt/orders")),
         ("viewfs:/orders", DatasetId("viewfs", "/orders")),
     ],
@@ -119,7 +119,7 @@ def test_credentials_in_the_authority_are_dropped() -> None:
     ],
 )
 def test_partition_suffixes_are_trimmed(path: str, trimmed: str) -> None:
-    """`k=v` and dates at the end say which part of a dataset was read, not which dataset."""
+    """`k=v` and dates at the end are a part of a dataset, not its name."""
     assert trim_partitions(path) == trimmed
 
 
@@ -202,7 +202,7 @@ def test_file_format_is_the_short_name(printed: str, short: str) -> None:
 
 
 def test_table_is_a_symlink_of_its_location() -> None:
-    """A catalog table is named by where it lies; its own name stands beside, without Spark's catalog."""
+    """A catalog table is named by its location; its own name is a symlink, without Spark's catalog."""
     facts = {"paths": "file:/wh/db.db/t", "table": ["spark_catalog", "db", "t"], "warehouse": "file:/wh"}
     (identity,) = identify(facts)
     assert identity.symlinks == (Symlink("file:/wh", "db.t"),)
@@ -255,7 +255,7 @@ def test_table_of_a_hive_metastore_says_so(facts: dict[str, Any], catalog: Catal
     ],
 )
 def test_table_of_unity_catalog_is_its_location(location: str, expected: DatasetId) -> None:
-    """Its name of three parts stands beside; the session's own catalog is not the one that has it."""
+    """Its name of three parts is a symlink; the session's own catalog is not the one that has it."""
     facts = {"location": location, "table": ["main", "sales", "orders"], "warehouse": "dbfs:/wh"}
     (identity,) = identify({**facts, "catalog_kind": "hive"})
     assert identity.id == expected

@@ -41,7 +41,7 @@ def test_the_first_broker_is_the_namespace(servers: str, host: str, port: str) -
     ],
 )
 def test_each_topic_is_a_dataset(options: dict[str, str], names: list[str]) -> None:
-    """However topics are asked for, each is one dataset."""
+    """Each topic is one dataset, in every form of the option."""
     assert [identity.id.name for identity in identify({"options": {SERVERS: "h", **options}})] == names
 
 

@@ -1,4 +1,4 @@
-"""Every accessor path of every probe is one that classes of Spark, Delta, Iceberg or Kafka have.
+"""Every accessor path of every probe exists in classes of Spark, Delta, Iceberg or Kafka.
 
 `probe_members.txt` is made from their jars by `tools/probe_members.py`. A path that is right and fails here
 is new: run that tool. A path that it does not know either matches nothing in any version.

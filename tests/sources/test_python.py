@@ -1,4 +1,4 @@
-"""Sources written in Python have a name where their options say which data they mean."""
+"""Sources written in Python have a name if their options identify the data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_login_does_not_belong_to_the_name() -> None:
 
 
 def test_without_such_options_the_name_is_the_sources_and_a_gap() -> None:
-    """Two tables of one source would be one dataset: the lineage says so."""
+    """Two tables of one source would be one dataset: a gap says so."""
     assert named().id.name == "shop"
     assert not named().known
 

@@ -134,7 +134,7 @@ def test_a_query_is_read(options: dict[str, str]) -> None:
     ],
 )
 def test_an_unknown_source_is_named_by_its_facts(facts: Facts, namespace: str, name: str) -> None:
-    """The best name that there is, and the lineage says that no source knows it."""
+    """The best available name, and a gap that no source knows it."""
     (identity,) = identify(facts)
     assert (identity.id, identity.known) == (DatasetId(namespace, name), False)
 
@@ -153,6 +153,6 @@ _ACME = {"relation_class": "com.acme.Table"}
     ],
 )
 def test_an_unknown_source_of_files_is_named_by_their_place(facts: Facts, namespace: str, name: str) -> None:
-    """As others name the same files; a guess at best, which the lineage says."""
+    """The name that others give the same files; at best a guess, with a gap."""
     (identity,) = identify({**_ACME, **facts})
     assert (identity.id, identity.known) == (DatasetId(namespace, name), False)

@@ -120,7 +120,7 @@ def test_a_driver_without_files_is_reported_with_its_folder(collected):
 
 @pytest.mark.parametrize(("end", "stays"), [(RuntimeError, False), (KeyboardInterrupt, True)])
 def test_files_of_a_driver_that_was_killed_are_removed(collected, tmp_path: Path, end, stays):
-    """`spark-submit` has ended, so nobody writes any more; one that is stopped from outside may still run."""
+    """`spark-submit` has ended, so no file is written any more; one stopped from outside may still run."""
 
     def driver(folder: Path) -> None:
         write(folder, note(is_complete=False))

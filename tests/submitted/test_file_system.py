@@ -33,7 +33,7 @@ def fifo(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def reader(fifo: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that reads from the fifo, and ends when nobody can write to it any more."""
+    """A process that reads from the fifo, and ends when its last writer has gone."""
     with subprocess.Popen(["cat", str(fifo)], stdout=subprocess.PIPE, text=True) as reader:
         yield reader
         reader.kill()

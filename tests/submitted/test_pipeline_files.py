@@ -68,7 +68,7 @@ def test_files_are_those_that_the_specification_includes(tmp_path: Path):
 
 
 def test_a_file_that_is_not_a_specification_has_no_files(tmp_path: Path):
-    """An empty file, for example: Spark refuses it, and lineage has nothing to say."""
+    """An empty file, for example: Spark refuses it, and it has no lineage."""
     path = tmp_path / "spec.yml"
     path.write_text("")
     assert definitions(path, read_spec(path)) == []

@@ -12,7 +12,7 @@ Change = Callable[[list[dict[str, Any]]], Any]
 
 
 def report_of(events: list[dict[str, Any]], **options: Any) -> Report:
-    """Whatever is emitted is expected: only what holds between events is in question."""
+    """Every emitted event is expected: only relations between events are in question."""
     keys: dict[str, list[Any]] = {}
     for event in Events.of(events):
         keys.setdefault(event.key, []).append({})

@@ -20,7 +20,7 @@ def start(task: str = "task", dag: str = "dag", **parts: Any) -> dict[str, Any]:
 
 
 def compare(expected: Expected, events: Events, **options: Any) -> Report:
-    """These events are sketches: what holds between whole ones is tested elsewhere."""
+    """These events are sketches: relations between whole ones are tested elsewhere."""
     return compare_with_relations(expected, events, without=RELATIONS, **options)
 
 

@@ -38,7 +38,7 @@ def test_events_may_be_plain(events):
     ],
 )
 def test_other_arguments_are_refused(expected, events, said):
-    """A wrong argument is named, and what to give instead."""
+    """A wrong argument is named, and the right one."""
     with pytest.raises(BadInputError) as error:
         assert_lineage(expected, events)
     assert said in str(error.value)
@@ -54,7 +54,7 @@ def test_one_rule_needs_no_list():
 
 
 def test_a_failure_names_the_kept_events(tmp_path):
-    """A failure says where the events are; of events in memory it says nothing."""
+    """A failure has the place of the events; for events in memory it has no such line."""
     file = tmp_path / "events.jsonl"
     file.write_text(json.dumps(EVENT))
     with pytest.raises(LineageDiffersError) as error:

@@ -44,12 +44,12 @@ def test_values_are_never_converted(expected, actual):
 
 
 def test_one_and_one_point_zero_are_the_same_number():
-    """JSON has one kind of number; whoever wants an integer writes `!integer`."""
+    """JSON has one kind of number; `!integer` asks for an integer."""
     assert check({"run": {"v": 1}}, start(run={"v": 1.0})).ok
 
 
 def test_identity_lists_are_sets():
-    """Order means nothing where namespace and name, or the name, say who an element is."""
+    """The order is ignored if namespace and name, or the name, identify an element."""
     datasets = [{"namespace": "file", "name": name, "facets": {"x": name}} for name in "abc"]
     assert check({"inputs": datasets}, start(inputs=datasets[::-1])).ok
 
@@ -89,7 +89,7 @@ def test_elements_without_identity_are_reported_one_by_one():
 
 
 def test_other_lists_are_exact_and_ordered():
-    """Scalars, and objects that do not say who they are, have an order and a number."""
+    """Scalars, and objects without an identity, have an order and a number."""
     assert paths(check({"run": {"v": [1, 2]}}, start(run={"v": [2, 1]}))) == [
         ("run.v[0]", "has another value"),
         ("run.v[1]", "has another value"),
@@ -213,7 +213,7 @@ def test_a_name_weighs_more_than_its_facets(tmp_path):
 
 
 def test_strict_expectations_choose_first():
-    """A loose expectation does not use up the event that a strict one needs, in whatever order they stand."""
+    """A loose expectation does not use up the event that a strict one needs, in any order of the list."""
     loose, strict = {"run": {}}, {"run": {"v": 1}}
     first, second = start(run={"v": 1}), start(run={"v": 2})
     for expected in ([loose, strict], [strict, loose]):
@@ -254,7 +254,7 @@ def test_one_file_speaks_for_its_own_dags(tmp_path):
 
 
 def test_child_runs_are_in_the_scope_of_their_dag(tmp_path):
-    """A child run with a name of its own is not overlooked: its root tells the DAG."""
+    """A child run with a name of its own is not overlooked: its root has the DAG."""
     (tmp_path / "dag.yaml").write_text(f"{KEY}: {{}}\n")
     parent = {"job": {"name": "dag.task"}, "root": {"job": {"name": "dag"}}}
     child = {"eventType": "START", "run": {"facets": {"parent": parent}}, "job": {"name": "app.step"}}
@@ -263,7 +263,7 @@ def test_child_runs_are_in_the_scope_of_their_dag(tmp_path):
 
 
 def test_grandchildren_without_a_root_are_in_the_scope_of_their_dag(tmp_path):
-    """Older integrations name a parent and no root: the chain of parents tells the DAG, event by event."""
+    """Older integrations name a parent and no root: the DAG is at the end of the chain of parents."""
     (tmp_path / "dag.yaml").write_text(f"{KEY}: {{}}\n")
 
     def child(kind: str, run: str, parent: str) -> dict[str, Any]:
@@ -284,7 +284,7 @@ def test_grandchildren_without_a_root_are_in_the_scope_of_their_dag(tmp_path):
 
 
 def test_no_events_at_all():
-    """Nothing emitted never passes, and the likely causes are said."""
+    """Nothing emitted never passes, and the likely causes are listed."""
     report = check({})
     assert report.summary == "0 events match, 1 differs"
     assert not report.ok

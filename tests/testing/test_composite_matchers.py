@@ -145,7 +145,7 @@ def test_wrong_contents_of_a_matcher_are_refused(tmp_path, written, message):
 
 @pytest.mark.parametrize("suffix", ["json", "yaml"])
 def test_json_form(tmp_path, suffix):
-    """`value` holds what stands behind the tag, matchers in it included."""
+    """`value` holds the content behind the tag, matchers in it included."""
     matcher = {"$match": "one_of", "value": [{"$match": "exact", "value": {"a": {"$match": "uuid"}}}, None]}
     file = tmp_path / f"dag.{suffix}"
     file.write_text(json.dumps({KEY: {"run": {"facets": matcher}}}))

@@ -157,7 +157,7 @@ def test_columns_without_edges_are_drafted_without_edges(tmp_path, shop):
     ids=lambda value: ascii(value)[:20],
 )
 def test_every_value_can_be_drafted(tmp_path, value):
-    """Whatever JSON can say is written so that it is read back as the same."""
+    """Any JSON value is written so that it is read back as the same."""
     many = {"one": value, "list": [value, "x" * 200], "description": value, "text": {"a": "y" * 200}}
     update(tmp_path / "dag.yaml", [run_event(many)])
     many["one"], many["text"] = "other", {"a": value, "b": ["y" * 200, {"c": value}]}

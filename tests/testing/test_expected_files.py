@@ -58,7 +58,7 @@ def test_yaml_has_the_values_of_json(tmp_path, text, value):
 
 
 def test_json_and_yaml_are_the_same(tmp_path):
-    """A JSON file is an expected file like any other, also with what YAML would trip over."""
+    """A JSON file is an expected file like any other, also with text that is special in YAML."""
     tree = {KEY: [{"run": [1, 1.5, None, True, "\U0001f600/\t"]}, {"job": {}}]}
     text = json.dumps(tree, indent="\t")
     assert read_expected(write(tmp_path, text, "dag.json")) == read_expected(tmp_path / "dag.json")
@@ -112,7 +112,7 @@ dag.task.event.complete:
     ],
 )
 def test_wrong_yaml(tmp_path, text, message):
-    """A file that cannot mean anything is refused with its name, the line where there is one, the cause."""
+    """A file without a valid meaning is refused with its name, the line if there is one, the cause."""
     file = write(tmp_path, text)
     with pytest.raises(BadInputError, match=message) as caught:
         read_expected(file)

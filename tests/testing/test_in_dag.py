@@ -96,7 +96,7 @@ def run(tmp_path: Path, airflow_metadata: Path) -> Run:
 
 
 def variables(result: DagRun) -> list[str]:
-    """The keys of events in Airflow's metadata, without the number that tells two of them apart."""
+    """Return the keys of events in Airflow's metadata, without the number that makes keys unique."""
     with sqlite3.connect(result.log.parent / "airflow.db") as connection:
         keys = [key for (key,) in connection.execute("select key from variable order by id")]
     return [key.rpartition(".")[0] for key in keys]

@@ -50,7 +50,7 @@ def dag(kind: str, attempt: int = 0, second: int = 0) -> dict[str, Any]:
 
 
 def child(name: str, of: dict[str, Any], second: int = 0) -> dict[str, Any]:
-    """An event of a job below another, which says nothing of Airflow."""
+    """An event of a job below another, without facets of Airflow."""
     above = of["run"]["facets"]["parent"]
     parent = {"run": {"runId": of["run"]["runId"]}, "job": of["job"], "root": above["root"]}
     return {
@@ -70,7 +70,7 @@ def seen(*documents: dict[str, Any]) -> list[str]:
 
 
 def test_other_runs_of_the_dag_and_runs_below_them_are_skipped() -> None:
-    """A file holds what all runs emitted, at the same time too."""
+    """A file holds the events of all runs, also of simultaneous ones."""
     mine, other = task("load"), task("load", run="r2")
     own_child = child("spark.q", mine)
     assert seen(other, child("spark.q", other), mine, own_child, child("deep", own_child)) == [
@@ -81,7 +81,7 @@ def test_other_runs_of_the_dag_and_runs_below_them_are_skipped() -> None:
 
 
 def test_a_check_does_not_look_at_itself() -> None:
-    """Nobody expects its START, nor what its earlier tries and other checks emitted."""
+    """Its START is not expected, nor are events of its earlier tries and of other checks."""
     check = task("check"), task("check", "FAIL"), task("check", try_number=2)
     other = task("check_too")
     other["run"]["facets"]["airflow"]["task"]["operator_class"] = f"some.{OpenLineageTestOperator.__name__}"
@@ -148,7 +148,7 @@ def test_variables_of_others_are_neither_compared_nor_deleted(variables: Variabl
 
 
 def test_variables_after_the_last_look_stay(variables: Variables) -> None:
-    """An event that nobody compared is evidence."""
+    """An event that was not compared is evidence."""
     variables.emit(task("load"))
     store = VariableStore(TASK)
     events = store.read()
@@ -158,7 +158,7 @@ def test_variables_after_the_last_look_stay(variables: Variables) -> None:
 
 
 def test_a_triggered_dag_run_belongs_to_the_run_that_started_it() -> None:
-    """Two runs may trigger the same DAG at the same time; what nobody started is of no run."""
+    """Two runs may trigger the same DAG at the same time; a run without a starter belongs to no run."""
     mine, other = task("load"), task("load", run="r2")
     runs = {}
     for name, starter in (("r8", mine), ("r9", other)):

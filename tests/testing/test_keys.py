@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.testing.keys import parse_key
 def task(
     index: int | None, tried: int = 1, kind: str = "START", dag: str = "my.dag", task: str = "group.task"
 ) -> dict[str, Any]:
-    """An event of one instance and try; the job is not called as the task, so only the facet tells."""
+    """An event of one instance and try; the job is not called as the task, so only the facet has them."""
     facet = {
         "dag": {"dag_id": dag},
         "task": {"task_id": task},
@@ -124,7 +124,7 @@ def test_a_task_that_is_not_mapped_has_no_index():
 
 
 def test_children_have_the_address_of_their_task():
-    """A child run says nothing of instances itself; it is of the task run that it is a child of."""
+    """A child run has no facet of instances; it belongs to the task run that is its parent."""
     tasks = [task(index, tried) for index in (0, 1) for tried in (1, 2)]
     children = [child(each, "my.dag.group.task.orders") for each in tasks]
     deeper = [child(each, "step") for each in children]
@@ -140,7 +140,7 @@ def test_children_have_the_address_of_their_task():
 
 
 def test_a_state_set_by_hand_has_the_address_of_its_run():
-    """Airflow emits it without its facet: the other events of that run and job tell instance and try."""
+    """Airflow emits it without its facet: the other events of that run and job have instance and try."""
     starts = [task(index, 2) for index in (0, 1)]
     ends = [task(index, 2, "COMPLETE") for index in (0, 1)]
     other = task(0, 2, "COMPLETE")
@@ -238,7 +238,7 @@ def test_wrong_numbers_of_tries_are_refused(value):
 
 
 def test_ids_with_dots_do_not_name_another_dag():
-    """A file about the task `eu.load` of DAG `shop` says nothing of a DAG `shop.eu`, and vice versa."""
+    """A file about the task `eu.load` of DAG `shop` does not concern a DAG `shop.eu`, and vice versa."""
     shop, other = task(None, dag="shop", task="eu.load"), task(None, dag="shop.eu", task="clean")
     report = check({"shop.eu.load.event.start": {}}, shop, other, scope="dags")
     assert (report.ok, report.skipped) == (True, {"shop.eu": 1})

@@ -123,7 +123,7 @@ def changes(events: list[dict[str, Any]], expects: Callable[[int, tuple[Part, ..
 
 
 def is_exact(report: Report, matched: int, source: str) -> bool:
-    """Only this event differs, and all that is said is said of it."""
+    """Return whether only this event differs, and every line of the report is about it."""
     of_events = [entry for entry in report.differences if entry.kind is not Kind.RELATION]
     places = {entry.where.split(",")[0] for entry in of_events}
     kinds = {entry.kind for entry in of_events}

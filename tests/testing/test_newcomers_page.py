@@ -1,4 +1,4 @@
-"""`docs/testing.md` is run as it stands: its files are written, its commands run, their output compared."""
+"""`docs/testing.md` is run as it is: its files are written, its commands run, their output compared."""
 
 from __future__ import annotations
 

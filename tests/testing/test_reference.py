@@ -212,7 +212,7 @@ def test_too_few_are_missing():
 
 
 def test_events_are_sorted_on_demand():
-    """Mapped tasks emit in any order; the caller may say by what to sort."""
+    """Mapped tasks emit in any order; the caller may give a key to sort by."""
     events = [start(v=number) for number in (2, 0, 1)]
     templates = [{"run": {"v": number}} for number in range(3)]
     assert not check(templates, *events).ok
@@ -246,7 +246,7 @@ def test_absence_proves_nothing_where_nothing_was_emitted():
 
 
 def test_other_keys_are_not_compared():
-    """The file speaks for its keys only; what else came is counted."""
+    """The file is about its keys only; other events are counted."""
     report = check({}, start(), start("other"), start("another"))
     assert report.ok
     names = "dag.another.event.start, dag.other.event.start"

@@ -56,7 +56,7 @@ def test_an_example(tmp_path, expected, events):
 
 
 def test_all_examples_are_found():
-    """No file on the page stands without events."""
+    """No file on the page is without events."""
     assert len(EXAMPLES) == PAGE.read_text().count("```yaml") > 2
 
 
@@ -72,7 +72,7 @@ def test_a_value_in_the_table(tmp_path, written, value, good):
 
 
 def test_every_matcher_is_in_the_table():
-    """A matcher that nobody can look up does not exist; nor does one that is only on the page."""
+    """The page has every matcher, and no other."""
     written = {re.split(r"[ !]", code(row[0])[0].removeprefix("!"))[0] for row in rows("Matchers")}
     assert written == {*CHECKS, *BUILDERS, *HOLDERS}
 

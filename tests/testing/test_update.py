@@ -1,4 +1,4 @@
-"""Existing expected files are brought up to date: what still holds stays, and no file gets worse."""
+"""Existing expected files are brought up to date: correct values stay, and no file gets worse."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_values_come_and_go(tmp_path, before, values, after):
 
 
 def test_events_come_and_go(tmp_path):
-    """New keys stand where the alphabet wants them; a key that was not emitted goes with its comments."""
+    """New keys are inserted in alphabetical order; a key that was not emitted goes with its comments."""
     file = tmp_path / "dag.yaml"
     file.write_text(
         "# top\ndag.a.event.start: {}\n\n# about c\ndag.c.event.start: {}\n\n"

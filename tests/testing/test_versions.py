@@ -57,7 +57,7 @@ def test_a_whole_file(tmp_path):
 
 
 def test_an_event_whose_variants_are_all_for_others(tmp_path):
-    """It is unexpected as ever, and the reason says that it is expected elsewhere."""
+    """It is unexpected as ever, and the reason names the versions for which it is expected."""
     text = f"other.event.start: {{}}\n{KEY}: {{when: {{spark: '<4'}}}}\n"
     (difference,) = check(tmp_path, text, event(), event(name="other"), spark="4.1").differences
     assert difference.reason == "no event with this key is expected for these versions"
@@ -91,7 +91,7 @@ def test_airflow_and_its_provider_are_in_one_facet(tmp_path):
 
 
 def test_python_is_the_one_that_runs(tmp_path):
-    """No event says Python's version."""
+    """Events do not have Python's version."""
     assert check(tmp_path, f"{KEY}: {{when: {{python: '=={platform.python_version()}'}}}}\n", event()).ok
 
 

@@ -1,4 +1,4 @@
-"""Updates of expected files, with what every one of them promises."""
+"""Updates of expected files, with the guarantees of each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def compared(file: Path, events: Documents, **more: Any) -> Report:
 
 
 def update(file: Path, events: Documents, **more: Any) -> Update:
-    """Update, and check what every update promises: the same events pass, and again nothing changes."""
+    """Update, and check the guarantees of every update: the same events pass, and again nothing changes."""
     given = {"variables": VARIABLES, **more}
     updated = update_expected(file, Events.of(events), **given)
     report = compared(file, events, **more)

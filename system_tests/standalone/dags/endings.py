@@ -39,7 +39,7 @@ SPARK = {
 
 
 def mark(what: str, **more: Any) -> None:
-    """Tell the test what this try has done by now."""
+    """Write a mark about the work of this try so far."""
     ti = get_current_context()["ti"]
     run = lineage_run_id(ti)
     folder = HOME / "marks" / ti.run_id
@@ -63,7 +63,7 @@ def orders(spark: SparkSession) -> DataFrame:
 
 
 def wait_to_be_ended() -> None:
-    """Wait for somebody else to end this task; where nobody does, fail."""
+    """Wait for somebody else to end this task; fail if nobody does."""
     mark("waits")
     deadline = time.monotonic() + LONGEST_WAIT_S
     while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Tasks that hand Spark to AWS, Azure or a machine by SSH, and what their events say: a row for each."""
+"""Tasks that hand Spark to AWS, Azure or a machine by SSH, and their expected events: a row for each."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _COPY = "insert overwrite directory 's3://lake/{{ task.task_id }}' using parquet
 
 @contextlib.contextmanager
 def serve(driver: Callable[[Any], bool], folder: Path) -> Iterator[Service]:
-    """Serve jobs and batches; `driver` does what that of a job would, and says how it ends."""
+    """Serve jobs and batches; `driver` acts as the driver of a job, and decides how it ends."""
     with dataproc(folder, driver) as server:
         yield Service(
             server.ids,

@@ -22,7 +22,7 @@ _SUBMIT = "/opt/spark/bin/spark-submit"
 
 @contextlib.contextmanager
 def serve(driver: Callable[[Any], bool], folder: Path) -> Iterator[Service]:
-    """Serve pods and applications; `driver` does what that of a pod would, and says how it ends."""
+    """Serve pods and applications; `driver` acts as the driver of a pod, and decides how it ends."""
     with kubernetes(folder, driver) as cluster:
         extra = {"kube_config_path": str(folder / "config.json")}
         yield Service(cluster.ids, 0, {"service": {"conn_type": "kubernetes", "extra": extra}})

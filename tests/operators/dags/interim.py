@@ -1,4 +1,4 @@
-"""Tasks whose events come while they run: executions, and OTHER when they are told to stop."""
+"""Tasks whose events come while they run: executions, and OTHER on a request to stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job of `spark-submit` with what users give it; `SUBMIT_OPERATOR` names whose operator runs it."""
+"""A job of `spark-submit` with users' settings; `SUBMIT_OPERATOR` names the operator that runs it."""
 
 from __future__ import annotations
 

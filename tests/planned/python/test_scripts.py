@@ -25,7 +25,7 @@ def steps(text: str, *arguments: str) -> list[str]:
 
 @pytest.mark.parametrize(("rule", "text", "expected"), cases(SCRIPTS))
 def test_script(rule: str, text: str, expected: str) -> None:
-    """Each block's first line says the rule."""
+    """Each block's first line is the rule."""
     assert "\n".join(steps(text)) == expected, rule
 
 

@@ -24,7 +24,7 @@ def read(text: str) -> Program:
 
 @pytest.mark.parametrize(("rule", "text", "expected"), cases(STATEMENTS))
 def test_statements(rule: str, text: str, expected: str) -> None:
-    """Each block's first line says the rule."""
+    """Each block's first line is the rule."""
     assert shown(read(text)) == expected, rule
 
 

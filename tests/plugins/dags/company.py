@@ -20,7 +20,7 @@ def copy(source: str, target: str, column: str) -> None:
 
 
 class CopyOperator(BaseOperator):
-    """Known to nobody but `extra_operators`."""
+    """Known only by `extra_operators`."""
 
     def __init__(self, *, source: str, target: str, **kwargs) -> None:
         super().__init__(**kwargs)
@@ -61,7 +61,7 @@ class NightlySubmitOperator(SparkSubmitOperator):
 
 
 class OwnHookOperator(SparkSubmitOperator):
-    """A subclass that makes a hook of its own, which nobody sees."""
+    """A subclass that makes a hook of its own, which the plugin does not see."""
 
     def execute(self, context):
         SparkSubmitHook(conn_id="machine").submit(self.application)

@@ -1,4 +1,4 @@
-"""A literal that is written and read back was born in that dataset, which is then an input as well."""
+"""A literal that is written and read back has that dataset as its source, which is then an input as well."""
 
 
 def job(spark, path):

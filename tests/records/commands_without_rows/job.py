@@ -1,4 +1,4 @@
-"""Commands that move no rows neither write nor say anything of gaps; ANALYZE and CACHE count rows, a read."""
+"""Commands that move no rows neither write nor leave gaps; ANALYZE and CACHE count rows, a read."""
 
 
 def setup(spark, path):

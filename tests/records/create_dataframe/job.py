@@ -1,4 +1,4 @@
-"""Rows from Python memory have no dataset: a gap says where they came from."""
+"""Rows from Python memory have no dataset: a gap gives their origin."""
 
 
 def job(spark, path):

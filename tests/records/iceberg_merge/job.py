@@ -1,4 +1,4 @@
-"""MERGE, UPDATE and DELETE of an Iceberg table that writes its files anew."""
+"""MERGE, UPDATE and DELETE of an Iceberg table that rewrites its files."""
 
 NEEDS = ("iceberg",)
 CONF = {

@@ -1,4 +1,4 @@
-"""Delta and Iceberg overwrite the partitions that rows are in: what stays is decided by both sides' partitions."""
+"""Delta and Iceberg overwrite the partitions of the written rows: both sides' partitions decide what stays."""
 
 NEEDS = ("delta", "iceberg")
 CONF = {

@@ -1,4 +1,4 @@
-"""A write that IF NOT EXISTS or the mode `ignore` would skip is one where its target does not exist."""
+"""A write that IF NOT EXISTS or the mode `ignore` may skip is an ordinary one without a target."""
 
 
 def job(spark, path):

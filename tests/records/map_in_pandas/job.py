@@ -1,4 +1,4 @@
-"""Code over whole rows: an edge from every column it received, and a gap that says so."""
+"""Code over whole rows: an edge from every column it received, with a gap."""
 
 
 def job(spark, path):

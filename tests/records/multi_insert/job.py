@@ -1,4 +1,4 @@
-"""Each INSERT of a multi-insert is fed by what its own SELECT uses."""
+"""Each INSERT of a multi-insert has the sources of its own SELECT."""
 
 
 def setup(spark, path):

@@ -1,4 +1,4 @@
-"""A source written in Python is named by itself and by the options that say where its data lie."""
+"""A source written in Python is named by itself and by the options with the place of its data."""
 
 from pyspark.sql.datasource import DataSource, DataSourceReader
 

@@ -1,4 +1,4 @@
-"""Through an RDD every column may come from every column that was read, and a gap says so."""
+"""Through an RDD every column may come from every column that was read, with a gap."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""A variable that a query set carries that query's columns, and what decided its row, to where it is used."""
+"""A variable set by a query carries that query's columns, and the conditions of its row, to its uses."""
 
 
 def job(spark, path):

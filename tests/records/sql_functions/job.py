@@ -1,4 +1,4 @@
-"""A function defined in SQL is what its body says: of its arguments, and of the tables that it reads."""
+"""A function defined in SQL has the lineage of its body: its arguments, and the tables that it reads."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""IN and EXISTS in a WHERE are FILTER; what EXISTS selects does not matter, only which rows it finds."""
+"""IN and EXISTS in a WHERE are FILTER; the columns that EXISTS selects do not matter, only its rows."""
 
 
 def job(spark, path):

@@ -1,4 +1,4 @@
-"""Subqueries in FROM, in HAVING and inside other subqueries keep their columns and act where they stand."""
+"""Subqueries in FROM, in HAVING and inside other subqueries keep their columns and act at their place."""
 
 
 def job(spark, path):

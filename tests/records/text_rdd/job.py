@@ -1,4 +1,4 @@
-"""Lines read by `sc.textFile` come from that folder, column by column unknown: a gap says so."""
+"""Lines read by `sc.textFile` come from that folder, from unknown columns, with a gap."""
 
 
 def setup(spark, path):
