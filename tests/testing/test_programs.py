@@ -43,7 +43,7 @@ import os, signal, subprocess, sys
 from pathlib import Path
 from airflow_provider_spark_lineage.testing.runs import Program
 
-# As in a terminal: tests that run in the background ignore these signals, and so would this program.
+# As in a terminal: whoever runs the tests in the background has them ignored, and so would this program.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 command, place, home = sys.argv[1:]
