@@ -235,7 +235,7 @@ def test_a_command_elsewhere_needs_a_place_and_a_zip_for_its_machine(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "expected"),
     [
         ("spark-submit a.jar", "a driver that runs Python"),
         ("sh -c 'spark-submit a.py'", "inside another one"),
@@ -290,7 +290,7 @@ def test_a_command_elsewhere_needs_a_place_and_a_zip_for_its_machine(tmp_path):
         ("echo $(cat <<EOF\n)\nEOF\n); spark-submit a.py", "not be found for certain"),
     ],
 )
-def test_a_command_without_the_agent_has_a_reason(command, said, tmp_path, caplog, monkeypatch):
+def test_a_command_without_the_agent_has_a_reason(command, expected, tmp_path, caplog, monkeypatch):
     """One warning; the command runs as it is."""
     for name in ("SPARK_HOME", "SPARK_CONF_DIR"):
         monkeypatch.delenv(name, raising=False)
@@ -299,9 +299,9 @@ def test_a_command_without_the_agent_has_a_reason(command, said, tmp_path, caplo
     task.execute()
     collector.finish()
     assert task.given[-1] == command
-    reasons = [reason for reason in collector.run().problems if said in reason]
+    reasons = [reason for reason in collector.run().problems if expected in reason]
     assert len(reasons) == 1
-    assert sum(said in record.getMessage() for record in caplog.records) == 1
+    assert sum(expected in record.getMessage() for record in caplog.records) == 1
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_a_broken_text_is_one_gap_and_one_warning_that_quotes_nothing(broken, ca
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "expected"),
     [
         ("a.py", f"password = '{SECRET}\n", "the script is not Python"),
         ("a.py", f"spark = 1\n{SECRET} {SECRET}\n", "the script is not Python"),
@@ -101,13 +101,13 @@ def test_a_broken_text_is_one_gap_and_one_warning_that_quotes_nothing(broken, ca
         ("a.sql", f"password: {SECRET}\nspec:\n", "the statement is not understood"),
     ],
 )
-def test_a_broken_file_of_an_application_is_a_gap_that_quotes_nothing(name, text, said, tmp_path, caplog):
+def test_a_broken_file_of_an_application_is_a_gap_that_quotes_nothing(name, text, expected, tmp_path, caplog):
     """Nothing to warn of: the lineage of a text always has a gap."""
     caplog.set_level(logging.DEBUG)
     (tmp_path / name).write_text(text)
     launch = launch_of(command(f"{'spark-sql -f' if name == 'a.sql' else 'spark-submit'} {tmp_path}/{name}"))
     lineage, _ = planned_of(launch.applications)
-    assert [said in gap.reason for gap in lineage.gaps] == [False, True]
+    assert [expected in gap.reason for gap in lineage.gaps] == [False, True]
     assert SECRET not in f"{lineage} {caplog.text}"
 
 

@@ -194,15 +194,15 @@ def test_records_of_two_applications_are_nobodys(base):
 
 
 @pytest.mark.parametrize(
-    ("configured", "place", "said"),
+    ("configured", "place", "advice"),
     [
         ("/records", "/recordings/x", "not below"),
         ("/records", "/records/../etc", "not below"),
         ("s3a://b/records", "s3a://b/records/x", "cannot read as a local folder"),
     ],
 )
-def test_records_elsewhere_are_a_gap_that_says_what_to_do(configured, place, said):
-    assert said in launched(configured, place).run().problems[0]
+def test_records_elsewhere_are_a_gap_that_says_what_to_do(configured, place, advice):
+    assert advice in launched(configured, place).run().problems[0]
 
 
 def test_without_the_option_no_place_is_read(base):

@@ -63,7 +63,7 @@ def server(url):
     return "postgres://" + url.split("//")[1].split("/")[0]
 
 
-def told(captured, url, tmp_path):
+def text_of(captured, url, tmp_path):
     """Return the lineage as text without parts that differ between two runs."""
     text = captured.text().replace(server(url), "postgres://server").replace(str(tmp_path), "/out")
     return [" ".join(line.split()) for line in text.splitlines()]
@@ -93,7 +93,7 @@ def test_a_read_divided_by_a_column_is_of_the_whole_table(spark, url, driver, tm
         spark.read.jdbc(url, "people", "age", 0, 40, 2, properties=driver).select("id").write.parquet(
             str(tmp_path / "out")
         )
-    assert [line for line in told(captured, url, tmp_path) if "<-" in line] == [
+    assert [line for line in text_of(captured, url, tmp_path) if "<-" in line] == [
         "id <- postgres.public.people.id direct identity",
     ]
 
@@ -108,7 +108,7 @@ def test_predicates_of_a_read_choose_its_rows(spark, url, driver, tmp_path, tabl
         some.select("id").write.parquet(str(tmp_path / "out"))
     run = captured.run()
     assert run.lineage.gaps == ()
-    assert [line for line in told(captured, url, tmp_path) if "<-" in line] == [
+    assert [line for line in text_of(captured, url, tmp_path) if "<-" in line] == [
         "id <- postgres.public.people.id direct identity",
         "* <- postgres.public.people.age indirect filter",
         "* <- postgres.public.people.id indirect filter",
@@ -130,7 +130,7 @@ def test_columns_are_traced_through_a_query(spark, url, read, tmp_path, option):
     with capture_lineage(spark) as captured:
         value = query if option == "query" else f"({query}) q"
         read(**{option: value}).write.parquet(str(tmp_path / "out"))
-    assert told(captured, url, tmp_path) == [
+    assert text_of(captured, url, tmp_path) == [
         "reads postgres://server postgres.public.people age, name, id",
         "writes file /out/out create rows=3 bytes="
         + str(captured.run().lineage.outputs[0].statistics.size_bytes)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
-def told(tmp_path):
+def errors_of(tmp_path):
     """Return a function that runs the failing programs by a command, and returns their output."""
 
     def run(*command, **conf):
@@ -56,17 +56,17 @@ def told(tmp_path):
     return run
 
 
-def test_errors_are_those_of_python(told, tmp_path):
+def test_errors_are_those_of_python(errors_of, tmp_path):
     """All kinds of errors in one script: Java's and PySpark's output of each, and the frames of both."""
-    expected = told(sys.executable)
+    expected = errors_of(sys.executable)
     assert list(expected) == list(failing.PROGRAMS)
     main = "from airflow_provider_spark_lineage.cli import main; main()"
     recorded = tmp_path / "run"
-    assert told(sys.executable, "-c", main, "run", "--records", str(recorded)) == expected
+    assert errors_of(sys.executable, "-c", main, "run", "--records", str(recorded)) == expected
     agent = write_agent(tmp_path / "agent.zip")
     written = tmp_path / "submitted"
     options = {"spark.submit.pyFiles": str(agent), "spark.lineage.records": str(written)}
-    assert told("spark-submit", **options) == expected
+    assert errors_of("spark-submit", **options) == expected
     for folder in (recorded, written):
         records = list(RecordedFolder(folder).executions())
         assert len(records) >= len(failing.PROGRAMS) / 2, "failed queries are executions"

@@ -56,17 +56,17 @@ def test_a_batch_is_written_to_its_topic(spark, servers, options, topics, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("asked", "names"),
+    ("subscription", "names"),
     [
         ({"subscribe": "orders"}, ["orders"]),
         ({"subscribe": "orders,orders_old"}, ["orders", "orders_old"]),
         ({"assign": '{"orders":[0]}'}, ["orders"]),
     ],
 )
-def test_each_topic_that_is_read_is_an_input(spark, servers, options, topics, tmp_path, asked, names):  # noqa: PLR0917
+def test_each_topic_that_is_read_is_an_input(spark, servers, options, topics, tmp_path, subscription, names):  # noqa: PLR0917
     """By subscription or by partitions: columns come from every topic that was read."""
     with capture_lineage(spark) as captured:
-        frame = spark.read.format("kafka").options(**options, **asked).load()
+        frame = spark.read.format("kafka").options(**options, **subscription).load()
         frame.selectExpr("cast(value as string) as v").write.parquet(str(tmp_path / "out"))
     lineage = captured.run().lineage
     assert [source.dataset.id.name for source in lineage.inputs] == names

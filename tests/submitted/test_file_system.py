@@ -89,7 +89,7 @@ TRACE = """
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("output", "reason"),
     [
         ('get: No FileSystem for scheme "zzz"', 'No FileSystem for scheme "zzz"'),
         ("mkdir: `s3a://lake/a': it is a file", "`s3a://lake/a': it is a file"),
@@ -112,6 +112,6 @@ TRACE = """
         ("JAVA_HOME is not set", "JAVA_HOME is not set"),
     ],
 )
-def test_the_reason_is_found_between_noise(said: str, reason: str):
+def test_the_reason_is_found_between_noise(output: str, reason: str):
     """Real output of `spark-submit` and Hadoop: warnings before, and a stack trace behind."""
-    assert reason_of(NOISE + said) == reason
+    assert reason_of(NOISE + output) == reason

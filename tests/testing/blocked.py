@@ -12,7 +12,7 @@ BLOCKS = "import threading; threading.Event().wait()"
 """Python that goes on until it is killed."""
 
 
-class Told:
+class Pipe:
     """A named pipe. Processes report that they have reached some point."""
 
     def __init__(self, path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from testing.blocked import Told
+from testing.blocked import Pipe
 
 TIME = "2024-05-01T10:00:00.000000Z"
 
@@ -82,8 +82,8 @@ def shop() -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Iterator[Told]:
+def pipe(tmp_path: Path) -> Iterator[Pipe]:
     """Return a pipe that other processes report to."""
-    told = Told(tmp_path / "told")
-    yield told
-    os.close(told.descriptor)
+    pipe = Pipe(tmp_path / "told")
+    yield pipe
+    os.close(pipe.descriptor)

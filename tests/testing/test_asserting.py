@@ -27,7 +27,7 @@ def test_events_may_be_plain(events):
 
 
 @pytest.mark.parametrize(
-    ("expected", "events", "said"),
+    ("expected", "events", "message"),
     [
         ({KEY: {}}, EVENT, "The events are an object; give a file, a folder, or a list of events."),
         ({KEY: {}}, 5, "The events are an integer; give"),
@@ -37,11 +37,11 @@ def test_events_may_be_plain(events):
         (None, [EVENT], "The expected events are null; give"),
     ],
 )
-def test_other_arguments_are_refused(expected, events, said):
+def test_other_arguments_are_refused(expected, events, message):
     """A wrong argument is named, and the right one."""
     with pytest.raises(BadInputError) as error:
         assert_lineage(expected, events)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_one_rule_needs_no_list():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from testing.blocked import BLOCKS, Told, are_gone
+from testing.blocked import BLOCKS, Pipe, are_gone
 
 from airflow_provider_spark_lineage.testing.runs import Program
 
@@ -52,7 +52,7 @@ with Program([sys.executable, "-c", command, place], os.environ, Path(home), sub
 """
 
 
-def family(pipe: Told) -> list[psutil.Process]:
+def family(pipe: Pipe) -> list[psutil.Process]:
     """Return the program and its children, as far as they have not ended already."""
     pids = [int(pid) for pid in pipe.read().split()]
     assert len(pids) == 4
@@ -64,31 +64,31 @@ def family(pipe: Told) -> list[psutil.Process]:
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_nothing_outlives_who_started_it(tmp_path: Path, told: Told, sent: signal.Signals) -> None:
+def test_nothing_outlives_who_started_it(tmp_path: Path, pipe: Pipe, sent: signal.Signals) -> None:
     """Not even processes with a group or session of their own, and whose parent is long gone."""
-    command = [sys.executable, "-c", RUNNER, FAMILY + BLOCKS, str(told.path), str(tmp_path)]
+    command = [sys.executable, "-c", RUNNER, FAMILY + BLOCKS, str(pipe.path), str(tmp_path)]
     # A terminal sends Ctrl-C to a group of its own.
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE) as runner:
-        processes = [*family(told), *psutil.Process(runner.pid).children(recursive=True)]
+        processes = [*family(pipe), *psutil.Process(runner.pid).children(recursive=True)]
         os.killpg(runner.pid, sent)
         assert are_gone(processes)
         assert (b"KeyboardInterrupt" in runner.communicate()[1]) == (sent == signal.SIGINT)
 
 
-def test_nothing_outlives_the_program(tmp_path: Path, told: Told) -> None:
+def test_nothing_outlives_the_program(tmp_path: Path, pipe: Pipe) -> None:
     """A program that ends by itself has its exit code, and its leftover children are ended."""
-    command = [sys.executable, "-c", f"{FAMILY}\nsys.exit(3)", str(told.path)]
+    command = [sys.executable, "-c", f"{FAMILY}\nsys.exit(3)", str(pipe.path)]
     with Program(command, os.environ, tmp_path, subprocess.DEVNULL) as program:
-        processes = family(told)
+        processes = family(pipe)
         assert program.process.wait() == 3
         assert are_gone(processes)
 
 
-def test_a_program_is_ended_when_asked(tmp_path: Path, told: Told) -> None:
+def test_a_program_is_ended_when_asked(tmp_path: Path, pipe: Pipe) -> None:
     """As a run that takes too long is; to ask twice does no harm."""
-    command = [sys.executable, "-c", FAMILY + BLOCKS, str(told.path)]
+    command = [sys.executable, "-c", FAMILY + BLOCKS, str(pipe.path)]
     with Program(command, os.environ, tmp_path, subprocess.DEVNULL) as program:
-        processes = family(told)
+        processes = family(pipe)
         program.end()
         program.end()
         program.process.wait()

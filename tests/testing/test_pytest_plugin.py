@@ -124,7 +124,7 @@ def test_workers_of_xdist_send_the_differences(suite: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "line"),
     [
         ("    assert_lineage('shop.yaml')", "missing     shop.totals.event.complete*"),
         ("    assert_lineage('shop.yaml')", "No events at all. Likely causes:"),
@@ -142,14 +142,14 @@ def test_workers_of_xdist_send_the_differences(suite: Run) -> None:
         ),
     ],
 )
-def test_wrong_suites_fail_and_say_why(suite: Run, body: str, told: str) -> None:
+def test_wrong_suites_fail_and_say_why(suite: Run, body: str, line: str) -> None:
     """Missing, unexpected, nothing at all, no file, a wrong key, a torn file: each fails with its reason."""
     done = suite(
         f"def test_lineage(openlineage_events, assert_lineage):\n{body}\n", "--lineage-var", "PLACE=/in"
     )
     assert done.ret == 1
     done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines([told])
+    done.stdout.fnmatch_lines([line])
 
 
 def test_comparing_without_events_names_the_cure(suite: Run) -> None:

@@ -55,7 +55,7 @@ AGAIN, CONF = 20, 30
 """Numbers of the run that a cleared DAG run has next, and of a root from the conf of a DAG run."""
 
 
-def cleared(events: list[dict[str, Any]], *, told: bool = True) -> None:
+def cleared(events: list[dict[str, Any]], *, has_facets: bool = True) -> None:
     """The last task runs again after its DAG run was cleared, the others do not."""
     events.append({**copy.deepcopy(events[13]), "eventTime": "2024-05-01T10:00:40Z"})
     for number, event in enumerate(events, 1):
@@ -67,13 +67,13 @@ def cleared(events: list[dict[str, Any]], *, told: bool = True) -> None:
         elif again:
             event["run"]["runId"] = run_id(AGAIN)
         for name in ("airflow", "airflowDagRun"):
-            if told and name in facets:
+            if has_facets and name in facets:
                 facets[name]["dagRun"]["clear_number"] = int(again)
 
 
-def cleared_without(*numbers: int, told: bool = True) -> Change:
+def cleared_without(*numbers: int, has_facets: bool = True) -> Change:
     def change(events: list[dict[str, Any]]) -> None:
-        cleared(events, told=told)
+        cleared(events, has_facets=has_facets)
         for number in sorted(numbers, reverse=True):
             drop(number)(events)
 
@@ -132,7 +132,7 @@ GOOD: list[tuple[str, Change]] = [
     ("a cleared DAG run without its former events", cleared_without(14)),
     ("a cleared DAG run without its later events", cleared_without(15)),
     ("a cleared DAG run without events of its own", cleared_without(14, 15)),
-    ("a cleared DAG run, and no facet counts", cleared_without(told=False)),
+    ("a cleared DAG run, and no facet counts", cleared_without(has_facets=False)),
     ("a root from the conf of the DAG run", rooted),
     ("a parent without a root from the conf of the DAG run", triggered_by_parent_alone),
     ("times written in other ways", put(3, "eventTime", value="2024-05-01T12:00:03.123456789+02:00")),
@@ -167,7 +167,7 @@ def test_of_one_attempt_all_tasks_have_one_parent(number, other, without):
 def test_tries_excuse_no_event_alone(number):
     """If only tries show that tasks ran again, the events of a try still have one parent."""
     events = whole_run()
-    cleared_without(14, 15, told=False)(events)
+    cleared_without(14, 15, has_facets=False)(events)
     put(number, *PARENT, "run", "runId", value=run_id(99))(events)
     assert ("parents", PARENT_ID) in {(rule, path) for rule, _, path in broken(events)}
 

@@ -15,7 +15,7 @@ import psutil
 import pytest
 from providers import needs_airflow
 from servers.airflow_workers import worker_processes
-from testing.blocked import Told, are_gone
+from testing.blocked import Pipe, are_gone
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing import RunError, assert_lineage, make_metadata, run_dag, tail
@@ -87,15 +87,15 @@ def check_all_are_there(processes: list[psutil.Process]) -> None:
 
 
 def test_a_run_that_takes_too_long_is_ended_with_all_its_processes(
-    tmp_path: Path, metadata: Path, told: Told
+    tmp_path: Path, metadata: Path, pipe: Pipe
 ) -> None:
     """It raises RunError, which shows the end of the log; tasks in processes of their own are ended too."""
     here = psutil.Process()
     before = set(here.children(recursive=True))
     with ThreadPoolExecutor(1) as pool, worker_processes(tmp_path, metadata) as workers:
-        settings = {**workers, "TOLD": str(told.path)}
+        settings = {**workers, "TOLD": str(pipe.path)}
         run = pool.submit(run_dag, WAYS, dag_id="blocked", home=tmp_path, settings=settings, timeout_s=90)
-        told.read(seconds=600)
+        pipe.read(seconds=600)
         processes = [process for process in here.children(recursive=True) if process not in before]
         check_all_are_there(processes)
         with pytest.raises(RunError) as caught:
@@ -122,10 +122,10 @@ def test_blocks(run_dag, airflow_metadata, tmp_path):
 """
 
 
-def test_a_run_does_not_outlive_a_pytest_that_is_killed(tmp_path: Path, metadata: Path, told: Told) -> None:
+def test_a_run_does_not_outlive_a_pytest_that_is_killed(tmp_path: Path, metadata: Path, pipe: Pipe) -> None:
     """SIGKILL leaves no time to tidy up, and yet no server, run, task or command of a task stays."""
     suite = tmp_path / "test_blocks.py"
-    suite.write_text(SUITE.format(metadata=str(metadata), told=str(told.path)))
+    suite.write_text(SUITE.format(metadata=str(metadata), told=str(pipe.path)))
     (tmp_path / "pytest.ini").write_text("[pytest]\n")  # whatever is configured above this folder
     command = [sys.executable, "-m", "pytest", "-p", PLUGIN, f"--basetemp={tmp_path / 'base'}", str(suite)]
     # Installed or not, the plugin is loaded once.
@@ -133,7 +133,7 @@ def test_a_run_does_not_outlive_a_pytest_that_is_killed(tmp_path: Path, metadata
     variables = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": path}
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=tmp_path, env=variables) as runner:
         try:
-            told.read(seconds=600)
+            pipe.read(seconds=600)
             processes = psutil.Process(runner.pid).children(recursive=True)
             check_all_are_there(processes)
         finally:
