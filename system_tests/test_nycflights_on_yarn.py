@@ -40,5 +40,5 @@ def test_drivers_on_the_cluster_report_the_same_as_inside_the_task(
         try:
             run = run_example("nycflights_submitted", settings=settings, timeout_s=1800)
         finally:
-            print(yarn.said()[-5000:])
+            print(yarn.printed()[-5000:])
     assert_lineage(expected, run, variables=variables_of(data), scope="all")

@@ -119,19 +119,19 @@ def test_two_wait_for_one_module(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     seen: list[str] = []
 
-    def one() -> None:
+    def first() -> None:
         seen.append(f"one {sys.modules['awaited_module'].value}")
         raise RuntimeError("on purpose")
 
-    def two() -> None:
+    def second() -> None:
         seen.append("two")
 
-    imports().wait("awaited_module", one)
-    imports().wait("awaited_module", two)
+    imports().wait("awaited_module", first)
+    imports().wait("awaited_module", second)
     import awaited_module  # type: ignore[import-not-found]  # noqa: F401
 
     assert seen == ["one 1", "two"]
-    imports().forget("awaited_module", one)
-    imports().forget("awaited_module", two)
-    imports().forget("awaited_module", two)
+    imports().forget("awaited_module", first)
+    imports().forget("awaited_module", second)
+    imports().forget("awaited_module", second)
     assert imports() not in sys.meta_path

@@ -44,7 +44,7 @@ def test_body_is_read_without_literals():
     assert described_by(rows("Usage: {not json")) == {}
 
 
-class Asked:
+class CountingServer:
     """A server that counts the questions it gets."""
 
     def __init__(self):
@@ -59,7 +59,7 @@ class Asked:
 
 def test_only_functions_of_a_catalog_are_asked_for_and_once():
     """A plan without such a function costs no request."""
-    server, functions = Asked(), Functions()
+    server, functions = CountingServer(), Functions()
     plain = "Project [max(b#1) AS m#2, cast(a#3 as int), a.b(c)]\n+- Relation spark_catalog.d.t[a#3] parquet"
     assert functions.described_in(server, plain) == {}
     assert server.statements == []

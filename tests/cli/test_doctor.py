@@ -51,7 +51,7 @@ def clean_environment() -> dict[str, str]:
     }
 
 
-def found(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, str]]:
+def findings(done: subprocess.CompletedProcess[str]) -> dict[str, dict[str, str]]:
     report = json.loads(done.stdout)
     assert report["healthy"] == (done.returncode == 0), done.stdout
     return {finding["topic"]: finding for finding in report["findings"]}
@@ -84,7 +84,7 @@ def test_healthy_machine_exits_0(doctor):
     """With a transport set, lineage can work: no database, connection or session is needed for that."""
     done = doctor("--json", **ACTIVE)
     assert done.returncode == 0, done.stdout
-    seen = found(done)
+    seen = findings(done)
     assert seen["pyspark"]["value"] == PYSPARK
     assert seen["listener"]["value"] == "registered"
     assert seen["openlineage"]["value"] == "active, decided by [openlineage] transport"
@@ -146,7 +146,7 @@ def test_every_problem_is_reported_at_once(doctor):
         AIRFLOW__SPARK_LINEAGE__MAX_PLAN_BYTES="5MB",
     )
     problems = {
-        topic: finding["advice"] for topic, finding in found(done).items() if finding["level"] == "problem"
+        topic: finding["advice"] for topic, finding in findings(done).items() if finding["level"] == "problem"
     }
     assert "JAVA_HOME is /no/jdk" in problems.pop("java")
     assert "AirflowConfigException" in problems.pop("execution_timeout")
@@ -178,7 +178,7 @@ def test_transport_of_a_file_and_of_the_environment(doctor, tmp_path):
     ]
     for variables, address in places:
         done = doctor("--json", **variables)
-        assert found(done)["transport"]["value"] == f"no answer from {address}"
+        assert findings(done)["transport"]["value"] == f"no answer from {address}"
         assert "hunter2" not in done.stdout
 
 
@@ -189,5 +189,5 @@ def test_thread_mode_is_reported(doctor):
 
     if not hasattr(conf, "execute_in_thread"):
         pytest.skip("this provider has no such option")
-    seen = found(doctor("--json", AIRFLOW__OPENLINEAGE__EXECUTE_IN_THREAD="True", **ACTIVE))
+    seen = findings(doctor("--json", AIRFLOW__OPENLINEAGE__EXECUTE_IN_THREAD="True", **ACTIVE))
     assert seen["execution"]["value"] == "thread, given up after 10 s"

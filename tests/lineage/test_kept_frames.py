@@ -18,7 +18,7 @@ RIGHT = scan(column("k", 3), column("v", 4))
 PLACES = ((1, "file:/left"), (3, "file:/right"))
 
 
-def kept(query: Tree, name: str = "checkpoint") -> Record:
+def checkpoint(query: Tree, name: str = "checkpoint") -> Record:
     """Return the execution of a checkpoint."""
     return replace(record(query, *PLACES, name=name), facts=record(query, *PLACES).facts[:-1], plan=query)
 
@@ -43,7 +43,7 @@ JOINED = node("Join", LEFT, RIGHT, joinType={"object": "x.Inner$"}, condition=eq
 
 def test_two_columns_of_one_name_are_told_apart_by_id() -> None:
     """Both sides of a join have a column `v`."""
-    assert read(kept(JOINED), ids=(1, 2, 3, 4)) == [
+    assert read(checkpoint(JOINED), ids=(1, 2, 3, 4)) == [
         "a <- left.v     direct    identity",
         "b <- right.v    direct    identity",
         "* <- left.k     indirect  join",
@@ -53,7 +53,7 @@ def test_two_columns_of_one_name_are_told_apart_by_id() -> None:
 
 def test_rows_with_ids_that_no_kept_frame_has_are_a_gap() -> None:
     """The second side of a self-join has new ids; it is found by the RDD of the first, if that is read."""
-    (reason,) = [line for line in read(kept(JOINED), ids=(11, 12, 13, 14)) if line.startswith("gap")]
+    (reason,) = [line for line in read(checkpoint(JOINED), ids=(11, 12, 13, 14)) if line.startswith("gap")]
     assert "their source is not recorded" in reason
 
 
@@ -64,7 +64,7 @@ def filtered(name: str, expr_id: int) -> Tree:
 
 def test_frames_with_the_same_columns_are_not_taken_for_one_another() -> None:
     """Two filters of one frame were kept: only its RDD tells which of both is read."""
-    lines = read(kept(filtered("k", 1)), kept(filtered("v", 2)), ids=(1, 2))
+    lines = read(checkpoint(filtered("k", 1)), checkpoint(filtered("v", 2)), ids=(1, 2))
     assert [line for line in lines if not line.startswith("gap")] == [
         "a <- left.v    direct    identity",
         "b <- left.v    direct    identity",
@@ -74,7 +74,7 @@ def test_frames_with_the_same_columns_are_not_taken_for_one_another() -> None:
 
 def test_the_rdd_of_an_eager_checkpoint_tells_which_frame_is_read() -> None:
     """The same two filters: `use` reads RDD 7."""
-    first, second = kept(filtered("k", 1)), kept(filtered("v", 2))
+    first, second = checkpoint(filtered("k", 1)), checkpoint(filtered("v", 2))
     for rdds, column_of_filter in (((7, 8), "k"), ((6, 7), "v"), ((7, None), "k"), ((None, 7), "v")):
         records = [replace(each, kept_rdd=rdd) for each, rdd in zip((first, second), rdds, strict=True)]
         lines = read(*records, ids=(1, 2))
@@ -84,13 +84,13 @@ def test_the_rdd_of_an_eager_checkpoint_tells_which_frame_is_read() -> None:
 def kept_again(rdd: int) -> Record:
     """Return the checkpoint of a frame with an RDD, filtered by `v`."""
     rows = node("LogicalRDD", output=[column("k", 1), column("v", 2)])
-    again = kept(node("Filter", rows, condition=call("IsNotNull", column("v", 2))))
+    again = checkpoint(node("Filter", rows, condition=call("IsNotNull", column("v", 2))))
     return replace(again, facts=[{"node": "LogicalRDD", "expr_id": 1, "probed": {"rdd": rdd}}])
 
 
 def test_a_frame_and_its_source_are_told_apart() -> None:
     """A loop keeps its frame in each turn: the checkpoint's input had the RDD of the frame before."""
-    first = kept(filtered("k", 1))
+    first = checkpoint(filtered("k", 1))
     assert read(first, kept_again(rdd=6), ids=(1, 2))[2:] == [
         "* <- left.k    indirect  filter",
         "* <- left.v    indirect  filter",
@@ -102,16 +102,16 @@ def test_a_frame_and_its_source_are_told_apart() -> None:
 
 def test_of_many_frames_no_gap_is_lost() -> None:
     """With a third frame the first two still cannot be told apart."""
-    lines = read(kept(filtered("k", 1)), kept(filtered("v", 2)), kept(LEFT), ids=(1, 2))
+    lines = read(checkpoint(filtered("k", 1)), checkpoint(filtered("v", 2)), checkpoint(LEFT), ids=(1, 2))
     assert [line for line in lines if "several kept frames have the same columns" in line]
 
 
 def test_a_lazy_checkpoint_has_read_nothing_yet() -> None:
     """Its rows are read by the first action that uses them, or never: Spark's count so far is 0."""
-    lazy = replace(kept(LEFT), jobs=0)
+    lazy = replace(checkpoint(LEFT), jobs=0)
     (execution,) = executions([lazy])
     assert not execution.lineage.inputs
-    assert read(lazy, ids=(1, 2)) == read(kept(LEFT), ids=(1, 2))
+    assert read(lazy, ids=(1, 2)) == read(checkpoint(LEFT), ids=(1, 2))
     assert [each.dataset.id.name for each in [*executions([lazy, use((1, 2))])][-1].lineage.inputs] == [
         "/left"
     ]
@@ -144,7 +144,7 @@ FROM_RIGHT = overwrites("left", RIGHT, (3, "file:/right"))
 @pytest.mark.parametrize("jobs", [0, 1], ids=["lazy", "eager"])
 def test_a_kept_frame_has_the_rows_that_its_source_had(jobs: int) -> None:
     """A dimension is kept, then overwritten, then its former rows are written elsewhere."""
-    keeping = replace(kept(LEFT), jobs=jobs)
+    keeping = replace(checkpoint(LEFT), jobs=jobs)
     assert of_task(keeping, FROM_RIGHT, use((1, 2)))["/out"] == ["a /left.v", "b /left.v"]
     # What the task itself wrote before is traced through.
     assert of_task(FROM_RIGHT, keeping, use((1, 2)))["/out"] == ["a /right.v", "b /right.v"]
@@ -162,7 +162,7 @@ def test_a_kept_frame_beside_its_source_as_it_is_now(jobs: int) -> None:
     comparing = record(query, (11, "file:/left"))
     facts = [{"node": "LogicalRDD", "expr_id": 1, "probed": {"rdd": 7}}, *comparing.facts]
     comparing = replace(comparing, facts=facts)
-    keeping = replace(kept(LEFT), jobs=jobs)
+    keeping = replace(checkpoint(LEFT), jobs=jobs)
     steps = [keeping, FROM_RIGHT, comparing]
     assert of_task(*steps)["/out"] == [" /left.k", " /right.k", "is /right.v", "was /left.v"]
     assert [read.dataset.id.name for read in lineage_of(*steps).inputs] == ["/left", "/right"]
@@ -175,7 +175,7 @@ def test_a_kept_frame_beside_its_source_as_it_is_now(jobs: int) -> None:
 
 def test_one_of_several_kept_frames_has_the_inputs_of_all() -> None:
     """Two lazy checkpoints of the same frame, before and after its source was overwritten."""
-    lazy = replace(kept(LEFT), jobs=0)
+    lazy = replace(checkpoint(LEFT), jobs=0)
     assert of_task(lazy, lazy, FROM_RIGHT, use((1, 2)))["/out"] == ["a /left.v", "b /left.v"]
     edges = of_task(lazy, FROM_RIGHT, lazy, use((1, 2)))["/out"]
     assert edges == ["a /left.v", "a /right.v", "b /left.v", "b /right.v"]
@@ -183,7 +183,9 @@ def test_one_of_several_kept_frames_has_the_inputs_of_all() -> None:
 
 def test_a_kept_frame_of_another_application_is_another_frame() -> None:
     """Both are the first execution of their application; the second was kept after the overwrite."""
-    first, second = (replace(each, application_id=f"local-{n}") for n, each in enumerate([kept(LEFT)] * 2))
+    first, second = (
+        replace(each, application_id=f"local-{n}") for n, each in enumerate([checkpoint(LEFT)] * 2)
+    )
     uses = [replace(use((1, 2)), application_id=each.application_id) for each in (first, second)]
     overwriting = replace(FROM_RIGHT, application_id="local-9")
     lineages = (

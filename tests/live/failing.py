@@ -53,7 +53,7 @@ def printed(spark, error):
     return plain(spark._jvm.org.apache.spark.util.Utils.exceptionString(origin))
 
 
-def told(error):
+def formatted(error):
     """Return the lines that Python prints of an error, without its own frames."""
     return plain("".join(traceback.format_exception_only(type(error), error)))
 
@@ -97,7 +97,7 @@ def main(folder, out):
     spark.sql("select 1").collect()
     spark._jsc.sc().listenerBus().waitUntilEmpty(60000)
     result = {
-        name: {"java": printed(spark, error), "python": told(error), "frames": frames(error)}
+        name: {"java": printed(spark, error), "python": formatted(error), "frames": frames(error)}
         for name, error in texts.items()
     }
     Path(out).write_text(json.dumps(result))

@@ -40,7 +40,7 @@ def load(load_class):
     return load
 
 
-def kept(folder):
+def class_file(folder):
     """Return the file of compiled classes; the JVM writes it in the background."""
     deadline = time.monotonic() + 300
     while not (files := list(folder.glob("classes-*.jar"))):
@@ -53,7 +53,7 @@ def test_classes_are_compiled_once_for_many_jvms(load, tmp_path):
     """The file belongs to the user alone. A JVM that has loaded it once compiles the next time."""
     name, loader = load()
     assert loader != "URLClassLoader"
-    assert kept(tmp_path).stat().st_mode & 0o777 == 0o600
+    assert class_file(tmp_path).stat().st_mode & 0o777 == 0o600
     again, other = load(is_new_jvm=False)
     assert again != name
     assert other != "URLClassLoader"
@@ -75,17 +75,17 @@ def changed(content):
 def test_a_damaged_file_is_written_again(load, tmp_path, damage):
     """It must neither stop capture nor stay."""
     name, _ = load()
-    file = kept(tmp_path)
+    file = class_file(tmp_path)
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
     damaged = file.stat().st_ino
     again, loader = load()
     assert (again, loader != "URLClassLoader") == (name, True)
     deadline = time.monotonic() + 300
-    while kept(tmp_path).stat().st_ino == damaged:
+    while class_file(tmp_path).stat().st_ino == damaged:
         assert time.monotonic() < deadline
         threading.Event().wait(0.05)
-    assert kept(tmp_path).stat().st_size == len(whole)
+    assert class_file(tmp_path).stat().st_size == len(whole)
 
 
 def test_a_file_that_is_lost_later_does_not_stop_spark(load_class, spark, tmp_path, recorded, monkeypatch):
@@ -93,7 +93,7 @@ def test_a_file_that_is_lost_later_does_not_stop_spark(load_class, spark, tmp_pa
     # A name of its own: py4j keeps methods by the names of classes.
     monkeypatch.setattr(classes, "_key", lambda jvm: "lost")
     load_class()
-    file = kept(tmp_path)
+    file = class_file(tmp_path)
     reader = load_class()
     assert reader.getClassLoader().getClass().getSimpleName() == "URLClassLoader"
     # As an open file on NFS that another machine has replaced.
@@ -110,7 +110,7 @@ def test_a_class_that_is_missing_does_not_stop_spark(load_class, spark, tmp_path
     """Spark survives other errors of a listener, but not those of loading classes."""
     monkeypatch.setattr(classes, "_key", lambda jvm: "missing")
     package = load_class().getPackageName()
-    file = kept(tmp_path)
+    file = class_file(tmp_path)
     jvm, gateway = spark._jvm, spark.sparkContext._gateway
     urls = gateway.new_array(jvm.java.net.URL, 1)
     urls[0] = jvm.java.io.File(str(file)).toURI().toURL()

@@ -55,7 +55,7 @@ def test_finished_writes_of_the_first_attempt_stay(tmp_path):
                 **spark_home(),
             },
         )
-        output = yarn.said()
+        output = yarn.printed()
     log = f"{tail(run.log, 60)}\n{output[-5000:]}"
     assert run.tasks == {"fails": "failed"}, log
     (event,) = [item for item in run.read().items if item.name == "on_yarn.fails" and item.type == "fail"]

@@ -7,7 +7,7 @@ import pytest
 from airflow_provider_spark_lineage.plan.database_sql.functions import read_body
 
 
-def said(body):
+def effects(body):
     """Return a body as text: position and kind of each argument, then how its queries act."""
     kinds = [f"{position}:{kind.name.lower()}" for position, kind in body.arguments]
     queries = ",".join(sorted(kind.name.lower() for kind in body.of_query))
@@ -31,7 +31,7 @@ def said(body):
 )
 def test_effect_of_arguments_is_read_from_the_body(body, parameters, expected):
     """An unused argument is not a source; one that only chooses a value is CONDITIONAL."""
-    assert said(read_body(body, parameters)) == expected
+    assert effects(read_body(body, parameters)) == expected
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ class Yarn:
         (folder / "spark-env.sh").write_text("unset PYTHONPATH\n")
         return {"HADOOP_CONF_DIR": str(self.conf), "SPARK_CONF_DIR": str(folder)}
 
-    def said(self) -> str:
+    def printed(self) -> str:
         """Return the output of the drivers and executors."""
         return "".join(path.read_text(errors="replace") for path in sorted(self.logs.glob("**/std*")))
 

@@ -42,7 +42,7 @@ def of(text: str) -> dict[str, Any]:
     return {"inputs": [{"name": text}]}
 
 
-def found(report: Report) -> list[tuple[str, str, str]]:
+def entries(report: Report) -> list[tuple[str, str, str]]:
     return [(entry.kind.value, entry.key, entry.reason) for entry in report.differences]
 
 
@@ -100,7 +100,7 @@ def test_a_plain_key_is_about_all_instances_and_tries():
     both = {**plain, "my.dag.group.task[1]#2.event.start": of("1/2")}
     assert check(plain, *events).summary == "3 events match, 0 differ"
     assert check(both, *events).summary == "4 events match, 0 differ"
-    assert found(check(both, *events, task(1, 2))) == [
+    assert entries(check(both, *events, task(1, 2))) == [
         ("unexpected", "my.dag.group.task.event.start", "4 with this key were emitted, 3 expected")
     ]
 
@@ -108,7 +108,7 @@ def test_a_plain_key_is_about_all_instances_and_tries():
 def test_an_instance_that_nobody_expects():
     """With addresses alone, every other instance and try is unexpected, and named as it would be written."""
     report = check({"my.dag.group.task[0].event.start": {}}, task(0), task(1, 2))
-    assert found(report) == [
+    assert entries(report) == [
         (
             "unexpected",
             "my.dag.group.task.event.start",
@@ -182,7 +182,7 @@ def test_only_the_instance_of_a_key_is_compared():
     # A key without an address is about all instances, and so is the file about the whole DAG.
     every = {f"{name}.event.start": [of(f"{index}/{tried}") for index in (0, 1) for tried in (1, 2)]}
     assert check({**every, f"{name}[1].event.start": [{}, {}]}, *events, scope="keys").matched == 6
-    assert len(found(check({f"{name}[1]#2.event.start": {}}, *events, scope="dags"))) == 8
+    assert len(entries(check({f"{name}[1]#2.event.start": {}}, *events, scope="dags"))) == 8
 
 
 def test_expectations_of_an_instance_are_compared_by_keys():
@@ -190,10 +190,10 @@ def test_expectations_of_an_instance_are_compared_by_keys():
     key = "my.dag.group.task[1].event.start"
     events = [task(0), task(1)]
     assert not check({key: of("0/1")}, *events, scope="keys").ok
-    assert found(check({key: {}}, task(0), scope="keys")) == [
+    assert entries(check({key: {}}, task(0), scope="keys")) == [
         ("missing", key, "no event with this key was emitted")
     ]
-    assert found(check({key: {}}, *events, task(1), scope="keys")) == [
+    assert entries(check({key: {}}, *events, task(1), scope="keys")) == [
         ("unexpected", key, "2 with this key were emitted, 1 expected")
     ]
 
@@ -271,7 +271,7 @@ def test_a_child_run_in_a_triggered_dag_is_of_that_dag():
     events = [query, by_hand, trigger, load]
     assert check({"a.trig.event.start": {}}, *events, scope="dags").skipped == {"b": 3}
     report = check({"b.load.event.start": {}, "b.load.event.complete": {}}, *events, scope="dags")
-    assert found(report) == [
+    assert entries(report) == [
         ("unexpected", "b.load.query.1.event.start", "no event with this key is expected")
     ]
     assert Events.of([query]).dag_id_of(Event(query)) == "a"
