@@ -196,17 +196,17 @@ def lines(records):
 @pytest.fixture
 def table(remote):
     """Return a function that makes a table for the test."""
-    made = []
+    tables = []
 
     def make(name, columns, *rows):
         remote.sql(f"create table {name} ({columns}) using parquet")
-        made.append(name)
+        tables.append(name)
         if rows:
             values = ", ".join(map(str, rows))
             remote.sql(f"insert into {name} values {values}")  # noqa: S608  no foreign text
 
     yield make
-    for name in made:
+    for name in tables:
         remote.sql(f"drop table if exists {name}")
 
 

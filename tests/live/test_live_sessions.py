@@ -49,19 +49,19 @@ def test_who_wraps_pyspark_during_a_capture_keeps_the_wrapper(spark, recorded):
     from pyspark.sql import SparkSession
 
     original = SparkSession.__init__
-    made = []
+    sessions = []
     with recorded():
         ours = SparkSession.__init__
 
         def theirs(session, *args, **kwargs):
-            made.append(session)
+            sessions.append(session)
             ours(session, *args, **kwargs)
 
         SparkSession.__init__ = theirs
     try:
         assert SparkSession.__init__ is theirs
         session = spark.newSession()
-        assert made == [session]
+        assert sessions == [session]
         with recorded() as records:
             spark.newSession().range(3).count()
         assert len(records) == 1

@@ -26,23 +26,23 @@ TOOLS = Path(__file__).resolve().parents[2] / "tools"
 @pytest.mark.parametrize("version", [*SPARK, *LIBRARIES])
 def test_every_node_and_command_has_one_row(version: str) -> None:
     """A new version shows classes without a row; a class read by two rows hides one of them."""
-    found = {
+    rows_of = {
         name: (name in ROWS) + bool(reason_of(name, OPAQUE_PLANS)) + bool(reason_of(name, ABSENT_PLANS))
         for name in names({version: (SPARK | LIBRARIES)[version]}, "node", "command")
     }
-    assert {name: rows for name, rows in found.items() if rows != 1} == {}
+    assert {name: rows for name, rows in rows_of.items() if rows != 1} == {}
 
 
 @pytest.mark.parametrize("version", SPARK)
 def test_every_expression_was_looked_at(version: str) -> None:
     """The default, a transformation of all children, is right for most expressions and wrong for some."""
-    found = {
+    rows_of = {
         name: (name in EXPRESSIONS)
         + (name in DEFAULT_EXPRESSIONS)
         + bool(reason_of(name, ABSENT_EXPRESSIONS))
         for name in names({version: SPARK[version]}, "expression")
     }
-    assert {name: rows for name, rows in found.items() if rows != 1} == {}
+    assert {name: rows for name, rows in rows_of.items() if rows != 1} == {}
 
 
 def test_every_row_names_a_class() -> None:

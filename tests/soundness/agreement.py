@@ -19,7 +19,7 @@ Difference = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Taken:
+class TakenStep:
     """A step that a program took, with real paths in the place of folders' names."""
 
     text: str
@@ -44,7 +44,7 @@ class Span:
     """A lineage, and the steps that it is about."""
 
     lineage: Lineage
-    steps: Sequence[Taken]
+    steps: Sequence[TakenStep]
 
     @property
     def start(self) -> Moment:
@@ -78,12 +78,12 @@ class Span:
                 renamed = {name: now if at == old else at for name, at in renamed.items()} | {old: now}
         return renamed
 
-    def is_from_before(self, place: str, step: Taken) -> bool:
+    def is_from_before(self, place: str, step: TakenStep) -> bool:
         """Return whether some files that a step finds in a place were there before all steps."""
         is_as_it_was = self.start.has(place) and self.start.place(place) == step.before.place(place)
         return is_as_it_was or bool(self.old & step.before.place(place).files.keys())
 
-    def rewrites(self, place: str, step: Taken) -> bool:
+    def rewrites(self, place: str, step: TakenStep) -> bool:
         """Return whether a step made a place anew of its own rows: UPDATE, for example."""
         removed = step.before.place(place).files.keys() - step.after.place(place).files.keys()
         return place in step.reads and bool(removed)
@@ -99,7 +99,7 @@ class Span:
                 yield place
 
 
-def differences(lineage: Lineage, steps: Sequence[Taken]) -> list[str]:
+def differences(lineage: Lineage, steps: Sequence[TakenStep]) -> list[str]:
     """Return a sentence for each false or missing statement of a lineage."""
     span = Span(lineage, steps)
     unsure = {gap.output.name if gap.output else "" for gap in lineage.gaps}

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from agreement import Taken, differences
+from agreement import TakenStep, differences
 from disk import Looker
 from programs import Program, Source, Step
 from pyspark.sql import SparkSession
@@ -96,10 +96,10 @@ class Runner:
         for step in program.before:
             self._do(step)
 
-    def _captured(self, program: Program, database: str) -> tuple[Captured, list[Taken]]:
+    def _captured(self, program: Program, database: str) -> tuple[Captured, list[TakenStep]]:
         folders = tuple(Path(self.names[name]) for name in ("ROOT", "DB", "LAKE"))
         looker = Looker(self.spark, folders, database, self.lakes)
-        steps: list[Taken] = []
+        steps: list[TakenStep] = []
         with contextlib.suppress(_EndError), capture_lineage(self.spark) as captured:
             now = looker.look()
             for step in program.steps:
@@ -107,12 +107,12 @@ class Runner:
                 raised = self._do(step)
                 ended, now = _now_ms(), looker.look()
                 places = [tuple(self._real(place) for place in some) for some in (step.reads, step.counted)]
-                steps.append(Taken(step.text, *places, raised, before, now, began, ended))
+                steps.append(TakenStep(step.text, *places, raised, before, now, began, ended))
             if program.raises:
                 raise _EndError
         return captured, steps
 
-    def _compared(self, program: Program, captured: Captured, steps: list[Taken]) -> list[str]:
+    def _compared(self, program: Program, captured: Captured, steps: list[TakenStep]) -> list[str]:
         texts = [f"in all: {difference}" for difference in differences(captured.lineage, steps)]
         executions = list(captured.executions())
         for number, step in enumerate(steps, 1):

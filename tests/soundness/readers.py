@@ -31,7 +31,7 @@ CONSTANT = {
 
 
 @dataclass(frozen=True)
-class Told:
+class Reading:
     """The lineage of one query by one reader."""
 
     query: Query
@@ -58,7 +58,7 @@ class Told:
         ]
 
 
-def told(queries: Iterable[Query], folder: Path) -> Iterator[list[Told]]:
+def readings(queries: Iterable[Query], folder: Path) -> Iterator[list[Reading]]:
     """Run the queries for each reader; yield its lineage of them."""
     plain = [query for query in queries if not query.on_lakes]
     for reader, conf in LOGS.items():
@@ -66,7 +66,7 @@ def told(queries: Iterable[Query], folder: Path) -> Iterator[list[Told]]:
     # Frames of a classic session do not exist on Connect: `tests/live` has jobs for both.
     with on_connect(folder) as prover:
         texts = [query for query in plain if query.is_text]
-        yield [Told(query, "Spark Connect", prover.capture(query).text) for query in texts]
+        yield [Reading(query, "Spark Connect", prover.capture(query).text) for query in texts]
 
 
 _DIRECT = ("identity", "transformation", "aggregation")
@@ -78,7 +78,7 @@ def _with_sources(text: str, kinds: Iterable[str] = ("",)) -> set[str]:
     return {column for column, _, sources in lines if sources and any(kind in sources for kind in kinds)}
 
 
-def _logged(queries: list[Query], folder: Path, reader: str, conf: Mapping[str, str]) -> list[Told]:
+def _logged(queries: list[Query], folder: Path, reader: str, conf: Mapping[str, str]) -> list[Reading]:
     logs = folder / reader
     logs.mkdir()
     times: list[tuple[Query, float, float]] = []
@@ -89,7 +89,7 @@ def _logged(queries: list[Query], folder: Path, reader: str, conf: Mapping[str, 
             prover.write(query)
             times.append((query, began, time.time()))
     executions = [*RecordedFolder(logs).executions()]
-    found = []
+    listed = []
     for query, began, ended in times:
         of_query = [
             each.lineage
@@ -98,8 +98,8 @@ def _logged(queries: list[Query], folder: Path, reader: str, conf: Mapping[str, 
         ]
         lineage = compose(of_query)
         outputs = [output for output in lineage.outputs if Path(output.dataset.id.name).name == "out"]
-        found.append(Told(query, reader, readable(lineage, outputs[0]) if len(outputs) == 1 else ""))
-    return found
+        listed.append(Reading(query, reader, readable(lineage, outputs[0]) if len(outputs) == 1 else ""))
+    return listed
 
 
 def _next_millisecond() -> float:

@@ -98,17 +98,17 @@ def ask_readers(chosen: list[Query]) -> int:
     """Ask other readers for the queries' lineage, print their losses, and return the exit code."""
     lost = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        for found in readers.told(chosen, Path(folder)):
-            for each in found:
+        for answers in readers.readings(chosen, Path(folder)):
+            for each in answers:
                 if each.silent or not each.text:
                     lost += 1
                     what = f"nothing of {', '.join(each.silent)}" if each.text else "not its output"
                     console.print(f"[red]lost[/red] {each.reader}, {escape(each.query.name)}: {what}")
-            equal = sum(each.is_equal for each in found)
-            gaps = sum("\ngap " in each.text and not each.is_equal for each in found)
-            reader = found[0].reader if found else "reader"
+            equal = sum(each.is_equal for each in answers)
+            gaps = sum("\ngap " in each.text and not each.is_equal for each in answers)
+            reader = answers[0].reader if answers else "reader"
             console.print(
-                f"{reader}: {len(found)} queries, {equal} as in a session, {gaps} others have a gap"
+                f"{reader}: {len(answers)} queries, {equal} as in a session, {gaps} others have a gap"
             )
     return 1 if lost else 0
 

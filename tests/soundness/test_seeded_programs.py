@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from agreement import Taken, differences
+from agreement import TakenStep, differences
 from disk import File, Moment, Place, Table
 from programs import ALL, of_seed
 
@@ -62,7 +62,7 @@ def output(mode=Mode.APPEND, rows=None, name=PLACE, **more):
 
 
 def step(before, after, reads=()):
-    return Taken("insert into t", reads, reads, "", before, after, 0, 1)
+    return TakenStep("insert into t", reads, reads, "", before, after, 0, 1)
 
 
 def there(place=ROWS, name=PLACE, table="db.t"):

@@ -50,12 +50,12 @@ def q02(t):
     offers = t("partsupp").join(suppliers, col("ps_suppkey") == col("s_suppkey"))
     cheapest = offers.groupBy(col("ps_partkey").alias("key")).agg(F.min("ps_supplycost").alias("least"))
     parts = t("part").filter((col("p_size") < 25) & col("p_type").contains("E"))
-    found = (
+    rows = (
         parts.join(offers, col("p_partkey") == col("ps_partkey"))
         .join(cheapest, (col("key") == col("p_partkey")) & (col("least") == col("ps_supplycost")))
         .select("s_acctbal", "s_name", "n_name", "p_partkey", "p_mfgr", "s_phone")
     )
-    return found.orderBy(F.desc("s_acctbal"), "n_name", "s_name", "p_partkey").limit(100)
+    return rows.orderBy(F.desc("s_acctbal"), "n_name", "s_name", "p_partkey").limit(100)
 
 
 @query
@@ -235,8 +235,8 @@ def q15(t):
     )
     best = revenue.agg(F.max("total").alias("best"))
     joined = t("supplier").join(revenue, col("s_suppkey") == col("supplier_no"))
-    found = joined.join(best, col("total") == col("best"))
-    return found.select("s_suppkey", "s_name", "s_address", "total").orderBy("s_suppkey")
+    suppliers = joined.join(best, col("total") == col("best"))
+    return suppliers.select("s_suppkey", "s_name", "s_address", "total").orderBy("s_suppkey")
 
 
 @query
@@ -316,8 +316,8 @@ def q20(t):
         .filter(col("ps_availqty") > col("much"))
     )
     nations = t("nation").filter(col("n_name") != "KENYA")
-    found = t("supplier").join(stocked, col("s_suppkey") == col("ps_suppkey"), "left_semi")
-    named = found.join(nations, col("s_nationkey") == col("n_nationkey"))
+    names = t("supplier").join(stocked, col("s_suppkey") == col("ps_suppkey"), "left_semi")
+    named = names.join(nations, col("s_nationkey") == col("n_nationkey"))
     return named.select("s_name", "s_address").orderBy("s_name")
 
 
