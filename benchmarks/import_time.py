@@ -2,7 +2,7 @@
 
     python benchmarks/import_time.py [--rounds 15]
 
-A DAG file pays for our operator what it takes longer than Airflow's own. Every process of Airflow pays for
+A DAG file pays for our operator the difference to Airflow's own. Every process of Airflow pays for
 the plugin, and for the extractors that are configured. A task without Spark pays for being looked at: the
 first in its process, because most tasks have a process of their own.
 

@@ -1,7 +1,7 @@
 """# One table of the pipeline, made by an application that `spark-submit` runs
 
 `SparkSubmitLineageOperator` is Airflow's `SparkSubmitOperator`: the connection says where Spark runs, and the
-events say what the application read and wrote. It reads what `nycflights` has written.
+events have the inputs and outputs of the application. It reads the tables of `nycflights`.
 """
 
 from __future__ import annotations

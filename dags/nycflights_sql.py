@@ -1,10 +1,10 @@
 """# The same pipeline, written in Spark SQL
 
 `SparkSqlLineageOperator` is Airflow's `SparkSqlOperator`: `spark-sql` runs the statements of a task. The
-datasets and the lineage of columns are those of `nycflights`, where the same steps are written in Python.
+datasets and the lineage of columns match `nycflights`, where the same steps are written in Python.
 
 The tables are in a metastore that only this DAG knows, and Spark creates no table over files that are there
-already: give this DAG a `NYCFLIGHTS_HOME` other than that of `nycflights`.
+already: give this DAG another `NYCFLIGHTS_HOME` than `nycflights`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """# The same pipeline, each step submitted to Spark as an application of its own
 
 `SparkSubmitLineageOperator` is Airflow's `SparkSubmitOperator`; the connection says where Spark runs. The
-datasets and the lineage of columns are those of `nycflights`, where the same steps run inside the task.
+datasets and the lineage of columns match `nycflights`, where the same steps run inside the task.
 """
 
 from __future__ import annotations
