@@ -126,7 +126,7 @@ def test_every_option_has_a_function_and_every_function_an_option():
 
 
 def test_readme_lists_every_option_with_its_default():
-    """README alone has all options, and their defaults."""
+    """Whoever reads README alone knows all options, and what happens without them."""
     section = README.read_text().partition("\n## Options\n")[2].partition("\n## ")[0]
     listed = dict(re.findall(r"^\| `(\w+)` \| `?([\w*]*)`? ?\|", section, flags=re.MULTILINE))
     assert listed == {name: option["default"] for name, option in OPTIONS.items()}

@@ -1,4 +1,4 @@
-"""The agent in a command: the script that the shell gets, and the user's own parts, which stay."""
+"""The agent in a command: the script that the shell gets, and what stays as the user wrote it."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def armed(task: Bash, base: Path | str, **options: Any) -> Armed:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.split("\n")[0][:50])
 def test_a_script_gets_the_agent(case, tmp_path):
-    """The agent's options go in front of the script, nowhere else; the operator keeps its own text."""
+    """Where its words stand, and nowhere else; the operator keeps its own text."""
     script, _, expected = case.partition("\n=> ")
     task = Bash(script)
     armed(task, tmp_path, agent="AGENT")
@@ -165,7 +165,7 @@ def test_a_script_gets_the_agent(case, tmp_path):
 
 
 def test_a_command_with_an_environment_of_its_own_is_read_by_that(tmp_path, monkeypatch):
-    """The worker's variables do not reach that command."""
+    """What the worker's variables name does not run there."""
     monkeypatch.setenv("MORE", "spark-submit b.py")
     task = Bash('spark-submit a.py; eval "$MORE"')
     task.env = {"DAY": "1"}
@@ -235,7 +235,7 @@ def test_a_command_elsewhere_needs_a_place_and_a_zip_for_its_machine(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("command", "expected"),
+    ("command", "said"),
     [
         ("spark-submit a.jar", "a driver that runs Python"),
         ("sh -c 'spark-submit a.py'", "inside another one"),
@@ -290,7 +290,7 @@ def test_a_command_elsewhere_needs_a_place_and_a_zip_for_its_machine(tmp_path):
         ("echo $(cat <<EOF\n)\nEOF\n); spark-submit a.py", "not be found for certain"),
     ],
 )
-def test_a_command_without_the_agent_has_a_reason(command, expected, tmp_path, caplog, monkeypatch):
+def test_what_has_no_agent_says_why(command, said, tmp_path, caplog, monkeypatch):
     """One warning; the command runs as it is."""
     for name in ("SPARK_HOME", "SPARK_CONF_DIR"):
         monkeypatch.delenv(name, raising=False)
@@ -299,9 +299,9 @@ def test_a_command_without_the_agent_has_a_reason(command, expected, tmp_path, c
     task.execute()
     collector.finish()
     assert task.given[-1] == command
-    reasons = [reason for reason in collector.run().problems if expected in reason]
+    reasons = [reason for reason in collector.run().problems if said in reason]
     assert len(reasons) == 1
-    assert sum(expected in record.getMessage() for record in caplog.records) == 1
+    assert sum(said in record.getMessage() for record in caplog.records) == 1
 
 
 @pytest.mark.parametrize(
@@ -322,8 +322,8 @@ def test_a_command_without_the_agent_has_a_reason(command, expected, tmp_path, c
         "echo $'it\\'s\nspark-submit a.py\n'",
     ],
 )
-def test_a_name_inside_other_words_or_texts_is_not_a_command(command, tmp_path):
-    """Neither changed nor reported: nothing is launched."""
+def test_a_name_in_other_words_or_texts_is_no_command(command, tmp_path):
+    """Neither changed nor told: nothing is launched."""
     task = Bash(command)
     collector = armed(task, tmp_path, agent="AGENT")
     task.execute()
@@ -341,7 +341,7 @@ def test_another_user_needs_a_place_and_a_zip_of_his(records, agent):
 
 
 def test_an_environment_with_other_settings_leaves_the_command(tmp_path, monkeypatch):
-    """The operator's environment, or one without the worker's settings."""
+    """That of the operator, or one of which the worker's settings are no part."""
     monkeypatch.setenv("SPARK_CONF_DIR", "/conf")
     for env, append, is_armed in (
         ({"SPARK_CONF_DIR": "/other"}, True, False),

@@ -81,12 +81,12 @@ def test_a_task_is_captured_and_let_go_however_it_ends(listeners, task_type, end
     """A skipped task ends too: pyspark is as it was."""
     from pyspark.sql import SparkSession
 
-    original = SparkSession.__init__
+    found = SparkSession.__init__
     subject = instance(task_type)
     assert started(listeners, subject)
-    assert SparkSession.__init__ is not original
+    assert SparkSession.__init__ is not found
     getattr(listeners.hook, ending)(previous_state=None, task_instance=subject, **ENDINGS[ending])
-    assert SparkSession.__init__ is original
+    assert SparkSession.__init__ is found
     assert task_lineage.lineage_of(subject) is not None, "the extractor asks after this"
 
 
@@ -94,7 +94,7 @@ def test_a_task_that_is_deferred_is_let_go_when_its_process_ends(listeners, monk
     """Airflow has no hook for it, nor for a task that is rescheduled; one that has ended stays ended."""
     from pyspark.sql import SparkSession
 
-    original = SparkSession.__init__
+    found = SparkSession.__init__
     paused = []
     monkeypatch.setattr(
         task_lineage.TaskLineage, "pause", lambda _, task_instance: paused.append(task_instance)
@@ -102,7 +102,7 @@ def test_a_task_that_is_deferred_is_let_go_when_its_process_ends(listeners, monk
     deferred, ended = instance(), instance(task_id="u")
     assert started(listeners, deferred)
     listeners.hook.before_stopping(component=None)
-    assert SparkSession.__init__ is original
+    assert SparkSession.__init__ is found
     assert started(listeners, ended)
     listeners.hook.on_task_instance_success(previous_state=None, task_instance=ended)
     listeners.hook.before_stopping(component=None)
@@ -201,13 +201,13 @@ def test_a_failure_of_another_task_does_not_end_a_capture(listeners):
     """Airflow's own processes report tasks that never ran in them."""
     from pyspark.sql import SparkSession
 
-    original, subject = SparkSession.__init__, instance()
+    found, subject = SparkSession.__init__, instance()
     assert started(listeners, subject)
     other = instance("SparkSqlOperator", sql="select 1", _get_hook=print)
     other.task_id = "u"
     listeners.hook.on_task_instance_failed(previous_state=None, task_instance=other, error=ValueError("no"))
     assert task_lineage.lineage_of(subject) is not None
-    assert SparkSession.__init__ is not original
+    assert SparkSession.__init__ is not found
 
 
 def test_a_job_that_ran_and_failed_is_not_captured_a_second_time(listeners):
