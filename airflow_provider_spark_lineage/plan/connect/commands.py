@@ -11,13 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.connect.statements import created
-from airflow_provider_spark_lineage.plan.connect.tables import (
-    FILES,
-    facts_of,
-    is_described,
-    is_v1,
-    parts_of,
-)
+from airflow_provider_spark_lineage.plan.connect.tables import FILES, facts_of, is_described, is_v1, parts_of
 from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts
 
 _NOOP = "org.apache.spark.sql.execution.datasources.noop.NoopTable"

@@ -10,12 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.algebra import (
-    Expression,
-    Plan,
-    Subquery,
-    Transformation,
-)
+from airflow_provider_spark_lineage.plan.algebra import Expression, Plan, Subquery, Transformation
 from airflow_provider_spark_lineage.plan.database_sql.aliases import Meaning, column
 from airflow_provider_spark_lineage.plan.database_sql.scope import UNITS
 from airflow_provider_spark_lineage.plan.steps import (

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.algebra import (
-    IDENTITY,
-    Apply,
-    Attribute,
-    Expression,
-    Kind,
-    Scan,
-)
+from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Apply, Attribute, Expression, Kind, Scan
 from airflow_provider_spark_lineage.plan.database_sql.nodes import LABEL, Result, SqlError, renamed
 from airflow_provider_spark_lineage.plan.database_sql.rows import function_rows
 from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect, Scope, Table, unqualified

@@ -87,10 +87,7 @@ class QueryReader:
 
         scopes = (scope, *reversed(self.outer))
         return Reader(
-            lambda column: attributes_of(column, scopes, self.dialect),
-            plan,
-            scope.note,
-            self.dialect.is_word,
+            lambda column: attributes_of(column, scopes, self.dialect), plan, scope.note, self.dialect.is_word
         )
 
     def _combined(self, query: Any, definitions: Definitions, names: Sequence[str]) -> Result:

@@ -282,13 +282,7 @@ COMMANDS: dict[str, NodeReader] = {
         _moves_nothing("Changes Spark's cache; cached rows are read where they are used."),
     ),
     **dict.fromkeys(
-        (
-            "AnalyzeColumn",
-            "AnalyzeTable",
-            "AnalyzeTableCommand",
-            "AnalyzeTables",
-            "AnalyzeTablesCommand",
-        ),
+        ("AnalyzeColumn", "AnalyzeTable", "AnalyzeTableCommand", "AnalyzeTables", "AnalyzeTablesCommand"),
         _moves_nothing("Statistics for the optimizer; Spark counts rows in separate executions."),
     ),
     **dict.fromkeys(
@@ -360,12 +354,7 @@ COMMANDS: dict[str, NodeReader] = {
         _moves_nothing("Changes the session, or nothing."),
     ),
     **dict.fromkeys(
-        (
-            "DeleteFromTableWithFilters",
-            "LoadData",
-            "MergeIntoTable",
-            "UpdateTable",
-        ),
+        ("DeleteFromTableWithFilters", "LoadData", "MergeIntoTable", "UpdateTable"),
         _unrecorded("the rows of its table that it changes, and their sources, are not read"),
     ),
     "TruncatePartition": _unrecorded("the partition of its table that it empties is not read"),

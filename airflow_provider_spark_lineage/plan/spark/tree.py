@@ -8,12 +8,7 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.algebra import Attribute
 from airflow_provider_spark_lineage.records.plan_json import is_expression, simple_name
 
-_SIMPLE_TYPES = {
-    "long": "bigint",
-    "integer": "int",
-    "short": "smallint",
-    "byte": "tinyint",
-}
+_SIMPLE_TYPES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 
 _AMBIGUOUS = re.compile("[:<>`]")
 
