@@ -18,14 +18,10 @@ Described = Mapping[str, Any]
 
 _DROPS = frozenset({"DropTable", "DropTableCommand", "DropView"})
 _CREATES = frozenset(
-    {
-        "CreateDataSourceTableCommand",
-        "CreateTable",
-        "CreateTableCommand",
-        "CreateTableLike",
-        "CreateTableLikeCommand",
-        "ReplaceTable",
-    }
+    """
+    CreateDataSourceTableCommand CreateTable CreateTableCommand CreateTableLike CreateTableLikeCommand
+    ReplaceTable
+    """.split()
 )
 _RENAMES = frozenset({"AlterTableRenameCommand", "RenameTable"})
 DIRECTORIES = frozenset({"InsertIntoDataSourceDirCommand", "InsertIntoHiveDirCommand"})

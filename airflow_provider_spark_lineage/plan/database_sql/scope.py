@@ -22,18 +22,9 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "": frozenset({"rownum", "sysdate", "systimestamp", "user"}),
     "bigquery": frozenset({"_file_name", "_partitiondate", "_partitiontime", "_table_suffix"}),
     "oracle": frozenset(
-        {
-            "connect_by_iscycle",
-            "connect_by_isleaf",
-            "level",
-            "ora_rowscn",
-            "rowid",
-            "rownum",
-            "sysdate",
-            "systimestamp",
-            "uid",
-            "user",
-        }
+        """
+        connect_by_iscycle connect_by_isleaf level ora_rowscn rowid rownum sysdate systimestamp uid user
+        """.split()
     ),
     "postgres": frozenset({"ctid", "tableoid", "user", "xmax", "xmin"}),
     "redshift": frozenset({"sysdate", "user"}),

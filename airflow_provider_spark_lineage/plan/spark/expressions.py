@@ -140,34 +140,12 @@ EXPRESSIONS: dict[str, Rule] = {
     "TranspiledPythonUDF": _all(SAME),
     # When Spark runs, it replaces these by other expressions, which are their only child.
     **dict.fromkeys(
-        (
-            "AssertTrue",
-            "Between",
-            "DatetimeSub",
-            "Decode",
-            "EqualNull",
-            "Extract",
-            "NullIf",
-            "NullIfZero",
-            "Nvl",
-            "Nvl2",
-            "StringTrimBoth",
-            "TryAdd",
-            "TryAesDecrypt",
-            "TryDivide",
-            "TryElementAt",
-            "TryMakeInterval",
-            "TryMakeTimestamp",
-            "TryMakeTimestampFromDateTime",
-            "TryMod",
-            "TryMultiply",
-            "TryParseUrl",
-            "TryReflect",
-            "TrySubtract",
-            "TryToBinary",
-            "TryUrlDecode",
-            "ZeroIfNull",
-        ),
+        """
+        AssertTrue Between DatetimeSub Decode EqualNull Extract NullIf NullIfZero Nvl Nvl2 StringTrimBoth
+        TryAdd TryAesDecrypt TryDivide TryElementAt TryMakeInterval TryMakeTimestamp
+        TryMakeTimestampFromDateTime TryMod TryMultiply TryParseUrl TryReflect TrySubtract TryToBinary
+        TryUrlDecode ZeroIfNull
+        """.split(),
         _all(SAME),
     ),
     # The type of a column, independent of its values.
@@ -207,19 +185,10 @@ EXPRESSIONS: dict[str, Rule] = {
     "PercentRank": _all(WINDOW),
     # The value cannot be read back from the result.
     **dict.fromkeys(
-        (
-            "Md5",
-            "Sha1",
-            "Sha2",
-            "Crc32",
-            "Murmur3Hash",
-            "CollationAwareMurmur3Hash",
-            "XxHash64",
-            "CollationAwareXxHash64",
-            "HiveHash",
-            "Hmac",
-            "Mask",
-        ),
+        """
+        Md5 Sha1 Sha2 Crc32 Murmur3Hash CollationAwareMurmur3Hash XxHash64 CollationAwareXxHash64 HiveHash
+        Hmac Mask
+        """.split(),
         _all(MASKED),
     ),
     # The children of a subquery are its outer references, which are read inside its plan.

@@ -319,18 +319,11 @@ NODES: dict[str, NodeReader] = {
     "LogicalRDD": _scan("output"),
     "ExternalRDD": _scan("outputObjAttr"),
     **dict.fromkeys(
-        (
-            "ResolvedIdentifier",
-            "ResolvedNamespace",
-            "ResolvedNonPersistentFunc",
-            "ResolvedPathBasedNonDeltaTable",
-            "ResolvedPersistentFunc",
-            "ResolvedPersistentView",
-            "ResolvedProcedure",
-            "ResolvedTable",
-            "ResolvedTempView",
-            "ResolvedV2View",
-        ),
+        """
+        ResolvedIdentifier ResolvedNamespace ResolvedNonPersistentFunc ResolvedPathBasedNonDeltaTable
+        ResolvedPersistentFunc ResolvedPersistentView ResolvedProcedure ResolvedTable ResolvedTempView
+        ResolvedV2View
+        """.split(),
         _argument,
     ),
     # One input.
@@ -357,33 +350,12 @@ NODES: dict[str, NodeReader] = {
     "ArrowEvalPythonUDTF": python_udtf,
     "BatchEvalPythonUDTF": python_udtf,
     **dict.fromkeys(
-        (
-            "SubqueryAlias",
-            "View",
-            "WithCTE",
-            "CTERelationDef",
-            "Subquery",
-            "GlobalLimit",
-            "LocalLimit",
-            "LimitAll",
-            "Tail",
-            "Offset",
-            "Sample",
-            "Repartition",
-            "RepartitionByExpression",
-            "RebalancePartitions",
-            "ResolvedHint",
-            "CollectMetrics",
-            "WriteFiles",
-            "WindowGroupLimit",
-            "ResolvedMetricView",
-            "DataFrameDropColumns",
-            "ReturnAnswer",
-            "PipeOperator",
-            "SQLFunctionNode",
-            "DeltaInvariantChecker",
-            "OrderAwareCoalesce",
-        ),
+        """
+        SubqueryAlias View WithCTE CTERelationDef Subquery GlobalLimit LocalLimit LimitAll Tail Offset Sample
+        Repartition RepartitionByExpression RebalancePartitions ResolvedHint CollectMetrics WriteFiles
+        WindowGroupLimit ResolvedMetricView DataFrameDropColumns ReturnAnswer PipeOperator SQLFunctionNode
+        DeltaInvariantChecker OrderAwareCoalesce
+        """.split(),
         _pass(),
     ),
     # Several inputs.
@@ -400,32 +372,15 @@ NODES: dict[str, NodeReader] = {
     "CTERelationRef": _reference("cteId"),
     "UnionLoop": _loop,
     "UnionLoopRef": _reference("loopId"),
-    # Code over whole rows.
+    # Code over whole rows; the last line has functions over objects, the typed API of Scala and Java.
     **dict.fromkeys(
-        (
-            "MapInPandas",
-            "MapInArrow",
-            "PythonMapInArrow",
-            "FlatMapGroupsInPandas",
-            "FlatMapGroupsInArrow",
-            "FlatMapCoGroupsInPandas",
-            "FlatMapCoGroupsInArrow",
-            "FlatMapGroupsInPandasWithState",
-            "FlatMapGroupsInR",
-            "FlatMapGroupsInRWithArrow",
-            "MapPartitionsInR",
-            "MapPartitionsInRWithArrow",
-            "TransformWithStateInPandas",
-            "TransformWithStateInPySpark",
-            "ScriptTransformation",
-            # Functions over objects: the typed API of Scala and Java.
-            "CoGroup",
-            "FlatMapGroupsWithState",
-            "MapElements",
-            "MapGroups",
-            "MapPartitions",
-            "TransformWithState",
-        ),
+        """
+        MapInPandas MapInArrow PythonMapInArrow FlatMapGroupsInPandas FlatMapGroupsInArrow
+        FlatMapCoGroupsInPandas FlatMapCoGroupsInArrow FlatMapGroupsInPandasWithState FlatMapGroupsInR
+        FlatMapGroupsInRWithArrow MapPartitionsInR MapPartitionsInRWithArrow TransformWithStateInPandas
+        TransformWithStateInPySpark ScriptTransformation
+        CoGroup FlatMapGroupsWithState MapElements MapGroups MapPartitions TransformWithState
+        """.split(),
         opaque("output", "outputAttrs", "outputObjAttr"),
     ),
     "SerializeFromObject": opaque("serializer"),

@@ -35,42 +35,12 @@ _ATTRIBUTES = frozenset({"AttributeReference", "NamedLambdaVariable", "OuterRefe
 
 _STRUCT_CHILDREN: dict[str, Callable[[int], Sequence[int]]] = {
     **dict.fromkeys(
-        (
-            "AggregateExpression",
-            "Alias",
-            "ArrayCompact",
-            "ArrayFilter",
-            "ArrayRepeat",
-            "ArraySort",
-            "Cast",
-            "CollectList",
-            "ElementAt",
-            "Explode",
-            "First",
-            "Flatten",
-            "Get",
-            "GetArrayItem",
-            "GetMapValue",
-            "Inline",
-            "KnownNotNull",
-            "KnownNullable",
-            "Lag",
-            "LambdaFunction",
-            "Last",
-            "Lead",
-            "MapFilter",
-            "MapValues",
-            "MaxBy",
-            "MaxMinByK",
-            "MinBy",
-            "NthValue",
-            "PosExplode",
-            "Reverse",
-            "Shuffle",
-            "Slice",
-            "TransformKeys",
-            "WindowExpression",
-        ),
+        """
+        AggregateExpression Alias ArrayCompact ArrayFilter ArrayRepeat ArraySort Cast CollectList ElementAt
+        Explode First Flatten Get GetArrayItem GetMapValue Inline KnownNotNull KnownNullable Lag
+        LambdaFunction Last Lead MapFilter MapValues MaxBy MaxMinByK MinBy NthValue PosExplode Reverse Shuffle
+        Slice TransformKeys WindowExpression
+        """.split(),
         lambda count: (0,),
     ),
     **dict.fromkeys(

@@ -134,37 +134,19 @@ COMMANDS: dict[str, NodeReader] = {
     "RenameTable": _rename,
     "SetVariable": _set_variable,
     **dict.fromkeys(
-        (
-            "AlterTableAddColumnsCommand",
-            "AlterTableAddPartitionCommand",
-            "AlterTableChangeColumnCommand",
-            "AlterTableDropPartitionCommand",
-            "AlterTableRenameCommand",
-            "AlterTableRenamePartitionCommand",
-            "AlterTableSetLocationCommand",
-            "AnalyzeColumnCommand",
-            "AnalyzePartitionCommand",
-            "CreateDataSourceTableCommand",
-            "CreateTableCommand",
-            "CreateTableLikeCommand",
-            "LoadDataCommand",
-            "RepairTableCommand",
-            "TruncateTableCommand",
-        ),
+        """
+        AlterTableAddColumnsCommand AlterTableAddPartitionCommand AlterTableChangeColumnCommand
+        AlterTableDropPartitionCommand AlterTableRenameCommand AlterTableRenamePartitionCommand
+        AlterTableSetLocationCommand AnalyzeColumnCommand AnalyzePartitionCommand CreateDataSourceTableCommand
+        CreateTableCommand CreateTableLikeCommand LoadDataCommand RepairTableCommand TruncateTableCommand
+        """.split(),
         _on_table,
     ),
     **dict.fromkeys(
-        (
-            "AddColumns",
-            "AlterColumn",
-            "AlterColumns",
-            "CreateTable",
-            "DropColumns",
-            "RenameColumn",
-            "ReplaceColumns",
-            "ReplaceTable",
-            "TruncateTable",
-        ),
+        """
+        AddColumns AlterColumn AlterColumns CreateTable DropColumns RenameColumn ReplaceColumns ReplaceTable
+        TruncateTable
+        """.split(),
         _on_resolved,
     ),
 }

@@ -124,120 +124,26 @@ CLASSES: dict[str, str] = {
 """Name that Spark prints -> simple name of its class, if `plan.spark` has a row for it."""
 
 AGGREGATES = frozenset(
-    {
-        "any",
-        "any_value",
-        "approx_count_distinct",
-        "approx_percentile",
-        "approx_top_k",
-        "approx_top_k_accumulate",
-        "array_agg",
-        "avg",
-        "bit_and",
-        "bit_or",
-        "bit_xor",
-        "bitmap_and_agg",
-        "bitmap_construct_agg",
-        "bitmap_or_agg",
-        "bool_and",
-        "bool_or",
-        "collect_list",
-        "collect_set",
-        "corr",
-        "count",
-        "count_if",
-        "count_min_sketch",
-        "covar_pop",
-        "covar_samp",
-        "every",
-        "first",
-        "first_value",
-        "histogram_numeric",
-        "hll_sketch_agg",
-        "hll_union_agg",
-        "kll_sketch_agg_bigint",
-        "kll_sketch_agg_double",
-        "kll_sketch_agg_float",
-        "kurtosis",
-        "last",
-        "last_value",
-        "listagg",
-        "max",
-        "max_by",
-        "mean",
-        "median",
-        "min",
-        "min_by",
-        "mode",
-        "percentile",
-        "percentile_approx",
-        "percentile_cont",
-        "percentile_disc",
-        "pivotfirst",
-        "regr_avgx",
-        "regr_avgy",
-        "regr_count",
-        "regr_intercept",
-        "regr_r2",
-        "regr_slope",
-        "regr_sxx",
-        "regr_sxy",
-        "regr_syy",
-        "schema_of_variant_agg",
-        "skewness",
-        "some",
-        "std",
-        "stddev",
-        "stddev_pop",
-        "stddev_samp",
-        "string_agg",
-        "sum",
-        "theta_intersection_agg",
-        "theta_sketch_agg",
-        "theta_union_agg",
-        "try_avg",
-        "try_sum",
-        "tuple_sketch_agg_double",
-        "tuple_sketch_agg_integer",
-        "var_pop",
-        "var_samp",
-        "variance",
-    }
+    """
+    any any_value approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate array_agg avg
+    bit_and bit_or bit_xor bitmap_and_agg bitmap_construct_agg bitmap_or_agg bool_and bool_or collect_list
+    collect_set corr count count_if count_min_sketch covar_pop covar_samp every first first_value
+    histogram_numeric hll_sketch_agg hll_union_agg kll_sketch_agg_bigint kll_sketch_agg_double
+    kll_sketch_agg_float kurtosis last last_value listagg max max_by mean median min min_by mode percentile
+    percentile_approx percentile_cont percentile_disc pivotfirst regr_avgx regr_avgy regr_count regr_intercept
+    regr_r2 regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness some std stddev stddev_pop
+    stddev_samp string_agg sum theta_intersection_agg theta_sketch_agg theta_union_agg try_avg try_sum
+    tuple_sketch_agg_double tuple_sketch_agg_integer var_pop var_samp variance
+    """.split()
 )
 """Names of aggregate functions. The text does not show the `AggregateExpression` around each."""
 
 OF_FIRST = frozenset(
-    {
-        "AssertNotNull",
-        "Collate",
-        "First",
-        "KnownFloatingPointNormalized",
-        "KnownNotNull",
-        "KnownNullable",
-        "Lag",
-        "Last",
-        "Lead",
-        "Max",
-        "MaxBy",
-        "Min",
-        "MinBy",
-        "NormalizeNaNAndZero",
-        "NthValue",
-        "TryEval",
-        "ArrayAppend",
-        "ArrayCompact",
-        "ArrayDistinct",
-        "ArrayFilter",
-        "ArrayInsert",
-        "ArrayPrepend",
-        "ArraySort",
-        "MapFilter",
-        "Reverse",
-        "Shuffle",
-        "Slice",
-        "SortArray",
-        "Inline",
-    }
+    """
+    AssertNotNull Collate First KnownFloatingPointNormalized KnownNotNull KnownNullable Lag Last Lead Max
+    MaxBy Min MinBy NormalizeNaNAndZero NthValue TryEval ArrayAppend ArrayCompact ArrayDistinct ArrayFilter
+    ArrayInsert ArrayPrepend ArraySort MapFilter Reverse Shuffle Slice SortArray Inline
+    """.split()
 )
 """Classes whose result has the type of the first child."""
 

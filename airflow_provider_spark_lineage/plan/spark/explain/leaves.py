@@ -166,32 +166,15 @@ LEAVES: dict[str, NodeReader] = {
     "DeserializeToObject": _deserializer,
     "SerializeFromObject": _serializer,
     **dict.fromkeys(
-        (
-            "FlatMapCoGroupsInArrow",
-            "FlatMapCoGroupsInPandas",
-            "FlatMapGroupsInArrow",
-            "FlatMapGroupsInPandas",
-            "FlatMapGroupsInPandasWithState",
-            "MapElements",
-            "MapGroups",
-            "MapInArrow",
-            "MapInPandas",
-            "MapPartitions",
-            "PythonMapInArrow",
-            "ScriptTransformation",
-            "TransformWithStateInPandas",
-            "TransformWithStateInPySpark",
-        ),
+        """
+        FlatMapCoGroupsInArrow FlatMapCoGroupsInPandas FlatMapGroupsInArrow FlatMapGroupsInPandas
+        FlatMapGroupsInPandasWithState MapElements MapGroups MapInArrow MapInPandas MapPartitions
+        PythonMapInArrow ScriptTransformation TransformWithStateInPandas TransformWithStateInPySpark
+        """.split(),
         _opaque,
     ),
     **dict.fromkeys(
-        (
-            "ResolvedIdentifier",
-            "ResolvedNamespace",
-            "ResolvedPersistentView",
-            "ResolvedTable",
-            "ResolvedTempView",
-        ),
+        "ResolvedIdentifier ResolvedNamespace ResolvedPersistentView ResolvedTable ResolvedTempView".split(),
         _argument,
     ),
 }

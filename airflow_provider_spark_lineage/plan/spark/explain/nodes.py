@@ -333,33 +333,12 @@ NODES: dict[str, NodeReader] = {
     "Window": _window,
     "WithCTE": _with_cte,
     **dict.fromkeys(
-        (
-            "CollectMetrics",
-            "DataFrameDropColumns",
-            "Distinct",
-            "Except",
-            "ExceptAll",
-            "GlobalLimit",
-            "Intersect",
-            "IntersectAll",
-            "LimitAll",
-            "LocalLimit",
-            "Offset",
-            "PipeOperator",
-            "RebalancePartitions",
-            "Repartition",
-            "RepartitionByExpression",
-            "ResolvedHint",
-            "ReturnAnswer",
-            "SQLFunctionNode",
-            "Sample",
-            "Subquery",
-            "SubqueryAlias",
-            "Tail",
-            "TypedFilter",
-            "View",
-            "WindowGroupLimit",
-        ),
+        """
+        CollectMetrics DataFrameDropColumns Distinct Except ExceptAll GlobalLimit Intersect IntersectAll
+        LimitAll LocalLimit Offset PipeOperator RebalancePartitions Repartition RepartitionByExpression
+        ResolvedHint ReturnAnswer SQLFunctionNode Sample Subquery SubqueryAlias Tail TypedFilter View
+        WindowGroupLimit
+        """.split(),
         _pass,
     ),
 }

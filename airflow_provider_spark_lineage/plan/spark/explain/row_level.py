@@ -98,17 +98,10 @@ ROW_LEVEL: dict[str, NodeReader] = {
 """Name that Spark prints -> row."""
 
 NOT_IN_TEXT = frozenset(
-    {
-        "CloneTableCommand",
-        "CreateDeltaTableCommand",
-        "DeleteFromTable",
-        "DeltaDynamicPartitionOverwriteCommand",
-        "DeltaInsertReplaceOnOrUsingCommand",
-        "InsertIntoDataSourceCommand",
-        "InsertOnlyMerge",
-        "MergeIntoCommand",
-        "RestoreTableCommand",
-        "WriteToMicroBatchDataSource",
-    }
+    """
+    CloneTableCommand CreateDeltaTableCommand DeleteFromTable DeltaDynamicPartitionOverwriteCommand
+    DeltaInsertReplaceOnOrUsingCommand InsertIntoDataSourceCommand InsertOnlyMerge MergeIntoCommand
+    RestoreTableCommand WriteToMicroBatchDataSource
+    """.split()
 )
 """Commands whose text lacks fields that `plan.spark` needs, or is not read."""

@@ -165,49 +165,20 @@ OPERATORS: dict[str, OperatorReader] = {
     "Window": _same,
     "WriteFiles": _pass,
     **dict.fromkeys(
-        (
-            "AQEShuffleRead",
-            "AdaptiveSparkPlan",
-            "BroadcastExchange",
-            "BroadcastQueryStage",
-            "Coalesce",
-            "CollectLimit",
-            "CollectMetrics",
-            "CollectTail",
-            "ColumnarToRow",
-            "Exchange",
-            "GlobalLimit",
-            "InputAdapter",
-            "LocalLimit",
-            "ResultQueryStage",
-            "RowToColumnar",
-            "Sample",
-            "ShuffleQueryStage",
-            "Subquery",
-            "TableCacheQueryStage",
-            "WholeStageCodegen",
-            "WindowGroupLimit",
-        ),
+        """
+        AQEShuffleRead AdaptiveSparkPlan BroadcastExchange BroadcastQueryStage Coalesce CollectLimit
+        CollectMetrics CollectTail ColumnarToRow Exchange GlobalLimit InputAdapter LocalLimit ResultQueryStage
+        RowToColumnar Sample ShuffleQueryStage Subquery TableCacheQueryStage WholeStageCodegen
+        WindowGroupLimit
+        """.split(),
         _pass,
     ),
     **dict.fromkeys(
-        (
-            "AppendColumns",
-            "AttachDistributedSequence",
-            "DeserializeToObject",
-            "EventTimeWatermark",
-            "FlatMapCoGroupsInArrow",
-            "FlatMapCoGroupsInPandas",
-            "FlatMapGroupsInArrow",
-            "FlatMapGroupsInPandas",
-            "MapElements",
-            "MapGroups",
-            "MapInArrow",
-            "MapInPandas",
-            "MapPartitions",
-            "PythonMapInArrow",
-            "SerializeFromObject",
-        ),
+        """
+        AppendColumns AttachDistributedSequence DeserializeToObject EventTimeWatermark FlatMapCoGroupsInArrow
+        FlatMapCoGroupsInPandas FlatMapGroupsInArrow FlatMapGroupsInPandas MapElements MapGroups MapInArrow
+        MapInPandas MapPartitions PythonMapInArrow SerializeFromObject
+        """.split(),
         _same,
     ),
 }
