@@ -116,28 +116,18 @@ def _case_when(tree: Tree, position: int) -> list[Steps]:
 
 
 EXPRESSIONS: dict[str, Rule] = {
-    # The value, unchanged.
-    "Alias": _all(SAME),
-    "SortOrder": _all(SAME),
-    "KnownNullable": _all(SAME),
-    "KnownNotNull": _all(SAME),
-    "NormalizeNaNAndZero": _all(SAME),
-    "KnownNotContainsNull": _all(SAME),
-    "KnownFloatingPointNormalized": _all(SAME),
-    "AssertNotNull": _all(SAME),
-    "CheckOverflowInTableInsert": _all(SAME),
-    "UpCast": _all(SAME),
-    "TryEval": _all(SAME),
-    "NamedArgumentExpression": _all(SAME),
-    "PipeExpression": _all(SAME),
-    "Measure": _all(SAME),
+    # The value, unchanged. SQLScalarFunction is the body of an SQL function, which contains its arguments;
+    # TranspiledPythonUDF is a Python function that Spark can write as expressions: the function, and these.
+    **dict.fromkeys(
+        """
+        Alias SortOrder KnownNullable KnownNotNull NormalizeNaNAndZero KnownNotContainsNull
+        KnownFloatingPointNormalized AssertNotNull CheckOverflowInTableInsert UpCast TryEval
+        NamedArgumentExpression PipeExpression Measure With CommonExpressionDef SQLScalarFunction
+        TranspiledPythonUDF
+        """.split(),
+        _all(SAME),
+    ),
     "Collate": _first_then(SAME, NOTHING),
-    "With": _all(SAME),
-    "CommonExpressionDef": _all(SAME),
-    # The body of an SQL function, which contains its arguments.
-    "SQLScalarFunction": _all(SAME),
-    # A Python function that Spark can write as expressions: the function, and the expressions.
-    "TranspiledPythonUDF": _all(SAME),
     # When Spark runs, it replaces these by other expressions, which are their only child.
     **dict.fromkeys(
         """
@@ -149,8 +139,7 @@ EXPRESSIONS: dict[str, Rule] = {
         _all(SAME),
     ),
     # The type of a column, independent of its values.
-    "TypeOf": _all(NOTHING),
-    "Collation": _all(NOTHING),
+    **dict.fromkeys(("TypeOf", "Collation"), _all(NOTHING)),
     "Cast": _cast,
     # Tests, and the values that they choose from.
     "If": _if,
@@ -161,28 +150,17 @@ EXPRESSIONS: dict[str, Rule] = {
     "NaNvl": _first_then(TESTED_AND_CHOSEN, VALUE),
     # Aggregates; FILTER (WHERE ...) is the second child.
     "AggregateExpression": _first_then(AGGREGATED, FILTER),
-    "Count": _all(COUNTED),
-    "CountIf": _all(COUNTED),
-    "HyperLogLogPlusPlus": _all(COUNTED),
-    "RegrCount": _all(COUNTED),
+    **dict.fromkeys(("Count", "CountIf", "HyperLogLogPlusPlus", "RegrCount"), _all(COUNTED)),
     # Sketches store hashes; a tuple sketch also stores sums of its second argument.
-    "CountMinSketchAgg": _all(COUNTED),
-    "HllSketchAgg": _all(COUNTED),
-    "ThetaSketchAgg": _all(COUNTED),
-    "TupleSketchAggDouble": _first_then(COUNTED, AGGREGATED),
-    "TupleSketchAggInteger": _first_then(COUNTED, AGGREGATED),
+    **dict.fromkeys(("CountMinSketchAgg", "HllSketchAgg", "ThetaSketchAgg"), _all(COUNTED)),
+    **dict.fromkeys(("TupleSketchAggDouble", "TupleSketchAggInteger"), _first_then(COUNTED, AGGREGATED)),
     # The text and its delimiter; WITHIN GROUP (ORDER BY ...) follows.
     "ListAgg": _first_then(VALUE, SORT, number=2),
-    "MaxBy": _first_then(VALUE, TESTED),
-    "MinBy": _first_then(VALUE, TESTED),
-    "MaxMinByK": _first_then(VALUE, TESTED),
+    **dict.fromkeys(("MaxBy", "MinBy", "MaxMinByK"), _first_then(VALUE, TESTED)),
     "PivotFirst": _first_then(TESTED, VALUE),
     # Windows: the function's argument is the value; the specification decides which rows it covers.
     "WindowExpression": _first_then(SAME, WINDOW),
-    "WindowSpecDefinition": _all(WINDOW),
-    "Rank": _all(WINDOW),
-    "DenseRank": _all(WINDOW),
-    "PercentRank": _all(WINDOW),
+    **dict.fromkeys(("WindowSpecDefinition", "Rank", "DenseRank", "PercentRank"), _all(WINDOW)),
     # The value cannot be read back from the result.
     **dict.fromkeys(
         """
@@ -192,11 +170,10 @@ EXPRESSIONS: dict[str, Rule] = {
         _all(MASKED),
     ),
     # The children of a subquery are its outer references, which are read inside its plan.
-    "ScalarSubquery": _all(NOTHING),
-    "Exists": _all(NOTHING),
-    "ListQuery": _all(NOTHING),
-    "LateralSubquery": _all(NOTHING),
-    "FunctionTableSubqueryArgumentExpression": _all(NOTHING),
+    **dict.fromkeys(
+        "ScalarSubquery Exists ListQuery LateralSubquery FunctionTableSubqueryArgumentExpression".split(),
+        _all(NOTHING),
+    ),
 }
 """Simple class name -> rule. All other expressions, also Python UDFs, transform their children."""
 

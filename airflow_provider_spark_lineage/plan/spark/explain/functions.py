@@ -12,114 +12,62 @@ from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION
 from airflow_provider_spark_lineage.records.plan_json import Tree
 
+_NAMED_LIKE_THEIR_CLASS = """
+    coalesce collate collation try_eval crc32 mask md5 sha1 sha2
+    collect_list collect_set count count_if first hll_sketch_agg last max max_by min min_by regr_count
+    theta_sketch_agg tuple_sketch_agg_double tuple_sketch_agg_integer
+    dense_rank lag lead nth_value percent_rank rank
+    array_append array_compact array_distinct array_insert array_max array_min array_prepend array_repeat
+    concat element_at flatten map_concat map_from_arrays map_values reverse shuffle slice sort_array
+    array_sort map_filter map_zip_with transform_keys transform_values zip_with
+    explode inline json_tuple stack
+"""
+"""For example `array_append` of `ArrayAppend`."""
+
 CLASSES: dict[str, str] = {
+    **{
+        name: "".join(word.capitalize() for word in name.split("_"))
+        for name in _NAMED_LIKE_THEIR_CLASS.split()
+    },
     # Conditions, and the values that they choose from.
-    "coalesce": "Coalesce",
-    "ifnull": "Coalesce",
-    "nvl": "Coalesce",
-    "zeroifnull": "Coalesce",
+    **dict.fromkeys(("ifnull", "nvl", "zeroifnull"), "Coalesce"),
     "nanvl": "NaNvl",
     # Unchanged values.
     "assertnotnull": "AssertNotNull",
-    "empty2null": "KnownNullable",
     "checkoverflowintableinsert": "CheckOverflowInTableInsert",
-    "collate": "Collate",
     "knownfloatingpointnormalized": "KnownFloatingPointNormalized",
     "knownnotnull": "KnownNotNull",
-    "knownnullable": "KnownNullable",
+    **dict.fromkeys(("empty2null", "knownnullable"), "KnownNullable"),
     "normalizenanandzero": "NormalizeNaNAndZero",
     "tryeval": "TryEval",
-    "try_eval": "TryEval",
-    # Results that do not contain the value.
-    "collation": "Collation",
+    # Results that do not contain the value, or from which it cannot be read back.
     "typeof": "TypeOf",
-    # The argument cannot be read back from the result.
-    "crc32": "Crc32",
     "hash": "Murmur3Hash",
-    "hivehash": "HiveHash",
-    "hive-hash": "HiveHash",
-    "mask": "Mask",
-    "md5": "Md5",
+    **dict.fromkeys(("hivehash", "hive-hash"), "HiveHash"),
     "sha": "Sha1",
-    "sha1": "Sha1",
-    "sha2": "Sha2",
     "xxhash64": "XxHash64",
     # Aggregates.
-    "any_value": "First",
+    **dict.fromkeys(("any_value", "first_value"), "First"),
     "approx_count_distinct": "HyperLogLogPlusPlus",
     "array_agg": "CollectList",
-    "collect_list": "CollectList",
-    "collect_set": "CollectSet",
-    "count": "Count",
-    "count_if": "CountIf",
     "count_min_sketch": "CountMinSketchAgg",
-    "first": "First",
-    "first_value": "First",
-    "hll_sketch_agg": "HllSketchAgg",
-    "last": "Last",
     "last_value": "Last",
-    "listagg": "ListAgg",
-    "max": "Max",
-    "max_by": "MaxBy",
-    "min": "Min",
-    "min_by": "MinBy",
+    **dict.fromkeys(("listagg", "string_agg"), "ListAgg"),
     "pivotfirst": "PivotFirst",
-    "regr_count": "RegrCount",
-    "string_agg": "ListAgg",
-    "theta_sketch_agg": "ThetaSketchAgg",
-    "tuple_sketch_agg_double": "TupleSketchAggDouble",
-    "tuple_sketch_agg_integer": "TupleSketchAggInteger",
-    # Windows.
-    "dense_rank": "DenseRank",
-    "lag": "Lag",
-    "lead": "Lead",
-    "nth_value": "NthValue",
-    "percent_rank": "PercentRank",
-    "rank": "Rank",
     # Arrays, maps and structs.
     "array": "CreateArray",
-    "array_append": "ArrayAppend",
-    "array_compact": "ArrayCompact",
-    "array_distinct": "ArrayDistinct",
-    "array_insert": "ArrayInsert",
-    "array_max": "ArrayMax",
-    "array_min": "ArrayMin",
-    "array_prepend": "ArrayPrepend",
-    "array_repeat": "ArrayRepeat",
-    "concat": "Concat",
-    "element_at": "ElementAt",
-    "flatten": "Flatten",
     "get": "GetArrayItem",
     "map": "CreateMap",
-    "map_concat": "MapConcat",
-    "map_from_arrays": "MapFromArrays",
-    "map_values": "MapValues",
-    "named_struct": "CreateNamedStruct",
-    "reverse": "Reverse",
-    "shuffle": "Shuffle",
-    "slice": "Slice",
-    "sort_array": "SortArray",
-    "struct": "CreateNamedStruct",
+    **dict.fromkeys(("named_struct", "struct"), "CreateNamedStruct"),
     "try_element_at": "ElementAt",
     # Functions with lambdas.
-    "aggregate": "ArrayAggregate",
-    "array_sort": "ArraySort",
+    **dict.fromkeys(("aggregate", "reduce"), "ArrayAggregate"),
     "exists": "ArrayExists",
     "filter": "ArrayFilter",
     "forall": "ArrayForAll",
-    "map_filter": "MapFilter",
-    "map_zip_with": "MapZipWith",
-    "reduce": "ArrayAggregate",
     "transform": "ArrayTransform",
-    "transform_keys": "TransformKeys",
-    "transform_values": "TransformValues",
-    "zip_with": "ZipWith",
     # Generators.
-    "explode": "Explode",
-    "inline": "Inline",
-    "json_tuple": "JsonTuple",
     "posexplode": "PosExplode",
-    "stack": "Stack",
 }
 """Name that Spark prints -> simple name of its class, if `plan.spark` has a row for it."""
 
