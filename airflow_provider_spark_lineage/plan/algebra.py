@@ -169,6 +169,11 @@ def union(expressions: Iterable[Expression]) -> Expression:
     )
 
 
+def same(column: Attribute) -> Expression:
+    """Return the expression of a column, unchanged."""
+    return Expression(((column.id, IDENTITY),))
+
+
 Part = TypeVar("Part")
 
 

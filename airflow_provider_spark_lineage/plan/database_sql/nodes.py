@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from airflow_provider_spark_lineage.plan.algebra import (
-    IDENTITY,
     Attribute,
     Combine,
     Constant,
@@ -15,6 +14,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Kind,
     Node,
     Plan,
+    same,
 )
 
 LABEL = "SQL"
@@ -106,11 +106,6 @@ class Nodes:
     def plan(self) -> Plan:
         """Return the plan of all nodes."""
         return Plan(tuple(make() for make in self._makers))
-
-
-def same(column: Attribute) -> Expression:
-    """Return the expression of a column, unchanged."""
-    return Expression(((column.id, IDENTITY),))
 
 
 def renamed(names: Sequence[str], result: Result) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.algebra import Combine, Derive, Expression, Kind, Plan
+from airflow_provider_spark_lineage.plan.algebra import Combine, Derive, Expression, Kind, Plan, same
 from airflow_provider_spark_lineage.plan.database_sql.aliases import Meaning, Names, column
 from airflow_provider_spark_lineage.plan.database_sql.expressions import Reader
 from airflow_provider_spark_lineage.plan.database_sql.from_clause import From
@@ -16,7 +16,6 @@ from airflow_provider_spark_lineage.plan.database_sql.nodes import (
     Nodes,
     Result,
     SqlError,
-    same,
 )
 from airflow_provider_spark_lineage.plan.database_sql.rows import listed_rows
 from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect, Scope, Table, attributes_of

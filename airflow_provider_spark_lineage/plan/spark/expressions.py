@@ -5,9 +5,8 @@ An expression without a row is a TRANSFORMATION of its children.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
@@ -41,6 +40,8 @@ from airflow_provider_spark_lineage.plan.steps import (
     VALUE,
     WINDOW,
     Steps,
+    composed,
+    ordered,
 )
 from airflow_provider_spark_lineage.records.plan_json import Tree, is_plan, simple_name
 
@@ -184,15 +185,6 @@ def _default(tree: Tree, position: int) -> list[Steps]:
     return [SAME if replaced else VALUE] * _count(tree, position)
 
 
-_VALUE_OF_SUBQUERY: dict[str, Steps] = {"ScalarSubquery": SAME}
-"""How a subquery's column acts on the expression around it; IN and EXISTS transform."""
-
-
-@lru_cache(maxsize=4096)
-def _composed(context: Steps, steps: Steps) -> Steps:
-    return frozenset(outer.after(inner) for outer in context for inner in steps)
-
-
 @dataclass
 class _Shared:
     """A `With` that is being read: its expression refers to definitions, which follow as further children.
@@ -286,8 +278,8 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting:
             else:
                 subqueries.extend(_subqueries(node, steps_here, read_plan))
             steps = EXPRESSIONS.get(name, _default)(nodes, position)
-            contexts.extend(_composed(steps_here, step) for step in reversed(steps))
-    whole = union((Expression(_sorted(uses), tuple(subqueries)), *separate))
+            contexts.extend(composed(steps_here, step) for step in reversed(steps))
+    whole = union((Expression(ordered(uses), tuple(subqueries)), *separate))
     parts = parts_of(tree, _rule, read) if nesting < _MAX_NESTING else ()
     # `unbound` are variables of lambdas whose function has no row in `FUNCTIONS`.
     return substituted(replace(whole, parts=parts), unbound)
@@ -312,14 +304,10 @@ def _subqueries(
     for value in node.values():
         if is_plan(value):
             plan = read_plan(value)
-            steps = _composed(outer, _VALUE_OF_SUBQUERY.get(name, VALUE))
+            steps = composed(outer, SAME if name == "ScalarSubquery" else VALUE)
             yield from (Subquery(plan, step, name != "Exists") for step in steps)
 
 
 def _rule(tree: Tree, position: int) -> list[Steps]:
     """Return the steps of each child of an expression."""
     return EXPRESSIONS.get(simple_name(tree[position]["class"]), _default)(tree, position)
-
-
-def _sorted(uses: Iterable[tuple[int, Transformation]]) -> tuple[tuple[int, Transformation], ...]:
-    return tuple(sorted(uses, key=lambda use: (use[0], use[1].kind.order, use[1].masking)))

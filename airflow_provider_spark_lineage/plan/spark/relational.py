@@ -18,6 +18,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Opaque,
     Reference,
     Scan,
+    same,
 )
 from airflow_provider_spark_lineage.plan.spark.generators import generate
 from airflow_provider_spark_lineage.plan.spark.programs import (
@@ -28,7 +29,7 @@ from airflow_provider_spark_lineage.plan.spark.programs import (
     python_udtf,
     typed_filter,
 )
-from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, everything, same
+from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, everything
 from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, trees
 from airflow_provider_spark_lineage.records.plan_json import simple_name
 

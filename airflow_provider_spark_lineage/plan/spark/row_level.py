@@ -17,10 +17,10 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Expression,
     Kind,
     Node,
-    Transformation,
     Write,
+    same,
 )
-from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, same
+from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step
 from airflow_provider_spark_lineage.plan.spark.tree import (
     attribute_of,
     attributes,
@@ -28,12 +28,11 @@ from airflow_provider_spark_lineage.plan.spark.tree import (
     trees,
     type_name,
 )
+from airflow_provider_spark_lineage.plan.steps import TESTED
 from airflow_provider_spark_lineage.records.plan_json import Tree, is_tree, simple_name
 
 PLANS = {"MergeIntoCommand": ("target", "source")}
 """Class -> fields of a command whose plans are its children."""
-
-_CONDITIONAL = Transformation(Kind.CONDITIONAL)
 
 _OPERATION = "__row_operation"
 """The column with Spark's operation on a row: update, delete, insert or copy."""
@@ -95,7 +94,7 @@ def _overwrite(
             for index, value in (clause.values or {}).items():
                 columns[index].append(step.read(value))
                 if not inserting:
-                    columns[index].extend(test.after((_CONDITIONAL,)) for test in tests)
+                    columns[index].extend(test.after(TESTED) for test in tests)
     expressions: Columns = {column.id: tuple(columns[index]) for index, column in enumerate(table)}
     return Derive(step.inputs, tuple(table), step.label, expressions, tuple(dict.fromkeys(influences)))
 

@@ -12,7 +12,6 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
     Expression,
-    Kind,
     Member,
     Transformation,
     union,
@@ -20,6 +19,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
 )
 from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
 from airflow_provider_spark_lineage.plan.spark.tree import children, end_of
+from airflow_provider_spark_lineage.plan.steps import TESTED
 from airflow_provider_spark_lineage.records.plan_json import Tree, is_plan, is_tree, simple_name
 
 Rule = Callable[[Tree, int], Sequence[frozenset[Transformation]]]
@@ -192,7 +192,7 @@ def _name_of(field: Expression) -> str:
 
 def _compared(parts: tuple[Expression, ...], name: str) -> tuple[Expression, ...]:
     """Add to each field the fields that the class compares before it returns the field."""
-    tested = [part.after((Transformation(Kind.CONDITIONAL),)) for part in parts]
+    tested = [part.after(TESTED) for part in parts]
     if name in _ORDERING:
         return tuple(part.influenced(union(tested[:index])) for index, part in enumerate(parts))
     if name in _DISTINCT:
@@ -203,7 +203,7 @@ def _compared(parts: tuple[Expression, ...], name: str) -> tuple[Expression, ...
 
 def _zipped(arrays: Sequence[Expression]) -> tuple[Expression, ...]:
     """Return the fields of `ArraysZip`: each has an array's elements, in the number of the longest array."""
-    tested = [replace(array, parts=()).after((Transformation(Kind.CONDITIONAL),)) for array in arrays]
+    tested = [replace(array, parts=()).after(TESTED) for array in arrays]
     others = (union((*tested[:index], *tested[index + 1 :])) for index in range(len(arrays)))
     return tuple(array.influenced(other) for array, other in zip(arrays, others, strict=True))
 
@@ -215,7 +215,7 @@ def _updated_fields(tree: Tree, read: Read) -> tuple[Expression, ...]:
     fields = [str(member["name"]).lower() for member in _fields(_type(struct))]
     members = list(zip(fields, whole.parts, strict=False))
     # UpdateFields of a null struct is null, so each new field depends on whether the struct is null.
-    tested = whole.after((Transformation(Kind.CONDITIONAL),))
+    tested = whole.after(TESTED)
     nullness = tested if struct[0].get("nullable", True) else Expression()
     for operation in operations if members else ():
         name = str(operation[0].get("name")).lower()
