@@ -104,9 +104,7 @@ class QueryReader:
         columns = [self.nodes.attribute(column.name) for column in left.columns]
         compared = isinstance(query, (exp.Intersect, exp.Except))
         inputs = tuple(self.nodes.listed(side) for side in (left, right))
-        node = self.nodes.add(
-            lambda: Combine(inputs, tuple(columns), LABEL, valued=1 if compared else -1, compared=compared)
-        )
+        node = self.nodes.add(lambda: Combine(inputs, tuple(columns), LABEL, compared=compared))
         result = Result(node, columns)
         return self.nodes.distinct(result) if query.args.get("distinct") and not compared else result
 

@@ -80,11 +80,13 @@ def _create_delta(step: Step) -> Node:
     return _copy(step) if simple_name(query[0]["class"]) == "CloneTableCommand" else _write(step)
 
 
-def _moves_nothing(description: str, change: Change | None = None) -> NodeReader:
+def _moves_nothing(description: str, change: Change | None = None, reason: str = "") -> NodeReader:
     """Return a reader of a command without a query; nodes below it are not read."""
 
     def row(step: Step) -> Node:
-        return Command((), (), step.label, relation=step.name, target=step.target, change=change)
+        return Command(
+            (), (), step.label, relation=step.name, target=step.target, change=change, reason=reason
+        )
 
     row.__doc__ = description
     return row
@@ -92,12 +94,7 @@ def _moves_nothing(description: str, change: Change | None = None) -> NodeReader
 
 def _unrecorded(reason: str) -> NodeReader:
     """Return a reader of a command that may move rows that are not in the plan."""
-
-    def row(step: Step) -> Node:
-        return Command((), (), step.label, relation=step.name, target=step.target, reason=reason)
-
-    row.__doc__ = f"A gap: {reason}."
-    return row
+    return _moves_nothing(f"A gap: {reason}.", reason=reason)
 
 
 def _assign(step: Step) -> Node:

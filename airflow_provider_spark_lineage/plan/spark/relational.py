@@ -218,9 +218,9 @@ def _expand(step: Step) -> Node:
     return Derive(step.inputs, output, step.label, columns)
 
 
-def _combine(*, valued: int = -1, compared: bool = False) -> NodeReader:
+def _combine(*, compared: bool = False) -> NodeReader:
     def row(step: Step) -> Node:
-        return Combine(step.inputs, step.output(), step.label, valued=valued, compared=compared)
+        return Combine(step.inputs, step.output(), step.label, compared=compared)
 
     row.__doc__ = (
         "Values of the first input; JOIN by every column of all inputs."
@@ -368,8 +368,8 @@ NODES: dict[str, NodeReader] = {
     "MultiResult": _last,
     "Union": _combine(),
     "SequentialStreamingUnion": _combine(),
-    "Intersect": _combine(valued=1, compared=True),
-    "Except": _combine(valued=1, compared=True),
+    "Intersect": _combine(compared=True),
+    "Except": _combine(compared=True),
     "CTERelationRef": _reference("cteId"),
     "UnionLoop": _loop,
     "UnionLoopRef": _reference("loopId"),
