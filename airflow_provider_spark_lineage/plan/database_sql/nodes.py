@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
     Attribute,
@@ -21,6 +22,9 @@ LABEL = "SQL"
 
 _MAX_NODES = 20_000
 """Limit on size: a CTE is read again for each use, so the size can grow exponentially."""
+
+Definitions = Mapping[str, Any]
+"""Name -> (CTE, definitions visible inside it), or the recursive CTE that is being read."""
 
 Influences = tuple[tuple[Kind, Expression], ...]
 

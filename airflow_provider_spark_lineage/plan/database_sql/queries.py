@@ -12,6 +12,7 @@ from airflow_provider_spark_lineage.plan.database_sql.expressions import Reader
 from airflow_provider_spark_lineage.plan.database_sql.from_clause import From
 from airflow_provider_spark_lineage.plan.database_sql.nodes import (
     LABEL,
+    Definitions,
     Influences,
     Nodes,
     Result,
@@ -20,7 +21,6 @@ from airflow_provider_spark_lineage.plan.database_sql.nodes import (
 from airflow_provider_spark_lineage.plan.database_sql.rows import listed_rows
 from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect, Scope, Table, attributes_of
 from airflow_provider_spark_lineage.plan.database_sql.select_list import selected, slots_of
-from airflow_provider_spark_lineage.plan.database_sql.subqueries import Definitions
 from airflow_provider_spark_lineage.plan.database_sql.with_clause import with_definitions
 
 
@@ -119,7 +119,7 @@ class QueryReader:
             return replace(read, meaning=means).read(expression)
 
         own = Names(select, scope, reading)
-        named, whole = replace(read, meaning=own.elsewhere), replace(read, meaning=own.in_order)
+        named, whole = replace(read, meaning=own.elsewhere()), replace(read, meaning=own.in_order)
         node = nodes.influenced(node, _connected(select, read))
         node = nodes.influenced(node, _filtered(select, named))
         influences: Influences = ((Kind.GROUP_BY, named.read(*_grouping(select))),)
@@ -139,7 +139,7 @@ class QueryReader:
         node = nodes.influenced(node, (*_sorted(select, whole, named), *_limited(select, read)))
 
         def item(position: int | None, expression: Any) -> Expression:
-            return reading(expression, column if position is None else own.in_item(position))
+            return reading(expression, column if position is None else own.elsewhere(position))
 
         slots = list(slots_of(select, scope, self.dialect, item))
         result = selected(nodes, node, slots, scope, names)

@@ -206,15 +206,13 @@ def _lost_ids(root: Drawn) -> list[int]:
 
 def _read(root: Drawn, found: Found) -> Built:
     """Read a drawn tree from its leaves up: an expression is read after the columns below it."""
-    done: dict[int, Built] = {}
-    waiting = [(root, False)]
+    nodes, waiting = [], [root]
     while waiting:
-        node, ready = waiting.pop()
-        if not ready:
-            waiting.append((node, True))
-            # A subquery may refer to columns of the children, so these come first.
-            waiting.extend((below, False) for below in reversed((*node.children, *node.inner)))
-            continue
+        nodes.append(waiting.pop())
+        # A subquery may refer to columns of the children, so these come first when the list is reversed.
+        waiting.extend((*nodes[-1].children, *nodes[-1].inner))
+    done: dict[int, Built] = {}
+    for node in reversed(nodes):
         children = [done.pop(id(below)) for below in node.children]
         inner = [done.pop(id(below)) for below in node.inner]
         done[id(node)] = _node(node, children, inner, found)
@@ -260,6 +258,6 @@ def _settled(value: Any) -> Any:
             settled[name] = _settled(item) if isinstance(item, list | dict) else item
         elif types.is_complete(item):
             settled[name] = item
-        elif types.has_fields(item):
+        elif types.field_names(item):
             settled[name] = {**item, "partial": True}
     return settled

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
-from airflow_provider_spark_lineage.plan.spark.explain.calls import Arguments, Value, called, meant
+from airflow_provider_spark_lineage.plan.spark.explain.calls import Value, called, meant
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Columns, Marks
 from airflow_provider_spark_lineage.plan.spark.explain.functions import (
     CLASSES,
@@ -102,10 +102,7 @@ class Reader:
 
     def expression(self, position: int, stops: Stops) -> Value:
         """Read the expression that begins at a position."""
-        value = self._operand(position, stops)
-        while further := self._suffix(value, stops) or self._operator(value, stops):
-            value = further
-        return value
+        return self._continued(self._operand(position, stops), stops)
 
     def whole(self, position: int, stops: Stops) -> Value:
         """Read an expression; one of the stops must follow it."""
@@ -216,8 +213,7 @@ class Reader:
                 value = replace(value, end=end)
             if not opened:
                 return value
-            while further := self._suffix(value, _IN_PARENTHESES) or self._operator(value, _IN_PARENTHESES):
-                value = further
+            value = self._continued(value, _IN_PARENTHESES)
 
     def _case(self, match: re.Match[str], stops: Stops) -> Value:
         branches: list[Tree] = []
@@ -244,9 +240,7 @@ class Reader:
         return Value(tree, types.common([chosen.kind, other.kind]), other.end)
 
     def _prefixed(self, match: re.Match[str], stops: Stops) -> Value:
-        value = self._operand(match.end(), stops)
-        while further := self._suffix(value, stops):
-            value = further
+        value = self._with_suffixes(match.end(), stops)
         if value.plain:
             raise self.unreadable(match.start())
         if match[0] == "distinct ":
@@ -326,7 +320,7 @@ class Reader:
             extra = self.subqueries(match.start(), match.end())
             return Value(call("Function", [*trees, *extra]), types.whole(), position)
         texts = [self.text[start : value.end] for start, value in zip(starts, values, strict=True)]
-        return called(name, Arguments(values, lambdas, texts), position)
+        return called(name, values, texts, lambdas, position)
 
     def _lambda(self, function: str, position: int, arguments: list[Value], number: int) -> Value:
         """Read a lambda, twice: its variables, with the arguments' types, are listed after its body."""
@@ -349,6 +343,18 @@ class Reader:
         return Value(call("LambdaFunction", trees), body.kind, hidden.end()), ids
 
     # Suffixes that belong to an expression.
+
+    def _with_suffixes(self, position: int, stops: Stops) -> Value:
+        value = self._operand(position, stops)
+        while further := self._suffix(value, stops):
+            value = further
+        return value
+
+    def _continued(self, value: Value, stops: Stops) -> Value:
+        """Return an expression that begins with a value: with all suffixes and operators after it."""
+        while further := self._suffix(value, stops) or self._operator(value, stops):
+            value = further
+        return value
 
     def _suffix(self, value: Value, stops: Stops) -> Value | None:
         text, end = self.text, value.end
@@ -397,9 +403,7 @@ class Reader:
         match = _OPERATOR.match(self.text, value.end)
         if not match:
             return None
-        other = self._operand(match.end(), stops)
-        while further := self._suffix(other, stops):
-            other = further
+        other = self._with_suffixes(match.end(), stops)
         return Value(call("Operator", [value.tree, other.tree]), types.whole(), other.end)
 
     def _field(self, value: Value) -> Value:

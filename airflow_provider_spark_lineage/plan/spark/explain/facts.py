@@ -68,7 +68,9 @@ def table_facts(name: str, settings: Mapping[str, str]) -> Facts:
 def relation_facts(plan: Found, scans: Sequence[Scan], reused: Mapping[int, int]) -> list[dict[str, Any]]:
     """Return the entry of each relation that the text can name; complete targets that are the same table."""
     relations, settings = plan.relations, plan.settings
-    matched = {index: _scan_of(relation, scans, reused) for index, relation in enumerate(relations)}
+    matched = {
+        index: _agreed(_scans_with(relation, scans, reused)) for index, relation in enumerate(relations)
+    }
     by_name: dict[tuple[str, ...], list[Scan]] = {}
     for index, scan in matched.items():
         if scan:
@@ -91,20 +93,11 @@ def relation_facts(plan: Found, scans: Sequence[Scan], reused: Mapping[int, int]
         if facts and relation.output:
             entries.append({"node": relation.node, "expr_id": relation.output[0][0], "probed": facts})
         if relation.table and "delta_path" in facts:
-            _complete(plan.targets, relation.table, facts["delta_path"])
+            # Commands that change the table have no location in the text.
+            for target in plan.targets:
+                if ".".join(target["probed"].get("table") or ()) == relation.table:
+                    target["probed"].setdefault("delta_path", facts["delta_path"])
     return entries
-
-
-def _complete(targets: Sequence[dict[str, Any]], table: str, path: str) -> None:
-    """Add the location of a Delta table to commands that change it."""
-    for target in targets:
-        if ".".join(target["probed"].get("table") or ()) == table:
-            target["probed"].setdefault("delta_path", path)
-
-
-def _scan_of(relation: Relation, scans: Sequence[Scan], reused: Mapping[int, int]) -> Scan | None:
-    """Return the scan with columns of the relation, if all such scans have the same location."""
-    return _agreed(_scans_with(relation, scans, reused))
 
 
 def _scans_with(relation: Relation, scans: Sequence[Scan], reused: Mapping[int, int]) -> list[Scan]:
@@ -115,6 +108,7 @@ def _scans_with(relation: Relation, scans: Sequence[Scan], reused: Mapping[int, 
 
 
 def _agreed(scans: Sequence[Scan]) -> Scan | None:
+    """Return the first scan with a location, if all scans have the same one."""
     places = {(scan.paths, scan.index) for scan in scans if scan.paths}
     return next(scan for scan in scans if scan.paths) if len(places) == 1 else None
 

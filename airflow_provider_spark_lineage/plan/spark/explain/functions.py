@@ -123,22 +123,6 @@ def literal() -> Tree:
     return [{"class": EXPRESSION + "Literal", "num-children": 0}]
 
 
-def _nvl2(arguments: Sequence[Tree]) -> Tree:
-    return call("If", [call("IsNotNull", arguments[:1]), *arguments[1:3]])
-
-
-def _nullif(arguments: Sequence[Tree]) -> Tree:
-    return call("If", [call("EqualTo", arguments[:2]), literal(), arguments[0]])
-
-
-def _nullifzero(arguments: Sequence[Tree]) -> Tree:
-    return call("If", [call("EqualTo", arguments[:1]), literal(), arguments[0]])
-
-
-def _zeroifnull(arguments: Sequence[Tree]) -> Tree:
-    return call("Coalesce", [arguments[0], literal()])
-
-
 def _decode(arguments: Sequence[Tree]) -> Tree:
     """Return DECODE as a CASE: the value is compared with each search value; the first match is chosen."""
     if len(arguments) < 3:
@@ -152,10 +136,10 @@ def _decode(arguments: Sequence[Tree]) -> Tree:
 
 REPLACED: dict[str, tuple[int, Callable[[Sequence[Tree]], Tree]]] = {
     "decode": (2, _decode),
-    "nullif": (2, _nullif),
-    "nullifzero": (1, _nullifzero),
-    "nvl2": (3, _nvl2),
-    "zeroifnull": (1, _zeroifnull),
+    "nullif": (2, lambda values: call("If", [call("EqualTo", values[:2]), literal(), values[0]])),
+    "nullifzero": (1, lambda values: call("If", [call("EqualTo", values[:1]), literal(), values[0]])),
+    "nvl2": (3, lambda values: call("If", [call("IsNotNull", values[:1]), *values[1:3]])),
+    "zeroifnull": (1, lambda values: call("Coalesce", [values[0], literal()])),
 }
 """Name -> (minimum number of arguments, the expression with which Spark replaces the function)."""
 
@@ -190,7 +174,7 @@ def result_type(name: str, kinds: Sequence[types.Type]) -> types.Type:
     if name == "Count":
         return "bigint"
     # The effect of other functions on the fields of a struct is unknown.
-    return types.closed() if any(map(types.has_fields, kinds)) else types.whole()
+    return types.closed() if any(map(types.field_names, kinds)) else types.whole()
 
 
 def type_of_function(name: str, argument: types.Type, result: types.Type) -> types.Type:

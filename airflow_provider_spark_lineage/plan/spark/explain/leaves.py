@@ -68,17 +68,14 @@ def leaf(place: NodeContext, name: str, ids: list[int], text: str, table: str = 
     return place.built(ids, name, **(fields or {"output": place.trees(ids)}))
 
 
-def _rows(name: str) -> NodeReader:
-    def row(place: NodeContext) -> Built:
-        ids = place.defined(_first_list(place.text))[0] if "#" in place.text else []
-        return place.built(ids, name, output=place.trees(ids))
-
-    return row
+def _rows(place: NodeContext) -> Built:
+    ids = place.defined(_first_list(place.text))[0] if "#" in place.text else []
+    return place.built(ids, output=place.trees(ids))
 
 
 def _listed(place: NodeContext) -> Built:
     """`LocalRelation [a#1]`; in a batch of a stream, it replaces each source without new data."""
-    built = _rows("LocalRelation")(place)
+    built = _rows(place)
     return Built([{**built.tree[0], "isStreaming": place.drawn.is_stream}], built.output)
 
 
@@ -151,17 +148,17 @@ def _append_columns(place: NodeContext) -> Built:
 
 
 LEAVES: dict[str, NodeReader] = {
-    "CommandResult": _rows("CommandResult"),
+    "CommandResult": _rows,
     "ExternalRDD": _object,
     "HiveTableRelation": _hive_relation,
     "LocalRelation": _listed,
-    "LogicalRDD": _rows("LogicalRDD"),
+    "LogicalRDD": _rows,
     "OneRowRelation": _argument,
     "Range": _range,
     "Relation": _relation,
     "RelationV2": _v2_relation,
     "StreamingRelationV2": _v2_relation,
-    "Transpose": _rows("Transpose"),
+    "Transpose": _rows,
     "AppendColumns": _append_columns,
     "DeserializeToObject": _deserializer,
     "SerializeFromObject": _serializer,

@@ -91,12 +91,9 @@ def _sort(place: NodeContext) -> Built:
     return place.built(place.first, order=listed_values(place.reader, "its order"))
 
 
-def _keys(field: str) -> NodeReader:
-    def row(place: NodeContext) -> Built:
-        ids, _ = place.defined(0)
-        return place.built(place.first, **{field: place.trees(ids)})
-
-    return row
+def _keys(place: NodeContext) -> Built:
+    ids, _ = place.defined(0)
+    return place.built(place.first, keys=place.trees(ids))
 
 
 def _event_time(place: NodeContext) -> Built:
@@ -317,8 +314,8 @@ NODES: dict[str, NodeReader] = {
     "AsOfJoin": _as_of_join,
     "CTERelationDef": _definition,
     "CTERelationRef": _reference("cteId"),
-    "Deduplicate": _keys("keys"),
-    "DeduplicateWithinWatermark": _keys("keys"),
+    "Deduplicate": _keys,
+    "DeduplicateWithinWatermark": _keys,
     "EventTimeWatermark": _event_time,
     "Expand": _expand,
     "Filter": _filter,

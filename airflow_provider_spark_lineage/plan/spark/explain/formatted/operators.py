@@ -56,9 +56,9 @@ def _pass(operator: Operator, plan: Translation) -> Drawn:
 
 
 def _same(operator: Operator, plan: Translation) -> Drawn:
-    """Its arguments have the same text as the logical node's."""
+    """Its arguments have the same text as the logical node's, which may have a shorter name."""
     children = [plan.of(child) for child in operator.children]
-    return plan.node(f"{operator.name} {plan.arguments(operator)}", *children)
+    return plan.node(f"{operator.name.removeprefix('Spark')} {plan.arguments(operator)}", *children)
 
 
 def _leaf(operator: Operator, plan: Translation) -> Drawn:
@@ -136,10 +136,6 @@ def _python_rows(operator: Operator, plan: Translation) -> Drawn:
     return plan.node(f"PythonRows {match[1]}, {match[2] or '[]'}, {match[3]}", plan.input(operator))
 
 
-def _script(operator: Operator, plan: Translation) -> Drawn:
-    return plan.node(f"ScriptTransformation {plan.arguments(operator)}", plan.input(operator))
-
-
 def _python(operator: Operator, plan: Translation) -> Drawn:
     match = required(
         re.fullmatch(r"(\[.*\], \[[^\[\]]*\])(?:, \d+)?", plan.arguments(operator), re.DOTALL), "no functions"
@@ -161,7 +157,7 @@ OPERATORS: dict[str, OperatorReader] = {
     "Project": _project,
     "Sort": _sort,
     "TakeOrderedAndProject": _top,
-    "SparkScriptTransformation": _script,
+    "SparkScriptTransformation": _same,
     "Window": _same,
     "WriteFiles": _pass,
     **dict.fromkeys(

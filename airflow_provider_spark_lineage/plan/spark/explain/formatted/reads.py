@@ -55,16 +55,12 @@ def _source_scan(operator: Operator, plan: Translation) -> Drawn:
     return plan.node(f"SourceRows {_columns(operator)} {relation}")
 
 
-def _made(operator: Operator, plan: Translation) -> Drawn:
-    return plan.node(f"MadeRows {operator.detail('Output')}")
+def _rows(node: str, behind: str = "") -> OperatorReader:
+    """Return a reader of rows with the columns of the output, as the text of a logical node."""
+    return lambda operator, plan: plan.node(f"{node} {operator.detail('Output')}{behind}")
 
 
-def _local(operator: Operator, plan: Translation) -> Drawn:
-    return plan.node(f"LocalRelation {operator.detail('Output')}")
-
-
-def _rdd(operator: Operator, plan: Translation) -> Drawn:
-    return plan.node(f"LogicalRDD {operator.detail('Output')}, false")
+_made = _rows("MadeRows")
 
 
 def _cached(operator: Operator, plan: Translation) -> Drawn:
@@ -102,7 +98,7 @@ READS: dict[str, OperatorReader] = {
     "CommandResult": _made,
     "InMemoryRelation": _cached,
     "InMemoryTableScan": _cached_scan,
-    "LocalTableScan": _local,
+    "LocalTableScan": _rows("LocalRelation"),
     "Range": _made,
     "ReusedExchange": _reused,
     "UnionLoop": _loop,
@@ -111,7 +107,7 @@ READS: dict[str, OperatorReader] = {
 """Name that Spark prints -> row."""
 
 SCANS: dict[str, OperatorReader] = {
-    "Scan ExistingRDD": _rdd,
+    "Scan ExistingRDD": _rows("LogicalRDD", ", false"),
     "Scan In-memory table": _cached_scan,
     "Scan OneRowRelation": _made,
     _FROM_DATABASE: _source_scan,
