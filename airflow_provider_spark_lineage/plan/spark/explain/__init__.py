@@ -35,6 +35,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.row_level import NOT_IN_T
 from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     ANALYZED,
     OPTIMIZED,
+    PARSED,
     PHYSICAL,
     Drawn,
     UnreadableError,
@@ -84,7 +85,7 @@ def read_explain(
         return _of_formatted(text, settings or {}, inside, locations)
     parts = sections(text)
     if PHYSICAL not in parts or ANALYZED not in parts:
-        reason = "it was cut before its end" if parts else "it is not the extended text"
+        reason = "it was cut before its end" if text.startswith(PARSED) else "it is not the extended text"
         return Explained(problems=[f"Spark's explain text has no plan with columns: {reason}"])
     scans, kinds, reused = scans_of(parts[PHYSICAL])
     for other in inside:
