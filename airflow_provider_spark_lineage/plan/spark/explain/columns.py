@@ -49,16 +49,13 @@ class Columns:
 
     def tree(self, expr_id: int, name: str = "") -> Tree:
         """Return a reference to a column."""
-        node: dict[str, Any] = {
-            "class": EXPRESSION + "AttributeReference",
-            "num-children": 0,
-            "name": name or min(self.names.get(expr_id) or {""}),
-            "nullable": True,
-            "exprId": {"id": expr_id},
-        }
-        if expr_id in self.kinds:
-            node["dataType"] = self.kinds[expr_id]
-        return [node]
+        return reference(expr_id, name or min(self.names.get(expr_id) or {""}), self.kinds.get(expr_id))
+
+
+def reference(expr_id: int, name: str, kind: types.Type | None) -> Tree:
+    """Return the tree of a reference to a column."""
+    node = {"class": EXPRESSION + "AttributeReference", "num-children": 0, "name": name}
+    return [{**node, "exprId": {"id": expr_id}, **({} if kind is None else {"dataType": kind})}]
 
 
 class Marks:

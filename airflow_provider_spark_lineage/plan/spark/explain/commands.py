@@ -19,13 +19,13 @@ from airflow_provider_spark_lineage.plan.spark.explain.targets import (
 )
 from airflow_provider_spark_lineage.plan.spark.explain.writes import WRITES
 
-_NO_PLACE = "the location of its table is not in the text"
+NO_PLACE = "the location of its table is not in the text"
 
 
 def _on_table(place: NodeContext) -> Built:
     """`CreateDataSourceTableCommand `db`.`t`, false`: the text has the table's name, but not its location."""
     add(place, session_table(place))
-    place.problem(_NO_PLACE)
+    place.problem(NO_PLACE)
     return command(place)
 
 
@@ -38,7 +38,7 @@ def _on_named(place: NodeContext, facts: dict[str, Any], more: dict[str, Any]) -
     """Return a command on the table with these facts, which are empty if the text does not have its name."""
     add(place, {**facts, **more})
     if not facts:
-        place.problem(_NO_PLACE)
+        place.problem(NO_PLACE)
     return command(place)
 
 

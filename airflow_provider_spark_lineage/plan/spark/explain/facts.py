@@ -173,6 +173,15 @@ def _facts(relation: Relation, scan: Scan | None, settings: Mapping[str, str]) -
     return {}
 
 
+def catalog_facts(catalog: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of an Iceberg catalog."""
+    return {
+        f"catalog_{key}": value
+        for key in ("type", "catalog-impl", "warehouse", "uri")
+        if (value := settings.get(f"spark.sql.catalog.{catalog}.{key}"))
+    }
+
+
 def v2_facts(text: str, settings: Mapping[str, str]) -> Facts:
     """Return the facts of a table of a V2 catalog, by the settings of the catalog: `lake.db.t lake.db.t`."""
     name = text.rsplit(" ", 1)[-1].rstrip(",")
@@ -185,11 +194,7 @@ def v2_facts(text: str, settings: Mapping[str, str]) -> Facts:
         return {"url": settings[f"{prefix}.url"], "identifier": identifier}
     if ".iceberg." not in implementation:
         return {}
-    facts = {
-        f"catalog_{key}": settings[f"{prefix}.{key}"]
-        for key in ("type", "catalog-impl", "warehouse", "uri")
-        if settings.get(f"{prefix}.{key}")
-    }
+    facts = catalog_facts(catalog, settings)
     parts = identifier.replace("`", "").split(".")
     if _PART_OF_TABLE.fullmatch(parts[-1]):
         # A metadata table, a branch or a tag; it looks like a table of that name.
