@@ -105,7 +105,7 @@ def function_rows(
         columns.update((column, (value,)) for column, value in zip(listed.values(), values, strict=False))
     if getattr(position, "name", ""):
         listed[position.name.lower()] = more(position.name)
-    scope.tables.append(Table(item.alias.lower(), listed, None if names else more, from_function=True))
+    scope.tables.append(Table(item.alias.lower(), listed, None if names else more, is_function=True))
     start = nodes.constant() if left is None else left
     influences = tuple((Kind.FILTER, value) for value in values)
     node = nodes.add(

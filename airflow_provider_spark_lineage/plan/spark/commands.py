@@ -66,7 +66,7 @@ def _view(step: Step) -> Node:
 
 def _copy(step: Step) -> Node:
     """A table gets the rows of another table, or of an earlier version of itself."""
-    if not step.root:
+    if not step.is_root:
         # Delta creates a table with a command around the copy.
         return Constant((), (), step.label)
     return Write((), (), step.label, relation=step.name, target=step.target, copied=True)

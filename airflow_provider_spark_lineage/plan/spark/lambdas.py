@@ -107,7 +107,7 @@ def read_function(name: str, tree: Tree, read: Read) -> Expression:
         bound = dict(zip(ids, stand_for, strict=False))
         result = read(body)
         if row.result in (_last_result, _values):
-            result = _counted(result, bound)
+            result = _with_number(result, bound)
         sums = [id_ for id_, meaning in bound.items() if meaning == ACCUMULATOR]
         elements = {
             id_: _meaning_of(meaning, arguments) for id_, meaning in bound.items() if meaning != ACCUMULATOR
@@ -119,7 +119,7 @@ def read_function(name: str, tree: Tree, read: Read) -> Expression:
     return row.result(arguments, results)
 
 
-def _counted(result: Expression, bound: Mapping[int, int]) -> Expression:
+def _with_number(result: Expression, bound: Mapping[int, int]) -> Expression:
     """Add the elements if the lambda does not use them: the result still depends on their number."""
     used = {bound[key] for key in _mentioned(result) if key in bound}
     # A use of a key or of an accumulator already depends on whole arguments.
@@ -128,7 +128,7 @@ def _counted(result: Expression, bound: Mapping[int, int]) -> Expression:
     return replace(
         result,
         uses=(*result.uses, *((key, step) for key in unused for step in VALUE)),
-        parts=tuple(_counted(part, bound) for part in result.parts),
+        parts=tuple(_with_number(part, bound) for part in result.parts),
     )
 
 

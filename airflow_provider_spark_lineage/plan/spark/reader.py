@@ -67,7 +67,7 @@ class _PlanReader:
                 read_plan=self.read,
                 put=put,
                 target=targets[position],
-                root=position == 0,
+                is_root=position == 0,
                 above=tree[position - 1] if position and tree[position - 1]["num-children"] else {},
             )
             row = ROWS.get(name) or JOBS.get(name, unknown_node)

@@ -281,7 +281,7 @@ def unknown_node(step: Step) -> Node:
             columns[column.id] = (
                 (step.read(tree),) if simple_name(tree[0]["class"]) == "Alias" else every_input
             )
-    if step.root and not step.all_outputs:
+    if step.is_root and not step.all_outputs:
         reason = f"{problem}: its reads and writes are not recorded"
         return Command((), tuple(added), step.label, relation=step.name, target=step.target, reason=reason)
     if not step.inputs:

@@ -11,15 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.algebra import (
-    Attribute,
-    Derive,
-    Expression,
-    Kind,
-    Node,
-    Write,
-    same,
-)
+from airflow_provider_spark_lineage.plan.algebra import Attribute, Derive, Expression, Kind, Node, Write, same
 from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step
 from airflow_provider_spark_lineage.plan.spark.tree import (
     attribute_of,

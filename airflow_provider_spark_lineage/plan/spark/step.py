@@ -45,7 +45,7 @@ class Step:
     above: dict[str, Any]
     """The fields of the node above, if this is its first input; empty for the root."""
 
-    root: bool = False
+    is_root: bool = False
     """It is the root of its plan."""
 
     def output(self, index: int = 0) -> tuple[Attribute, ...]:

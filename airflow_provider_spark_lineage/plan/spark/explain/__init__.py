@@ -16,10 +16,10 @@ from airflow_provider_spark_lineage.plan.database_sql.functions import Body
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import (
     Built,
-    Found,
     NodeContext,
+    PlanState,
     Relation,
-    told_types,
+    printed_types,
 )
 from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, listed
 from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
@@ -92,29 +92,29 @@ def read_explain(
         of_other = scans_of(sections(other).get(PHYSICAL, ""))
         scans.extend(of_other[0])
         kinds.update(of_other[1])
-    kinds = {**told_types([parts.get(ANALYZED, ""), parts.get(OPTIMIZED, "")]), **kinds}
+    kinds = {**printed_types([parts.get(ANALYZED, ""), parts.get(OPTIMIZED, "")]), **kinds}
     try:
         root = draw(_without_header(parts[ANALYZED]))
     except UnreadableError as error:
         return Explained(problems=[f"the analyzed plan could not be read: {error}"])
     if root.name == _RUNS_ANOTHER and inside:
         return Explained()
-    found = Found(Columns(kinds), settings or {}, is_analyzed=True)
-    found.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
-    found.columns.bodies = bodies or {}
-    found.columns.lost_ids.extend(_lost_ids(root))
-    found.views.update(_views(root))
-    found.streamed.update(
+    state = PlanState(Columns(kinds), settings or {}, is_analyzed=True)
+    state.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
+    state.columns.bodies = bodies or {}
+    state.columns.lost_ids.extend(_lost_ids(root))
+    state.views.update(_views(root))
+    state.streamed.update(
         id(node.children[0]) for node in root.below() if node.is_stream and len(node.children) == 1
     )
-    found.loops.extend(_loops(parts[PHYSICAL]))
-    tree = _read(root, found).tree
-    for name in found.foreign:
+    state.loops.extend(_loops(parts[PHYSICAL]))
+    tree = _read(root, state).tree
+    for name in state.foreign:
         # A function of Scala stays in the optimized plan; one that is written in SQL becomes its body.
         if f"{name}(" not in parts.get(OPTIMIZED, ""):
             what = f"the body of the function `{name}` is not in the text"
-            found.problems[f"{what}: its result is taken from its arguments"] = None
-    return _explained(tree, found, scans, reused)
+            state.problems[f"{what}: its result is taken from its arguments"] = None
+    return _explained(tree, state, scans, reused)
 
 
 def _of_formatted(
@@ -129,21 +129,21 @@ def _of_formatted(
             scans.extend(scans_of_operators(other, locations)[0])
     except UnreadableError as error:
         return Explained(problems=[f"the physical plan could not be read: {error}"])
-    found = Found(Columns(kinds), settings)
-    found.loops.extend(loops_of(formatted))
-    found.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
+    state = PlanState(Columns(kinds), settings)
+    state.loops.extend(loops_of(formatted))
+    state.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
     drawn, translation = logical(formatted, others)
-    found.problems.update(translation.problems)
-    found.is_unread |= translation.is_unread
-    return _explained(_read(drawn, found).tree, found, scans, {})
+    state.problems.update(translation.problems)
+    state.is_unread |= translation.is_unread
+    return _explained(_read(drawn, state).tree, state, scans, {})
 
 
-def _explained(tree: Tree, found: Found, scans: list[Scan], reused: Mapping[int, int]) -> Explained:
-    entries = relation_facts(found, scans, reused)
+def _explained(tree: Tree, state: PlanState, scans: list[Scan], reused: Mapping[int, int]) -> Explained:
+    entries = relation_facts(state, scans, reused)
     # If nothing writes the rows, their columns do not matter.
-    problems = list(found.problems) if found.targets or found.is_unread else []
-    facts = [*found.targets, *entries]
-    return Explained(_settled(tree), facts, problems, found.relations, list(found.problems))
+    problems = list(state.problems) if state.targets or state.is_unread else []
+    facts = [*state.targets, *entries]
+    return Explained(_settled(tree), facts, problems, state.relations, list(state.problems))
 
 
 def _without_header(section: str) -> str:
@@ -205,7 +205,7 @@ def _lost_ids(root: Drawn) -> list[int]:
     return [number for number in used if number not in defined]
 
 
-def _read(root: Drawn, found: Found) -> Built:
+def _read(root: Drawn, state: PlanState) -> Built:
     """Read a drawn tree from its leaves up: an expression is read after the columns below it."""
     nodes, waiting = [], [root]
     while waiting:
@@ -216,32 +216,32 @@ def _read(root: Drawn, found: Found) -> Built:
     for node in reversed(nodes):
         children = [done.pop(id(below)) for below in node.children]
         inner = [done.pop(id(below)) for below in node.inner]
-        done[id(node)] = _node(node, children, inner, found)
+        done[id(node)] = _node(node, children, inner, state)
     return done[id(root)]
 
 
-def _node(drawn: Drawn, children: list[Built], inner: list[Built], found: Found) -> Built:
-    place = NodeContext(drawn, CLASSES.get(drawn.name, drawn.name), drawn.arguments, children, inner, found)
+def _node(drawn: Drawn, children: list[Built], inner: list[Built], state: PlanState) -> Built:
+    place = NodeContext(drawn, CLASSES.get(drawn.name, drawn.name), drawn.arguments, children, inner, state)
     row = ROWS.get(drawn.name, unknown)
     if drawn.name.startswith(UNREAD):
         place.name = f"unread {drawn.name.removeprefix(UNREAD)}"
         place.problem("its details are not in the text: set spark.sql.ui.explainMode to extended")
-    found.columns.open |= row is unknown
+    state.columns.is_open |= row is unknown
     if row is unknown and (drawn.name in NOT_IN_TEXT or drawn.name in READERS):
         # Under its own class, fields that are not in the text would be read as empty.
         place.name = f"unread {place.name}"
-        found.is_unread = True
+        state.is_unread = True
         place.problem("its details are not in the text")
     try:
         built = row(place)
     except UnreadableError as error:
-        found.columns.open = True
+        state.columns.is_open = True
         place.problem(f"its text could not be read: {error}")
         place.name = f"unread {place.name}"
         built = unknown(place)
     if _FEWER.search(place.text):
         place.problem("its text was cut: set spark.sql.debug.maxToStringFields higher")
-    found.foreign.update(place.reader.foreign)
+    state.foreign.update(place.reader.foreign)
     for problem in place.reader.problems:
         place.problem(problem)
     return built

@@ -28,10 +28,10 @@ class Value:
     end: int
     """Position after it."""
 
-    named: bool = False
+    is_column: bool = False
     """It is an unchanged column, and has the column's name."""
 
-    plain: bool = False
+    is_literal: bool = False
     """It is a literal."""
 
 
@@ -42,7 +42,7 @@ def called(name: str, values: list[Value], texts: list[str], lambdas: list[Value
     """
     trees, kinds = [value.tree for value in values], [value.kind for value in values]
     class_name = CLASSES.get(name, "")
-    if name == "outer" and len(trees) == 1 and values[0].named:
+    if name == "outer" and len(trees) == 1 and values[0].is_column:
         tree = call("OuterReference", [])
         tree[0]["e"] = trees[0]
         return replace(values[0], tree=tree, end=end)
@@ -81,7 +81,7 @@ def _zipped(values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | 
     """Return an `arrays_zip`: Spark prints the names of the fields after the arrays."""
     count = len(values) // 2
     arrays, names = values[:count], values[count:]
-    if len(arrays) != len(names) or not all(name.plain for name in names):
+    if len(arrays) != len(names) or not all(name.is_literal for name in names):
         return None
     fields = [
         {"name": name, "type": types.element(array.kind)}

@@ -72,7 +72,7 @@ def _drop_of_session(place: NodeContext) -> Built:
 def _drop_database(place: NodeContext) -> Built:
     cascade = re.search(r", (true|false)$", place.text)
     facts = {"cascade": True} if cascade and cascade[1] == "true" else {}
-    add(place, {**facts, **settings_facts(place.found.settings)})
+    add(place, {**facts, **settings_facts(place.state.settings)})
     return command(place)
 
 
@@ -104,7 +104,7 @@ def _view_columns(place: NodeContext) -> dict[str, Any]:
     if len(names) != len(output):
         place.problem("the names of the view's columns could not be read")
         return {}
-    kinds = (place.found.columns.kinds.get(column, types.unknown()) for column in output)
+    kinds = (place.columns.kinds.get(column, types.unknown()) for column in output)
     fields = [{"name": name, "type": kind} for name, kind in zip(names, kinds, strict=True)]
     return {"schema": json.dumps({"type": "struct", "fields": fields})}
 

@@ -142,7 +142,7 @@ class Reader:
             if self._is_argument and expr_id not in self.inputs:
                 expr_id = self._renumbered(expr_id, name)
             tree = self.columns.tree(expr_id, name)
-            return Value(tree, self.columns.kinds[expr_id], mark.end(), named=True)
+            return Value(tree, self.columns.kinds[expr_id], mark.end(), is_column=True)
         for pattern, read in _FORMS:
             match = pattern.match(text, position)
             if not match:
@@ -160,7 +160,7 @@ class Reader:
         If a relation is read twice, Spark gives its columns new ids the second time, except in the original
         arguments of a replaced function (`RuntimeReplaceable`), which it prints. They are matched by name.
         """
-        if self.columns.open:
+        if self.columns.is_open:
             return expr_id
         same = [
             other
@@ -179,10 +179,10 @@ class Reader:
         if any(position <= start < end for start in self._subplans.starts):
             # A subquery is not a literal.
             raise self.unreadable(position)
-        if self.columns.open and _REFERENCE.search(self.text, position, end):
+        if self.columns.is_open and _REFERENCE.search(self.text, position, end):
             # It may be a column of a node that was not understood.
             raise self.unreadable(position)
-        return Value(literal(), types.LITERAL, end, plain=True)
+        return Value(literal(), types.LITERAL, end, is_literal=True)
 
     def _end_of_literal(self, position: int, stops: Stops, *, balanced: bool) -> int | None:
         text, depth = self.text, 0
@@ -241,10 +241,10 @@ class Reader:
 
     def _prefixed(self, match: re.Match[str], stops: Stops) -> Value:
         value = self._with_suffixes(match.end(), stops)
-        if value.plain:
+        if value.is_literal:
             raise self.unreadable(match.start())
         if match[0] == "distinct ":
-            return replace(value, named=False)
+            return replace(value, is_column=False)
         return Value(call("Operator", [value.tree]), types.whole(), value.end)
 
     def _cast(self, match: re.Match[str], stops: Stops) -> Value:
@@ -315,7 +315,7 @@ class Reader:
             queries = self._subplans.trees(match.start(), match.end())
             if body.queries == len(queries):
                 return Value(result_of(body, trees, queries), types.whole(), position)
-        if not is_known(name) and (body is not None or not all(value.plain for value in values)):
+        if not is_known(name) and (body is not None or not all(value.is_literal for value in values)):
             self.foreign[name] = None
             extra = self.subqueries(match.start(), match.end())
             return Value(call("Function", [*trees, *extra]), types.whole(), position)
@@ -358,9 +358,9 @@ class Reader:
 
     def _suffix(self, value: Value, stops: Stops) -> Value | None:
         text, end = self.text, value.end
-        if text.startswith(".", end) and not value.plain:
+        if text.startswith(".", end) and not value.is_literal:
             return self._field(value)
-        if text.startswith("[", end) and not value.plain:
+        if text.startswith("[", end) and not value.is_literal:
             index = self.whole(end + 1, ("]",))
             kind = result_type("GetArrayItem", [value.kind])
             return Value(call("GetArrayItem", [value.tree, index.tree]), kind, index.end + 1)
@@ -427,7 +427,7 @@ class Reader:
             return Value(call("Function", [value.tree]), types.closed(), end)
         tree = call("GetStructField", [value.tree])
         tree[0].update(ordinal=field[0], name=name)
-        return Value(tree, field[1], end, named=False)
+        return Value(tree, field[1], end, is_column=False)
 
 
 def _is(tree: Tree, name: str) -> bool:

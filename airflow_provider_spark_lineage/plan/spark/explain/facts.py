@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.spark.explain.built import Found, Relation
+from airflow_provider_spark_lineage.plan.spark.explain.built import PlanState, Relation
 from airflow_provider_spark_lineage.plan.spark.explain.physical import Scan, split_paths
 
 Facts = dict[str, Any]
@@ -65,7 +65,7 @@ def table_facts(name: str, settings: Mapping[str, str]) -> Facts:
     return {"table": parts, **settings_facts(settings)}
 
 
-def relation_facts(plan: Found, scans: Sequence[Scan], reused: Mapping[int, int]) -> list[dict[str, Any]]:
+def relation_facts(plan: PlanState, scans: Sequence[Scan], reused: Mapping[int, int]) -> list[dict[str, Any]]:
     """Return the entry of each relation that the text can name; complete targets that are the same table."""
     relations, settings = plan.relations, plan.settings
     matched = {
@@ -125,10 +125,10 @@ def _keys(relation: Relation) -> list[tuple[str, ...]]:
 
 
 def _only_candidate(
-    index: int, relations: Sequence[Relation], scans: Sequence[Scan], found: Mapping[int, Scan | None]
+    index: int, relations: Sequence[Relation], scans: Sequence[Scan], matched: Mapping[int, Scan | None]
 ) -> Scan | None:
     """Return the scan with other ids that can only belong to this relation: the optimizer copies plans."""
-    used_ids = {expr_id for scan in found.values() if scan for expr_id, _ in scan.columns}
+    used_ids = {expr_id for scan in matched.values() if scan for expr_id, _ in scan.columns}
     free = [scan for scan in scans if not any(expr_id in used_ids for expr_id, _ in scan.columns)]
     relation = relations[index]
     candidates = [scan for scan in free if _may_be_of(scan, relation)]

@@ -43,7 +43,7 @@ def condition(reader: Reader, position: int, *stops: str) -> tuple[Tree, int]:
     stops = stops or (END,)
     try:
         value = reader.expression(position, stops)
-        if value.named and reader.text.startswith(": ", value.end):
+        if value.is_column and reader.text.startswith(": ", value.end):
             # A column that is a whole argument has its type.
             value = replace(value, end=types.read_type(reader.text, value.end + 2)[1])
         if not reader.text.startswith(stops, value.end):
@@ -80,7 +80,7 @@ def everything_named(reader: Reader, start: int, end: int) -> Tree:
 def _item(reader: Reader, position: int) -> tuple[Item, int]:
     value = reader.whole(position, (_AS, ", ", "]"))
     if not reader.text.startswith(_AS, value.end):
-        if not value.named:
+        if not value.is_column:
             raise reader.unreadable(position)
         node = value.tree[0]["e"][0] if "e" in value.tree[0] else value.tree[0]
         return Item(value.tree, node["exprId"]["id"]), value.end

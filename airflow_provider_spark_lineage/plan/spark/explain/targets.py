@@ -17,7 +17,7 @@ _CATALOGS = re.compile(r"spark\.sql\.catalog\.(\w+)")
 
 def add(place: NodeContext, facts: dict[str, Any]) -> None:
     """Add the facts of a command's target."""
-    place.found.targets.append({"node": place.name, "expr_id": None, "probed": facts})
+    place.state.targets.append({"node": place.name, "expr_id": None, "probed": facts})
 
 
 def command(place: NodeContext, **fields: Any) -> Built:
@@ -35,7 +35,7 @@ def over_query(place: NodeContext, **fields: Any) -> Built:
 def session_table(place: NodeContext) -> dict[str, Any]:
     """Return the facts of the table that is the first argument of a command."""
     match = re.match(TABLE, place.text)
-    return table_facts(match[1], place.found.settings) if match else {}
+    return table_facts(match[1], place.state.settings) if match else {}
 
 
 def resolved_facts(place: NodeContext) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def resolved_facts(place: NodeContext) -> dict[str, Any]:
 
     Spark prints only the catalog's class, which is the value of a setting.
     """
-    settings = place.found.settings
+    settings = place.state.settings
     plans = (*place.drawn.children, *place.drawn.inner)
     text = next((drawn.arguments for drawn in plans if drawn.name.startswith("Resolved")), "")
     match = _CATALOG.match(text)

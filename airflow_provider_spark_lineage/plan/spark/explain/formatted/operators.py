@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.formatted.conditions impo
     compared_by_joins,
     conjuncts,
 )
-from airflow_provider_spark_lineage.plan.spark.explain.formatted.joins import JOINS, counted_rows
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.joins import JOINS, repeated_rows
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.reads import READS, SCANS
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Formatted, Operator
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import (
@@ -120,7 +120,7 @@ def _generate(operator: Operator, plan: Translation) -> Drawn:
         "no columns of the generator",
     )
     if arguments.startswith("replicaterows("):
-        return counted_rows(operator, plan, match[2])
+        return repeated_rows(operator, plan, match[2])
     columns = ", ".join(filter(None, (match[1], match[2])))
     return plan.node(f"Project [{columns}]", plan.node(f"Generate {arguments}", plan.input(operator)))
 

@@ -60,7 +60,7 @@ def _rows(node: str, behind: str = "") -> OperatorReader:
     return lambda operator, plan: plan.node(f"{node} {operator.detail('Output')}{behind}")
 
 
-_made = _rows("MadeRows")
+_constant = _rows("ConstantRows")
 
 
 def _cached(operator: Operator, plan: Translation) -> Drawn:
@@ -95,11 +95,11 @@ def _loop_reference(operator: Operator, plan: Translation) -> Drawn:
 
 
 READS: dict[str, OperatorReader] = {
-    "CommandResult": _made,
+    "CommandResult": _constant,
     "InMemoryRelation": _cached,
     "InMemoryTableScan": _cached_scan,
     "LocalTableScan": _rows("LocalRelation"),
-    "Range": _made,
+    "Range": _constant,
     "ReusedExchange": _reused,
     "UnionLoop": _loop,
     "UnionLoopRef": _loop_reference,
@@ -109,7 +109,7 @@ READS: dict[str, OperatorReader] = {
 SCANS: dict[str, OperatorReader] = {
     "Scan ExistingRDD": _rows("LogicalRDD", ", false"),
     "Scan In-memory table": _cached_scan,
-    "Scan OneRowRelation": _made,
+    "Scan OneRowRelation": _constant,
     _FROM_DATABASE: _source_scan,
     "Scan ": _file_scan,
     "BatchScan ": _source_scan,
