@@ -41,15 +41,10 @@ def read_definition(reader: QueryReader, table: Any, definitions: Definitions) -
     """Read the CTE that a name in FROM refers to; return None for a table of the database."""
     definition = definitions.get(table.name.lower()) if len(table.parts) == 1 else None
     if isinstance(definition, Recursion):
-        return _recursive_reference(reader, definition)
+        columns = [reader.nodes.attribute(name) for name in definition.columns]
+        node = reader.nodes.add(lambda: Reference((), tuple(columns), LABEL, definition.definition))
+        return Result(node, columns)
     return None if definition is None else _read_cte(reader, *definition)
-
-
-def _recursive_reference(reader: QueryReader, recursion: Recursion) -> Result:
-    columns = [reader.nodes.attribute(name) for name in recursion.columns]
-    definition = recursion.definition
-    node = reader.nodes.add(lambda: Reference((), tuple(columns), LABEL, definition))
-    return Result(node, columns)
 
 
 def _read_cte(reader: QueryReader, cte: Any, definitions: Definitions) -> Result:

@@ -31,7 +31,6 @@ OWN_KEY = -3
 ACCUMULATOR = -4
 """A variable that is the accumulated value of an aggregate."""
 
-_NOTHING = frozenset({INDEX, OWN_KEY})
 _MAX_STEPS = 8
 """Maximum iterations until the fields of an accumulator are stable; after that they are merged."""
 
@@ -121,7 +120,8 @@ def read_function(name: str, tree: Tree, read: Read) -> Expression:
 
 def _with_number(result: Expression, bound: Mapping[int, int]) -> Expression:
     """Add the elements if the lambda does not use them: the result still depends on their number."""
-    used = {bound[key] for key in _mentioned(result) if key in bound}
+    mentioned = {key for key, _ in result.uses} | {key for key, _, _ in result.field_uses}
+    used = {meaning for key, meaning in bound.items() if key in mentioned}
     # A use of a key or of an accumulator already depends on whole arguments.
     aside = {INDEX, KEY, ACCUMULATOR} if 0 in bound.values() else {INDEX, KEY}
     unused = [] if KEY in used else [key for key, meaning in bound.items() if meaning not in used | aside]
@@ -174,7 +174,7 @@ def substituted(expression: Expression, meanings: Mapping[int, Expression]) -> E
 
 
 def _meaning_of(stands_for: int, arguments: Expressions) -> Expression:
-    if stands_for in _NOTHING:
+    if stands_for in (INDEX, OWN_KEY):
         return Expression()
     if stands_for == KEY:
         return replace(union(arguments), parts=())
@@ -207,7 +207,3 @@ def _distinct(expression: Expression) -> Expression:
         tuple(dict.fromkeys(expression.field_uses)),
         tuple(_distinct(part) for part in expression.parts),
     )
-
-
-def _mentioned(expression: Expression) -> set[int]:
-    return {key for key, _ in expression.uses} | {key for key, _, _ in expression.field_uses}

@@ -25,8 +25,8 @@ from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, l
 from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
 from airflow_provider_spark_lineage.plan.spark.explain.facts import relation_facts
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.operators import logical
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.reads import loops_of, scans_of_operators
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.rows import PHYSICAL_ROWS
-from airflow_provider_spark_lineage.plan.spark.explain.formatted.scans import loops_of, scans_of_operators
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import is_formatted, split
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import UNREAD
 from airflow_provider_spark_lineage.plan.spark.explain.nodes import CLASSES, NODES, unknown

@@ -290,15 +290,14 @@ _HOLDS_OTHERS = re.compile(r"#\d+L?,")
 """If a list was read with the wrong separator, its names contain other columns."""
 
 
-def _names(place: NodeContext, ids: list[int]) -> list[str]:
-    return [name for expr_id in ids for name in place.columns.names[expr_id]]
-
-
 def unknown(place: NodeContext) -> Built:
     """Keep the columns of all inputs; new columns in lists of the arguments have unknown sources."""
     known = set(place.columns.names)
+    names = place.columns.names
     lists = [
-        ids for ids in place.lists() if not any(_HOLDS_OTHERS.search(name) for name in _names(place, ids))
+        ids
+        for ids in place.lists()
+        if not any(_HOLDS_OTHERS.search(name) for expr_id in ids for name in names[expr_id])
     ]
     added = dict.fromkeys(expr_id for ids in lists for expr_id in ids if expr_id not in known)
     fields: dict[str, Any] = {UNTRACED: place.trees([*added])} if added else {}
