@@ -307,7 +307,7 @@ class _Evaluator:
         if node.compared:
             for value in (value for columns in columns_of for value in columns):
                 place.reach.rows.update(apply(Transformation(Kind.JOIN), value.whole))
-        valued = columns_of if node.valued < 0 else columns_of[: node.valued]
+        valued = columns_of[:1] if node.compared else columns_of
         return {
             column.id: union(columns[i] for columns in valued if i < len(columns))
             for i, column in enumerate(node.output)

@@ -31,28 +31,13 @@ class Kind(Enum):
     WINDOW = ("INDIRECT", "WINDOW")
     CONDITIONAL = ("INDIRECT", "CONDITIONAL")
 
-    @property
-    def type(self) -> str:
-        """Return `DIRECT` or `INDIRECT`."""
-        return self.value[0]
+    def __init__(self, directness: str, subtype: str) -> None:
+        self.type, self.subtype = directness, subtype
+        self.is_direct = directness == "DIRECT"
+        """The value itself flows, not only its influence."""
 
-    @property
-    def subtype(self) -> str:
-        """Return OpenLineage's name of the transformation's subtype."""
-        return self.value[1]
-
-    @property
-    def direct(self) -> bool:
-        """Return whether the value itself flows, not only its influence."""
-        return self.value[0] == "DIRECT"
-
-    @property
-    def order(self) -> int:
-        """Return the position in this class."""
-        return _ORDER[self]
-
-
-_ORDER = {kind: position for position, kind in enumerate(Kind)}
+        self.order = len(type(self).__members__)
+        """Position in this class."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +56,9 @@ class Transformation:
 @cache  # At most 18 x 18 pairs.
 def _compose(outer: Transformation, inner: Transformation) -> Transformation:
     masking = outer.masking or inner.masking
-    if not outer.kind.direct:
+    if not outer.kind.is_direct:
         return Transformation(outer.kind, masking)
-    if not inner.kind.direct:
+    if not inner.kind.is_direct:
         return Transformation(inner.kind, masking)
     return Transformation(max(outer.kind, inner.kind, key=lambda kind: kind.order), masking)
 
@@ -169,6 +154,11 @@ def union(expressions: Iterable[Expression]) -> Expression:
     )
 
 
+def same(column: Attribute) -> Expression:
+    """Return the expression of a column, unchanged."""
+    return Expression(((column.id, IDENTITY),))
+
+
 Part = TypeVar("Part")
 
 
@@ -233,11 +223,8 @@ class Derive(Node):
 class Combine(Node):
     """Appends the rows of several inputs: column i comes from column i of each input."""
 
-    valued: int = -1
-    """Number of inputs that give values (INTERSECT and EXCEPT: only the first); -1 is all."""
-
     compared: bool = False
-    """Rows of all inputs are compared to decide which rows stay."""
+    """Rows of all inputs are compared to decide which rows of the first stay: INTERSECT and EXCEPT."""
 
 
 @dataclass(frozen=True, eq=False)

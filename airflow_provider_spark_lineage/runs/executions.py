@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.lineage.model import Failure, Lineage, Mode
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.plan.algebra import Plan
 from airflow_provider_spark_lineage.plan.connect.reader import bodies_of, read_connect
-from airflow_provider_spark_lineage.plan.connect.streams import as_batch
+from airflow_provider_spark_lineage.plan.connect.text import as_batch
 from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_explain
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.records.plan_json import simple_name

@@ -239,7 +239,7 @@ def test_an_optimized_generator_keeps_only_its_columns(spark, recorded, orders, 
     assert records[0].plan_kind == "optimized"
     (output,) = execution_lineage(records[0]).lineage.outputs
     assert [field.name for field in output.dataset.fields] == ["amount", "letter"]
-    assert {(edge.column, edge.field) for edge in output.edges if edge.kind.direct} == {
+    assert {(edge.column, edge.field) for edge in output.edges if edge.kind.is_direct} == {
         ("amount", "amount"),
         ("letter", "customer"),
     }

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Kind, Transformation
 
 steps = st.builds(Transformation, st.sampled_from(Kind), st.booleans())
-direct = steps.filter(lambda step: step.kind.direct)
+direct = steps.filter(lambda step: step.kind.is_direct)
 
 
 @given(steps)
@@ -36,7 +36,7 @@ def test_strongest_direct_kind_wins(outer: Transformation, inner: Transformation
 @given(steps, steps)
 def test_indirect_stays_indirect(outer: Transformation, inner: Transformation) -> None:
     """Influence does not become a value by a later step."""
-    assert outer.after(inner).kind.direct == (outer.kind.direct and inner.kind.direct)
+    assert outer.after(inner).kind.is_direct == (outer.kind.is_direct and inner.kind.is_direct)
 
 
 @given(steps, steps)

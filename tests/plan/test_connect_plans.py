@@ -9,8 +9,7 @@ import pytest
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.plan.connect.commands import target_of
-from airflow_provider_spark_lineage.plan.connect.header import schema_of
-from airflow_provider_spark_lineage.plan.connect.streams import as_batch
+from airflow_provider_spark_lineage.plan.connect.text import as_batch, schema_of
 from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.executions import executions
 from airflow_provider_spark_lineage.sources import source_of

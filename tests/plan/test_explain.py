@@ -55,6 +55,22 @@ def test_a_text_that_leaves_its_meaning_open_is_refused(text: str) -> None:
         Reader(text, columns()).whole(0, (END,))
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("an empty Dataset", "it is not the extended text"),
+        ("== Physical Plan ==\nLocalTableScan [a#1]", "it is not the extended text"),
+        (
+            "== Parsed Logical Plan ==\n'Project ['a]\n\n== Analyzed Logical Plan ==\na: i",
+            "it was cut before its end",
+        ),
+    ],
+)
+def test_a_text_without_the_analyzed_plan_is_a_gap(text: str, reason: str) -> None:
+    """A text of another mode has no columns, and neither has a text that was cut."""
+    assert read_explain(text).problems == [f"Spark's explain text has no plan with columns: {reason}"]
+
+
 def explained(analyzed: str, physical: str = "") -> str:
     return (
         f"== Parsed Logical Plan ==\n'Project\n\n== Analyzed Logical Plan ==\n{analyzed}\n\n"

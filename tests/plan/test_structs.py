@@ -87,6 +87,6 @@ def test_a_field_of_a_subquery_is_that_field_alone(struct: Tree) -> None:
     rows = node("Filter", scan(A, B, COUNT), condition=call("IsNotNull", COUNT))
     value = field(subquery(project(rows, alias("s", 9, struct))), 1)
     ((_, found),) = evaluate(read_plan(project(scan(column("z", 8)), alias("v", 10, value)))).output
-    assert {name_of(origin) for origin, path in found.whole if not path.kind.direct} == {"count"}
-    direct = {name_of(origin) for origin, path in found.whole if path.kind.direct}
+    assert {name_of(origin) for origin, path in found.whole if not path.kind.is_direct} == {"count"}
+    direct = {name_of(origin) for origin, path in found.whole if path.kind.is_direct}
     assert direct == ({"b"} if struct[0]["class"] != LITERAL[0]["class"] else set())

@@ -185,8 +185,8 @@ def show_figures(verdicts: list[Verdict]) -> None:
         for direct in (True, False):
             name = f"{'direct' if direct else 'indirect'}{', of code over whole rows' if opaque else ''}"
             some = [verdict for verdict in verdicts if verdict.opaque is opaque]
-            every = sum(edge.kind.direct is direct for verdict in some for edge in verdict.edges)
-            sure = sum(edge.kind.direct is direct for verdict in some for edge in verdict.confirmed)
+            every = sum(edge.kind.is_direct is direct for verdict in some for edge in verdict.edges)
+            sure = sum(edge.kind.is_direct is direct for verdict in some for edge in verdict.confirmed)
             table.add_row(name, f"{every}", f"{sure}", f"{sure / every:.1%}" if every else "")
     console.print(table)
 

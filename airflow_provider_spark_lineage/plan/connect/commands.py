@@ -11,13 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.connect.statements import created
-from airflow_provider_spark_lineage.plan.connect.tables import (
-    FILES,
-    facts_of,
-    is_described,
-    is_v1,
-    parts_of,
-)
+from airflow_provider_spark_lineage.plan.connect.tables import FILES, facts_of, is_described, is_v1, parts_of
 from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts
 
 _NOOP = "org.apache.spark.sql.execution.datasources.noop.NoopTable"
@@ -61,6 +55,7 @@ def target_of(connect: Mapping[str, Any], settings: Mapping[str, str]) -> Target
     command = connect.get("command") or {}
     row = COMMANDS.get(str(command.get("kind") or ""))
     about = About(connect.get("tables") or {}, connect.get("before") or {}, settings)
+    # A checkpoint writes nothing.
     return row(command, about) if row else _NOTHING
 
 
@@ -157,12 +152,8 @@ _V2_NODES = {
 
 def _unnamed(name: str) -> Target:
     """Return the target for a table that the catalog did not describe."""
-    parts = parts_of(name)
-    return Target(
-        "AppendData",
-        {"mode": "AppendData"},
-        problems=(f"the catalog did not describe the written table `{'.'.join(parts)}`",),
-    )
+    problem = f"the catalog did not describe the written table `{'.'.join(parts_of(name))}`"
+    return Target("AppendData", {"mode": "AppendData"}, problems=(problem,))
 
 
 _MODES_V2 = {
@@ -183,15 +174,14 @@ def _write_v2(command: Mapping[str, Any], about: About) -> Target:
         return _unnamed(name)
     node = _MODES_V2.get(mode, "AppendData")
     facts = {**facts_of(table, about.settings), "mode": node}
-    problems: tuple[str, ...] = ()
-    if mode == "overwrite":
-        problems = ("the condition on the rows that were replaced is not recorded",)
     if node == "ReplaceTableAsSelect" and name in about.before:
         facts["existed"] = is_described(about.before[name])
     if is_v1(table):
         facts["mode"] = "ErrorIfExists"
         return Target("InsertIntoHadoopFsRelationCommand", facts)
-    return Target(node, facts, problems=problems)
+    is_partial = mode == "overwrite"
+    problem = "the condition on the rows that were replaced is not recorded"
+    return Target(node, facts, problems=(problem,) if is_partial else ())
 
 
 def _merge(command: Mapping[str, Any], about: About) -> Target:
@@ -201,9 +191,8 @@ def _merge(command: Mapping[str, Any], about: About) -> Target:
     if not is_described(table):
         return _unnamed(name)
     facts = {**facts_of(table, about.settings), "mode": "MergeIntoCommand"}
-    return Target(
-        "SaveIntoDataSourceCommand", facts, problems=("the sources of each merged column are not recorded",)
-    )
+    problem = "the sources of each merged column are not recorded"
+    return Target("SaveIntoDataSourceCommand", facts, problems=(problem,))
 
 
 def _create_table(command: Mapping[str, Any], about: About) -> Target:
@@ -227,14 +216,13 @@ def _stream(command: Mapping[str, Any], about: About) -> Target:
     source = _format(command, about)
     facts: dict[str, Any] = {"mode": str(command.get("mode") or "append")}
     if command.get("foreach"):
-        return Target(
-            "", problems=("the effect of the function for the batches of a stream is not recorded",)
-        )
+        problem = "the effect of the function for the batches of a stream is not recorded"
+        return Target("", problems=(problem,))
     if command.get("table"):
-        table = about.tables.get(command["table"]) or {}
-        if not is_described(table):
-            return _unnamed(str(command["table"]))
         name = str(command["table"])
+        table = about.tables.get(name) or {}
+        if not is_described(table):
+            return _unnamed(name)
         if name in about.before and not is_described(about.before[name]):
             facts["mode"] = "ErrorIfExists"
         node = "WriteToMicroBatchDataSourceV1" if is_v1(table) else "WriteToMicroBatchDataSource"
@@ -256,7 +244,6 @@ def _stream(command: Mapping[str, Any], about: About) -> Target:
 
 
 COMMANDS: dict[str, TargetReader] = {
-    "checkpoint": lambda command, about: _NOTHING,
     "create_table": _create_table,
     "stream": _stream,
     "write": _write,

@@ -6,23 +6,26 @@ It is a pure function of the record's fields. Its tree and facts have the form o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Attribute
 from airflow_provider_spark_lineage.plan.connect.commands import Target, target_of
-from airflow_provider_spark_lineage.plan.connect.header import schema_json, schema_of
 from airflow_provider_spark_lineage.plan.connect.leaves import completed
 from airflow_provider_spark_lineage.plan.connect.statements import DIRECTORIES, with_targets
 from airflow_provider_spark_lineage.plan.connect.tables import is_described
+from airflow_provider_spark_lineage.plan.connect.text import schema_json, schema_of
 from airflow_provider_spark_lineage.plan.database_sql.functions import Body, read_body
 from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_explain
+from airflow_provider_spark_lineage.plan.spark.explain.columns import reference
+from airflow_provider_spark_lineage.plan.spark.explain.commands import NO_PLACE
+from airflow_provider_spark_lineage.plan.spark.explain.functions import call
+from airflow_provider_spark_lineage.plan.spark.explain.items import alias
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.records.plan_json import Tree, simple_name
 
 _COMMAND = "org.apache.spark.sql.execution.command."
-_LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
-_EXPRESSION = "org.apache.spark.sql.catalyst.expressions."
+_PROJECT = "org.apache.spark.sql.catalyst.plans.logical.Project"
 
 _NEW_IDS = 1_000_000_000
 """First id of columns that are not in the explained plan."""
@@ -43,7 +46,7 @@ def read_connect(
         tree = _stored(tree, read_explain(str(connect["result"]), settings).plan)
     if not target.node:
         return Explained(tree, facts, problems)
-    rows = list(_rows(tree, target))
+    rows = _rows(tree, target)
     node = {"class": _COMMAND + target.node, "num-children": 1 if rows else 0}
     # A table's columns have the types of its description; the rows are cast to these.
     schema = schema_json(target.columns) if target.columns else schema_of(text)
@@ -63,51 +66,31 @@ def bodies_of(connect: Mapping[str, Any]) -> dict[str, Body]:
     return {name: body for name, body in read.items() if body is not None}
 
 
-def _rows(tree: Tree, target: Target) -> Iterator[dict[str, Any]]:
-    """Yield the plan of the written rows, with the table's names and types of columns."""
-    output = _output(tree) if tree and target.columns else ()
-    if output and len(output) == len(target.columns):
-        columns = [
-            _as(column, name, kind, _NEW_IDS + position)
-            for position, (column, (name, kind)) in enumerate(zip(output, target.columns, strict=True))
-        ]
-        yield {"class": _LOGICAL + "Project", "num-children": 1, "projectList": columns, "child": 0}
-    yield from tree
+def _rows(tree: Tree, target: Target) -> Tree:
+    """Return the plan of the written rows, with the table's names and types of columns."""
+    output = _output(tree) if target.columns else ()
+    if not output or len(output) != len(target.columns):
+        return tree
+    columns = [
+        _as(column, name, kind, _NEW_IDS + position)
+        for position, (column, (name, kind)) in enumerate(zip(output, target.columns, strict=True))
+    ]
+    return [{"class": _PROJECT, "num-children": 1, "projectList": columns}, *tree]
 
 
 def _as(column: Attribute, name: str, kind: str, expr_id: int) -> Tree:
     """Return a column under a table's name, cast to the table's type if that differs."""
-    alias = {
-        "class": _EXPRESSION + "Alias",
-        "num-children": 1,
-        "child": 0,
-        "name": name,
-        "exprId": {"id": expr_id},
-    }
-    cast = {"class": _EXPRESSION + "Cast", "num-children": 1, "child": 0, "dataType": kind}
-    reference = {
-        "class": _EXPRESSION + "AttributeReference",
-        "num-children": 0,
-        "name": column.name,
-        "dataType": column.type or kind,
-        "nullable": True,
-        "exprId": {"id": column.id},
-    }
-    changes = bool(column.type) and column.type != kind
-    return [alias, *([cast] if changes else []), reference]
+    value = reference(column.id, column.name, column.type or kind)
+    if column.type and column.type != kind:
+        value = call("Cast", [value])
+        value[0]["dataType"] = kind
+    return alias(value, expr_id, name).tree
 
 
 def _with_ids(tree: Tree) -> Tree:
     """Return the plan with the column of each Range: the text has it only if another node uses it."""
-    column = {
-        "class": _EXPRESSION + "AttributeReference",
-        "num-children": 0,
-        "name": "id",
-        "dataType": "bigint",
-        "nullable": False,
-    }
     return [
-        {**node, "output": [[{**column, "exprId": {"id": _NEW_IDS - 1 - position}}]]}
+        {**node, "output": [reference(_NEW_IDS - 1 - position, "id", "bigint")]}
         if simple_name(str(node["class"])) == "Range" and not node.get("output")
         else node
         for position, node in enumerate(tree)
@@ -122,9 +105,6 @@ def _into_directory(tree: Tree, connect: Mapping[str, Any]) -> Tree:
     return [{**tree[0], "class": _COMMAND + name}, *tree[1:]]
 
 
-_NO_PLACE = "the location of its table is not in the text"
-
-
 def _remaining(problems: list[str], connect: Mapping[str, Any]) -> list[str]:
     """Return the problems of the text that the descriptions of its tables do not solve."""
     if connect.get("directory"):
@@ -132,7 +112,7 @@ def _remaining(problems: list[str], connect: Mapping[str, Any]) -> list[str]:
     known = [*(connect.get("tables") or {}).values(), *(connect.get("before") or {}).values()]
     if not any(map(is_described, known)):
         return problems
-    return [problem for problem in problems if not problem.endswith(_NO_PLACE)]
+    return [problem for problem in problems if not problem.endswith(NO_PLACE)]
 
 
 def _named_by_view(tree: Tree, connect: Mapping[str, Any]) -> Tree:
@@ -144,21 +124,21 @@ def _named_by_view(tree: Tree, connect: Mapping[str, Any]) -> Tree:
     query = tree[0].get("query")
     if not query or not view:
         return tree
-    rows = list(_rows(query, Target("", columns=view.get("columns") or ())))
+    rows = _rows(query, Target("", columns=view.get("columns") or ()))
     return [{**tree[0], "query": rows}, *tree[1:]]
 
 
 def _stored(tree: Tree, result: Tree) -> Tree:
     """Return a plan with the column ids of its stored result: later plans refer to these ids."""
-    columns, stored = _output(tree) if tree else (), _output(result) if result else ()
+    columns, stored = _output(tree), _output(result)
     if not columns or len(columns) != len(stored):
         return tree
     renamed = [
         _as(column, column.name, column.type, to.id) for column, to in zip(columns, stored, strict=True)
     ]
-    return [{"class": _LOGICAL + "Project", "num-children": 1, "projectList": renamed, "child": 0}, *tree]
+    return [{"class": _PROJECT, "num-children": 1, "projectList": renamed}, *tree]
 
 
 def _output(tree: Tree) -> tuple[Attribute, ...]:
     """Return the columns of a plan."""
-    return read_plan(tree).nodes[-1].output
+    return read_plan(tree).root.output if tree else ()

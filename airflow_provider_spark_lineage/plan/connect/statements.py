@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.connect.header import schema_json
 from airflow_provider_spark_lineage.plan.connect.tables import facts_of, is_described, name_of, parts_of
+from airflow_provider_spark_lineage.plan.connect.text import schema_json
 from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts
 from airflow_provider_spark_lineage.records.plan_json import simple_name
 
@@ -18,14 +18,10 @@ Described = Mapping[str, Any]
 
 _DROPS = frozenset({"DropTable", "DropTableCommand", "DropView"})
 _CREATES = frozenset(
-    {
-        "CreateDataSourceTableCommand",
-        "CreateTable",
-        "CreateTableCommand",
-        "CreateTableLike",
-        "CreateTableLikeCommand",
-        "ReplaceTable",
-    }
+    """
+    CreateDataSourceTableCommand CreateTable CreateTableCommand CreateTableLike CreateTableLikeCommand
+    ReplaceTable
+    """.split()
 )
 _RENAMES = frozenset({"AlterTableRenameCommand", "RenameTable"})
 DIRECTORIES = frozenset({"InsertIntoDataSourceDirCommand", "InsertIntoHiveDirCommand"})
@@ -40,21 +36,19 @@ def with_targets(
     tree: list[dict[str, Any]], facts: list[Fact], connect: Mapping[str, Any], settings: Mapping[str, str]
 ) -> list[Fact]:
     """Return the facts completed for the tables that a statement names."""
+    root = simple_name(str(tree[0]["class"])) if tree else ""
+    targets = [fact for fact in facts if fact["expr_id"] is None]
+    others = [fact for fact in facts if fact["expr_id"] is not None]
     directory = connect.get("directory")
-    if directory and tree and simple_name(str(tree[0]["class"])) in DIRECTORIES:
-        root = simple_name(str(tree[0]["class"]))
-        others = [fact for fact in facts if fact["expr_id"] is not None]
+    if directory and root in DIRECTORIES:
         place = {"location": _uri(directory["path"]), "directory": directory["path"]}
         probed = {**place, "format": directory["format"], "overwrite": True, **settings_facts(settings)}
         return [_target(root, probed), *others]
     names = [str(name) for name in connect.get("targets") or ()]
-    if not tree or not names or connect.get("command"):
+    if not root or not names or connect.get("command"):
         return facts
     after = {name: (connect.get("tables") or {}).get(name) or {} for name in names}
     before = {name: (connect.get("before") or {}).get(name) for name in names}
-    root = simple_name(str(tree[0]["class"]))
-    targets = [fact for fact in facts if fact["expr_id"] is None]
-    others = [fact for fact in facts if fact["expr_id"] is not None]
     if root in _DROPS:
         return [_target(root, _dropped(names[0], before[names[0]], settings)), *others]
     if root in _CREATES:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts
+from airflow_provider_spark_lineage.plan.spark.explain.facts import catalog_facts, settings_facts
 
 Described = Mapping[str, Any]
 """Description by `capture.connect.tables`: `columns`, `partition_columns`, and rows such as `location`."""
@@ -56,7 +56,7 @@ def facts_of(table: Described, settings: Mapping[str, str]) -> Facts:
             "v2_table": ".".join(name),
             "v2_catalog": name[0],
             "identifier": ".".join(name[1:]),
-            **_catalog_settings(name[0], settings),
+            **catalog_facts(name[0], settings),
         }
     elif is_v1(table):
         if str(table.get("type")) == "VIEW":
@@ -75,15 +75,7 @@ def facts_of(table: Described, settings: Mapping[str, str]) -> Facts:
 def _of_source(provider: str, options: Mapping[str, str]) -> Facts:
     """Return the facts of a table in the session's catalog with its rows in another system."""
     if provider == "jdbc":
-        names = ("url", "dbtable")
         # Spark hides a URL that may have a password.
-        of_database = {name: options[name] for name in names if options.get(name)}
+        of_database = {name: options[name] for name in ("url", "dbtable") if options.get(name)}
         return {**of_database, "options": dict(options)} if "url" in of_database else {}
     return {"relation_class": provider, "options": dict(options)}
-
-
-def _catalog_settings(catalog: str, settings: Mapping[str, str]) -> Facts:
-    """Return the settings of an Iceberg catalog."""
-    names = ("type", "catalog-impl", "warehouse", "uri")
-    prefix = f"spark.sql.catalog.{catalog}."
-    return {f"catalog_{name}": settings[prefix + name] for name in names if settings.get(prefix + name)}

@@ -38,17 +38,17 @@ class Names:
         alias = None if name.table else self._named.get(name.name.lower())
         return None if alias is None else self._expression(*alias)
 
-    def elsewhere(self, name: Any) -> Expression | None:
-        """Read a name in another clause, or inside a key of ORDER BY."""
-        alias = None if name.table else self._named.get(name.name.lower())
-        return None if alias is None else self._meaning(name, *alias)
+    def elsewhere(self, behind: int | None = None) -> Meaning:
+        """Return the meaning of names in another clause, inside a key of ORDER BY, or inside SELECT.
 
-    def in_item(self, position: int) -> Meaning:
-        """Return the meaning of names in the expression of SELECT at a position, after other aliases."""
+        `behind` is the position of an expression of SELECT: it can only use the aliases before it.
+        """
 
         def meaning(name: Any) -> Expression | None:
             alias = None if name.table else self._named.get(name.name.lower())
-            return None if alias is None or alias[0] >= position else self._meaning(name, *alias)
+            if alias is None or (behind is not None and alias[0] >= behind):
+                return None
+            return self._meaning(name, *alias)
 
         return meaning
 
@@ -75,5 +75,5 @@ class Names:
     def _expression(self, position: int, expression: Any) -> Expression:
         """Read an expression of SELECT once, although several names may refer to it."""
         if position not in self._known:
-            self._known[position] = self._read(expression, self.in_item(position))
+            self._known[position] = self._read(expression, self.elsewhere(position))
         return self._known[position]

@@ -7,15 +7,10 @@ parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.algebra import (
-    Expression,
-    Plan,
-    Subquery,
-    Transformation,
-)
+from airflow_provider_spark_lineage.plan.algebra import Expression, Plan, Subquery, Transformation
 from airflow_provider_spark_lineage.plan.database_sql.aliases import Meaning, column
 from airflow_provider_spark_lineage.plan.database_sql.scope import UNITS
 from airflow_provider_spark_lineage.plan.steps import (
@@ -30,30 +25,22 @@ from airflow_provider_spark_lineage.plan.steps import (
     VALUE,
     WINDOW,
     Steps,
+    composed,
+    ordered,
 )
 
 Parts = Iterator[tuple[Any, Steps]]
 """The parts of an expression, each with how it acts."""
 
 
-def _all(steps: Steps) -> Callable[[Any], Parts]:
-    def parts(node: Any) -> Parts:
-        for value in node.args.values():
-            for part in value if isinstance(value, list) else [value]:
-                if hasattr(part, "args"):
-                    yield part, steps
-
-    return parts
-
-
-def _named(others: Steps, **steps: Steps) -> Callable[[Any], Parts]:
-    """Return a rule by argument name; `others` applies to all other arguments."""
+def _all(steps: Steps, **exceptions: Steps) -> Callable[[Any], Parts]:
+    """Return a rule for all parts, except those of the named arguments."""
 
     def parts(node: Any) -> Parts:
         for name, value in node.args.items():
             for part in value if isinstance(value, list) else [value]:
                 if hasattr(part, "args"):
-                    yield part, steps.get(name, others)
+                    yield part, exceptions.get(name, steps)
 
     return parts
 
@@ -78,7 +65,7 @@ def _window(node: Any) -> Parts:
     """Yield the function, which is the value, and the (named) window, which decides the covered rows."""
     from sqlglot import exp
 
-    yield from _named(WINDOW, this=SAME)(node)
+    yield from _all(WINDOW, this=SAME)(node)
     select = node.find_ancestor(exp.Select)
     name = node.args.get("alias")
     for named in select.args.get("windows") or () if select is not None and name is not None else ():
@@ -114,7 +101,7 @@ def _filtered(node: Any) -> Parts:
 
 EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     # The value, unchanged.
-    "Alias": _named(SAME),
+    "Alias": _all(SAME),
     "Paren": _all(SAME),
     "Ordered": _all(SAME),
     "Subquery": _all(SAME),
@@ -124,25 +111,25 @@ EXPRESSIONS: dict[str, Callable[[Any], Parts]] = {
     # The type of a column, independent of its values.
     **dict.fromkeys(("Collation", "Typeof"), _all(NOTHING)),
     # Tests, and the values that they choose from.
-    "Case": _named(VALUE, this=TESTED),
-    "If": _named(VALUE, this=TESTED),
-    "Nvl2": _named(VALUE, this=TESTED),
+    "Case": _all(VALUE, this=TESTED),
+    "If": _all(VALUE, this=TESTED),
+    "Nvl2": _all(VALUE, this=TESTED),
     "Coalesce": _coalesce,
-    "Nullif": _named(TESTED, this=VALUE | TESTED),
+    "Nullif": _all(TESTED, this=VALUE | TESTED),
     "DecodeCase": _decode,
-    "Nanvl": _named(VALUE, this=VALUE | TESTED),
-    "ArrayFilter": _named(TESTED, this=VALUE),
+    "Nanvl": _all(VALUE, this=VALUE | TESTED),
+    "ArrayFilter": _all(TESTED, this=VALUE),
     "map_filter": _filtered,
     **dict.fromkeys(("nullifzero", "zeroifnull"), _all(VALUE | TESTED)),
     # Aggregates.
-    "Filter": _named(FILTER, this=SAME),
-    "WithinGroup": _named(AGGREGATED, this=SAME),
+    "Filter": _all(FILTER, this=SAME),
+    "WithinGroup": _all(AGGREGATED, this=SAME),
     "Order": _order,
     **dict.fromkeys(("Count", "CountIf", "ApproxDistinct", "Hll"), _all(COUNTED)),
     **dict.fromkeys(("count_min_sketch", "hll_sketch_agg", "theta_sketch_agg"), _all(COUNTED)),
-    **dict.fromkeys(("ArgMax", "ArgMin"), _named(TESTED, this=AGGREGATED)),
+    **dict.fromkeys(("ArgMax", "ArgMin"), _all(TESTED, this=AGGREGATED)),
     # The value in the row where the other is the greatest.
-    "HavingMax": _named(TESTED, this=SAME),
+    "HavingMax": _all(TESTED, this=SAME),
     # Windows: the function's argument is the value; the specification decides which rows it covers.
     "Window": _window,
     **dict.fromkeys(("Lag", "Lead", "NthValue"), _all(VALUE)),
@@ -178,8 +165,6 @@ class Reader:
 
     meaning: Meaning = column
 
-    _inside: dict[tuple[Steps, Steps], Steps] = field(default_factory=dict)
-
     def read(self, *nodes: Any) -> Expression:
         """Read expressions as one: the attributes that they use, and how these act."""
         uses: dict[tuple[int, Transformation], None] = {}
@@ -207,15 +192,8 @@ class Reader:
                 valued = type(node.parent).__name__ != "Exists"
                 subqueries.extend(Subquery(plan, step, valued) for step in outer)
             else:
-                stack.extend((part, self._after(outer, steps)) for part, steps in _parts(node))
-        ordered = sorted(uses, key=lambda use: (use[0], use[1].kind.order, use[1].masking))
-        return Expression(tuple(ordered), tuple(subqueries))
-
-    def _after(self, outer: Steps, inner: Steps) -> Steps:
-        key = (outer, inner)
-        if key not in self._inside:
-            self._inside[key] = frozenset(o.after(i) for o in outer for i in inner)
-        return self._inside[key]
+                stack.extend((part, composed(outer, steps)) for part, steps in _parts(node))
+        return Expression(ordered(uses), tuple(subqueries))
 
 
 def _parts(node: Any) -> Parts:

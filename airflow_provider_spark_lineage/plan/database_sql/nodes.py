@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
-    IDENTITY,
     Attribute,
     Combine,
     Constant,
@@ -15,12 +15,16 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Kind,
     Node,
     Plan,
+    same,
 )
 
 LABEL = "SQL"
 
 _MAX_NODES = 20_000
 """Limit on size: a CTE is read again for each use, so the size can grow exponentially."""
+
+Definitions = Mapping[str, Any]
+"""Name -> (CTE, definitions visible inside it), or the recursive CTE that is being read."""
 
 Influences = tuple[tuple[Kind, Expression], ...]
 
@@ -106,11 +110,6 @@ class Nodes:
     def plan(self) -> Plan:
         """Return the plan of all nodes."""
         return Plan(tuple(make() for make in self._makers))
-
-
-def same(column: Attribute) -> Expression:
-    """Return the expression of a column, unchanged."""
-    return Expression(((column.id, IDENTITY),))
 
 
 def renamed(names: Sequence[str], result: Result) -> list[str]:

@@ -6,22 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.algebra import Combine, Derive, Expression, Kind, Plan
+from airflow_provider_spark_lineage.plan.algebra import Combine, Derive, Expression, Kind, Plan, same
 from airflow_provider_spark_lineage.plan.database_sql.aliases import Meaning, Names, column
 from airflow_provider_spark_lineage.plan.database_sql.expressions import Reader
 from airflow_provider_spark_lineage.plan.database_sql.from_clause import From
 from airflow_provider_spark_lineage.plan.database_sql.nodes import (
     LABEL,
+    Definitions,
     Influences,
     Nodes,
     Result,
     SqlError,
-    same,
 )
 from airflow_provider_spark_lineage.plan.database_sql.rows import listed_rows
 from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect, Scope, Table, attributes_of
 from airflow_provider_spark_lineage.plan.database_sql.select_list import selected, slots_of
-from airflow_provider_spark_lineage.plan.database_sql.subqueries import Definitions
 from airflow_provider_spark_lineage.plan.database_sql.with_clause import with_definitions
 
 
@@ -87,10 +86,7 @@ class QueryReader:
 
         scopes = (scope, *reversed(self.outer))
         return Reader(
-            lambda column: attributes_of(column, scopes, self.dialect),
-            plan,
-            scope.note,
-            self.dialect.is_word,
+            lambda column: attributes_of(column, scopes, self.dialect), plan, scope.note, self.dialect.is_word
         )
 
     def _combined(self, query: Any, definitions: Definitions, names: Sequence[str]) -> Result:
@@ -108,9 +104,7 @@ class QueryReader:
         columns = [self.nodes.attribute(column.name) for column in left.columns]
         compared = isinstance(query, (exp.Intersect, exp.Except))
         inputs = tuple(self.nodes.listed(side) for side in (left, right))
-        node = self.nodes.add(
-            lambda: Combine(inputs, tuple(columns), LABEL, valued=1 if compared else -1, compared=compared)
-        )
+        node = self.nodes.add(lambda: Combine(inputs, tuple(columns), LABEL, compared=compared))
         result = Result(node, columns)
         return self.nodes.distinct(result) if query.args.get("distinct") and not compared else result
 
@@ -125,7 +119,7 @@ class QueryReader:
             return replace(read, meaning=means).read(expression)
 
         own = Names(select, scope, reading)
-        named, whole = replace(read, meaning=own.elsewhere), replace(read, meaning=own.in_order)
+        named, whole = replace(read, meaning=own.elsewhere()), replace(read, meaning=own.in_order)
         node = nodes.influenced(node, _connected(select, read))
         node = nodes.influenced(node, _filtered(select, named))
         influences: Influences = ((Kind.GROUP_BY, named.read(*_grouping(select))),)
@@ -145,7 +139,7 @@ class QueryReader:
         node = nodes.influenced(node, (*_sorted(select, whole, named), *_limited(select, read)))
 
         def item(position: int | None, expression: Any) -> Expression:
-            return reading(expression, column if position is None else own.in_item(position))
+            return reading(expression, column if position is None else own.elsewhere(position))
 
         slots = list(slots_of(select, scope, self.dialect, item))
         result = selected(nodes, node, slots, scope, names)

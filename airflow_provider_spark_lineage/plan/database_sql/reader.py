@@ -25,8 +25,12 @@ def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
 
     Raise `SqlError` if the text cannot be read.
     """
+    from sqlglot import exp
+
     try:
-        query = _query(text, dialect)
+        query = parsed(text, dialect.name or None)
+        if not isinstance(query, exp.Query | exp.Values):
+            raise SqlError("it is not a single query")
         try:
             reader = QueryReader(dialect, count(1))
             return reader.plan(reader.query(query, {}, names), names)
@@ -34,16 +38,6 @@ def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
             return _tables_alone(query, dialect, names, str(error))
     except RecursionError:
         raise SqlError("it is nested too deeply") from None
-
-
-def _query(text: str, dialect: Dialect) -> Any:
-    """Return the query of a text; raise SqlError if the text is not exactly one query."""
-    from sqlglot import exp
-
-    query = parsed(text, dialect.name or None)
-    if not isinstance(query, exp.Query | exp.Values):
-        raise SqlError("it is not a single query")
-    return query
 
 
 def _tables_alone(query: Any, dialect: Dialect, names: Sequence[str], reason: str) -> Plan:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.plan.algebra import Attribute, Derive, Expression, Kind, Transformation
-from airflow_provider_spark_lineage.plan.database_sql.nodes import LABEL, Result, SqlError
+from airflow_provider_spark_lineage.plan.algebra import Attribute, Derive, Expression, Kind
+from airflow_provider_spark_lineage.plan.database_sql.nodes import LABEL, Definitions, Result, SqlError
 from airflow_provider_spark_lineage.plan.database_sql.scope import Scope, Table
-from airflow_provider_spark_lineage.plan.database_sql.subqueries import Definitions, Subqueries
+from airflow_provider_spark_lineage.plan.steps import VALUE
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.plan.database_sql.queries import QueryReader
 
 _OWN_NAMES = {
     "databricks": ("col", 1),
@@ -51,7 +54,7 @@ _FUNCTION_COLUMNS: Mapping[str, tuple[str, ...]] = {
 """sqlglot's class or name of a function that reads only its arguments -> its columns."""
 
 
-def listed_rows(reader: Subqueries, values: Any, definitions: Definitions) -> Result:
+def listed_rows(reader: QueryReader, values: Any, definitions: Definitions) -> Result:
     """Read VALUES: column i comes from the i-th expression of every row."""
     scope = Scope()
     read = reader.expressions(scope, definitions)
@@ -77,7 +80,7 @@ def _row(row: Any) -> list[Any]:
 
 
 def function_rows(
-    reader: Subqueries, item: Any, left: int | None, scope: Scope, definitions: Definitions
+    reader: QueryReader, item: Any, left: int | None, scope: Scope, definitions: Definitions
 ) -> int:
     """Read functions in FROM; their columns may be unknown."""
     functions = _functions(item)
@@ -86,7 +89,7 @@ def function_rows(
             scope.note(f"the inputs of {_name(function)} are not known")
     read = reader.expressions(scope, definitions)
     arrays = functions[0].expressions if type(functions[0]).__name__ == "Unnest" else functions
-    values = [_transformed(read.read(array)) for array in arrays]
+    values = [read.read(array).after(VALUE) for array in arrays]
     columns: dict[Attribute, tuple[Expression, ...]] = {}
     nodes = reader.nodes
 
@@ -102,7 +105,7 @@ def function_rows(
         columns.update((column, (value,)) for column, value in zip(listed.values(), values, strict=False))
     if getattr(position, "name", ""):
         listed[position.name.lower()] = more(position.name)
-    scope.tables.append(Table(item.alias.lower(), listed, None if names else more, from_function=True))
+    scope.tables.append(Table(item.alias.lower(), listed, None if names else more, is_function=True))
     start = nodes.constant() if left is None else left
     influences = tuple((Kind.FILTER, value) for value in values)
     node = nodes.add(
@@ -158,7 +161,3 @@ def _name(function: Any) -> str:
     if isinstance(function, exp.Func):
         return str(function.name if isinstance(function, exp.Anonymous) else type(function).__name__)
     return f"`{function.sql()}`"
-
-
-def _transformed(value: Expression) -> Expression:
-    return value.after([Transformation(Kind.TRANSFORMATION)])

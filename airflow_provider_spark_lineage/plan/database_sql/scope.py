@@ -22,18 +22,9 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "": frozenset({"rownum", "sysdate", "systimestamp", "user"}),
     "bigquery": frozenset({"_file_name", "_partitiondate", "_partitiontime", "_table_suffix"}),
     "oracle": frozenset(
-        {
-            "connect_by_iscycle",
-            "connect_by_isleaf",
-            "level",
-            "ora_rowscn",
-            "rowid",
-            "rownum",
-            "sysdate",
-            "systimestamp",
-            "uid",
-            "user",
-        }
+        """
+        connect_by_iscycle connect_by_isleaf level ora_rowscn rowid rownum sysdate systimestamp uid user
+        """.split()
     ),
     "postgres": frozenset({"ctid", "tableoid", "user", "xmax", "xmin"}),
     "redshift": frozenset({"sysdate", "user"}),
@@ -104,13 +95,13 @@ class Table:
     more: Callable[[str], Attribute | None] | None = None
     """Returns a column that is not listed yet; None if the list is complete."""
 
-    from_function: bool = False
+    is_function: bool = False
     """Its rows come from a function, whose name also refers to its only column."""
 
     def column(self, name: str) -> Attribute | None:
         """Return a column; if the list is not complete, any name becomes a column."""
         column = self.columns.get(name.lower())
-        if column is None and self.from_function and len(self.columns) == 1 and name.lower() == self.name:
+        if column is None and self.is_function and len(self.columns) == 1 and name.lower() == self.name:
             return next(iter(self.columns.values()))
         if column is None and self.more is not None:
             column = self.more(name)
@@ -161,7 +152,7 @@ def attributes_of(
     nested = Transformation(Kind.TRANSFORMATION) if column.table else IDENTITY
     for around in scopes:
         alike = [candidate for candidate in around.tables if candidate.name == (column.db or name).lower()]
-        if alike and (column.db or alike[0].from_function):
+        if alike and (column.db or alike[0].is_function):
             attribute = alike[0].column(name)
             return ((attribute.id, nested),) if attribute is not None else _missing(column, scopes[0])
         ids = around.merged.get(name.lower(), ())

@@ -6,13 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.algebra import (
-    IDENTITY,
-    Attribute,
-    Derive,
-    Expression,
-)
-from airflow_provider_spark_lineage.plan.database_sql.nodes import LABEL, Nodes, Result, SqlError, same
+from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Attribute, Derive, Expression, same
+from airflow_provider_spark_lineage.plan.database_sql.nodes import LABEL, Nodes, Result, SqlError
 from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect, Scope, Table
 
 _AMBIGUOUS = "the table of a column of its * is not known"

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.plan.algebra import Loop, Reference
-from airflow_provider_spark_lineage.plan.database_sql.nodes import LABEL, Result, SqlError, renamed
-from airflow_provider_spark_lineage.plan.database_sql.subqueries import Definitions, Subqueries
+from airflow_provider_spark_lineage.plan.database_sql.nodes import (
+    LABEL,
+    Definitions,
+    Result,
+    SqlError,
+    renamed,
+)
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.plan.database_sql.queries import QueryReader
 
 
 @dataclass
@@ -29,22 +37,17 @@ def with_definitions(query: Any, definitions: Definitions) -> Definitions:
     return visible
 
 
-def read_definition(reader: Subqueries, table: Any, definitions: Definitions) -> Result | None:
+def read_definition(reader: QueryReader, table: Any, definitions: Definitions) -> Result | None:
     """Read the CTE that a name in FROM refers to; return None for a table of the database."""
     definition = definitions.get(table.name.lower()) if len(table.parts) == 1 else None
     if isinstance(definition, Recursion):
-        return _recursive_reference(reader, definition)
+        columns = [reader.nodes.attribute(name) for name in definition.columns]
+        node = reader.nodes.add(lambda: Reference((), tuple(columns), LABEL, definition.definition))
+        return Result(node, columns)
     return None if definition is None else _read_cte(reader, *definition)
 
 
-def _recursive_reference(reader: Subqueries, recursion: Recursion) -> Result:
-    columns = [reader.nodes.attribute(name) for name in recursion.columns]
-    definition = recursion.definition
-    node = reader.nodes.add(lambda: Reference((), tuple(columns), LABEL, definition))
-    return Result(node, columns)
-
-
-def _read_cte(reader: Subqueries, cte: Any, definitions: Definitions) -> Result:
+def _read_cte(reader: QueryReader, cte: Any, definitions: Definitions) -> Result:
     from sqlglot import exp
 
     name, column_names = cte.alias.lower(), [column.name for column in cte.args["alias"].columns]
@@ -63,7 +66,7 @@ def _read_cte(reader: Subqueries, cte: Any, definitions: Definitions) -> Result:
 
 
 def _read_recursion(
-    reader: Subqueries, query: Any, name: str, column_names: list[str], definitions: Definitions
+    reader: QueryReader, query: Any, name: str, column_names: list[str], definitions: Definitions
 ) -> Result:
     """Read a recursive CTE."""
     # The CTE's query may have a WITH of its own.

@@ -66,7 +66,7 @@ def _view(step: Step) -> Node:
 
 def _copy(step: Step) -> Node:
     """A table gets the rows of another table, or of an earlier version of itself."""
-    if not step.root:
+    if not step.is_root:
         # Delta creates a table with a command around the copy.
         return Constant((), (), step.label)
     return Write((), (), step.label, relation=step.name, target=step.target, copied=True)
@@ -80,11 +80,13 @@ def _create_delta(step: Step) -> Node:
     return _copy(step) if simple_name(query[0]["class"]) == "CloneTableCommand" else _write(step)
 
 
-def _moves_nothing(description: str, change: Change | None = None) -> NodeReader:
+def _moves_nothing(description: str, change: Change | None = None, reason: str = "") -> NodeReader:
     """Return a reader of a command without a query; nodes below it are not read."""
 
     def row(step: Step) -> Node:
-        return Command((), (), step.label, relation=step.name, target=step.target, change=change)
+        return Command(
+            (), (), step.label, relation=step.name, target=step.target, change=change, reason=reason
+        )
 
     row.__doc__ = description
     return row
@@ -92,12 +94,7 @@ def _moves_nothing(description: str, change: Change | None = None) -> NodeReader
 
 def _unrecorded(reason: str) -> NodeReader:
     """Return a reader of a command that may move rows that are not in the plan."""
-
-    def row(step: Step) -> Node:
-        return Command((), (), step.label, relation=step.name, target=step.target, reason=reason)
-
-    row.__doc__ = f"A gap: {reason}."
-    return row
+    return _moves_nothing(f"A gap: {reason}.", reason=reason)
 
 
 def _assign(step: Step) -> Node:
@@ -114,23 +111,12 @@ def _declare(step: Step) -> Node:
 
 COMMANDS: dict[str, NodeReader] = {
     **dict.fromkeys(
-        (
-            "InsertIntoHadoopFsRelationCommand",
-            "InsertIntoHiveTable",
-            "CreateDataSourceTableAsSelectCommand",
-            "CreateHiveTableAsSelectCommand",
-            "SaveAsV1TableCommand",
-            "SaveIntoDataSourceCommand",
-            "AppendData",
-            "CreateTableAsSelect",
-            "ReplaceTableAsSelect",
-            "InsertIntoDataSourceCommand",
-            "InsertIntoDataSourceDirCommand",
-            "InsertIntoHiveDirCommand",
-            "InsertOnlyMerge",
-            "WriteToMicroBatchDataSource",
-            "WriteToMicroBatchDataSourceV1",
-        ),
+        """
+        InsertIntoHadoopFsRelationCommand InsertIntoHiveTable CreateDataSourceTableAsSelectCommand
+        CreateHiveTableAsSelectCommand SaveAsV1TableCommand SaveIntoDataSourceCommand AppendData
+        CreateTableAsSelect ReplaceTableAsSelect InsertIntoDataSourceCommand InsertIntoDataSourceDirCommand
+        InsertIntoHiveDirCommand InsertOnlyMerge WriteToMicroBatchDataSource WriteToMicroBatchDataSourceV1
+        """.split(),
         _write,
     ),
     "OverwriteByExpression": _overwrite,
@@ -145,13 +131,9 @@ COMMANDS: dict[str, NodeReader] = {
     "CreateVariable": _declare,
     "SetVariable": _assign,
     **dict.fromkeys(
-        (
-            "CreateDataSourceTableCommand",
-            "CreateTable",
-            "CreateTableCommand",
-            "CreateTableLike",
-            "CreateTableLikeCommand",
-        ),
+        """
+        CreateDataSourceTableCommand CreateTable CreateTableCommand CreateTableLike CreateTableLikeCommand
+        """.split(),
         _moves_nothing("Creates a table without rows.", Change.CREATED),
     ),
     "ReplaceTable": _moves_nothing("Creates or replaces a table, without rows.", Change.REPLACED),
@@ -164,20 +146,11 @@ COMMANDS: dict[str, NodeReader] = {
         _moves_nothing("Drops a table, or a database with its tables.", Change.DROPPED),
     ),
     **dict.fromkeys(
-        (
-            "AddPartitions",
-            "AlterTableAddPartitionCommand",
-            "AlterTableDropPartitionCommand",
-            "AlterTableRenamePartitionCommand",
-            "AlterTableSetLocationCommand",
-            "AlterTableSetLocationDeltaCommand",
-            "DropPartitions",
-            "RecoverPartitions",
-            "RenamePartitions",
-            "RepairTable",
-            "RepairTableCommand",
-            "SetTableLocation",
-        ),
+        """
+        AddPartitions AlterTableAddPartitionCommand AlterTableDropPartitionCommand
+        AlterTableRenamePartitionCommand AlterTableSetLocationCommand AlterTableSetLocationDeltaCommand
+        DropPartitions RecoverPartitions RenamePartitions RepairTable RepairTableCommand SetTableLocation
+        """.split(),
         _moves_nothing("Changes the files of a table or a partition.", Change.ALTERED),
     ),
     **dict.fromkeys(
@@ -185,110 +158,57 @@ COMMANDS: dict[str, NodeReader] = {
         _moves_nothing("Renames a table; its rows are unchanged.", Change.RENAMED),
     ),
     **dict.fromkeys(
-        (
-            "AddColumns",
-            "AlterColumn",
-            "AlterColumns",
-            "AlterTableAddColumnsCommand",
-            "AlterTableChangeColumnCommand",
-            "DropColumns",
-            "RenameColumn",
-            "ReplaceColumns",
-        ),
+        """
+        AddColumns AlterColumn AlterColumns AlterTableAddColumnsCommand AlterTableChangeColumnCommand
+        DropColumns RenameColumn ReplaceColumns
+        """.split(),
         _moves_nothing("Changes a table's columns.", Change.ALTERED),
     ),
     **dict.fromkeys(
-        (
-            "AddCheckConstraint",
-            "AddConstraint",
-            "AlterTableChangeColumnCommentsCommand",
-            "AlterTableClusterBy",
-            "AlterTableCollation",
-            "AlterTableSerDePropertiesCommand",
-            "AlterTableSetPropertiesCommand",
-            "AlterTableUnsetPropertiesCommand",
-            "CommentOnTable",
-            "CreateIndex",
-            "DropConstraint",
-            "DropIndex",
-            "SetTableProperties",
-            "SetTableSerDeProperties",
-            "UnsetTableProperties",
-        ),
+        """
+        AddCheckConstraint AddConstraint AlterTableChangeColumnCommentsCommand AlterTableClusterBy
+        AlterTableCollation AlterTableSerDePropertiesCommand AlterTableSetPropertiesCommand
+        AlterTableUnsetPropertiesCommand CommentOnTable CreateIndex DropConstraint DropIndex
+        SetTableProperties SetTableSerDeProperties UnsetTableProperties
+        """.split(),
         _moves_nothing("Changes a table's constraints or properties, and no rows."),
     ),
     **dict.fromkeys(
-        (
-            "AlterViewAs",
-            "AlterViewSchemaBinding",
-            "AlterViewSchemaBindingCommand",
-            "CreateIcebergView",
-            "CreateMetricView",
-            "CreateMetricViewCommand",
-            "CreateTempViewUsing",
-            "CreateView",
-            "DropIcebergView",
-            "DropTempViewCommand",
-            "DropView",
-            "SetViewProperties",
-            "UnsetViewProperties",
-        ),
+        """
+        AlterViewAs AlterViewSchemaBinding AlterViewSchemaBindingCommand CreateIcebergView CreateMetricView
+        CreateMetricViewCommand CreateTempViewUsing CreateView DropIcebergView DropTempViewCommand DropView
+        SetViewProperties UnsetViewProperties
+        """.split(),
         _moves_nothing("Defines or drops a view; its query is read where the view is used."),
     ),
     **dict.fromkeys(("AlterViewAsCommand", "CreateViewCommand"), _view),
     **dict.fromkeys(
-        (
-            "CloseCursor",
-            "CreateFunction",
-            "CreateFunctionCommand",
-            "CreateSQLFunctionCommand",
-            "CreateUserDefinedFunction",
-            "DeclareCursor",
-            "DropFunction",
-            "DropFunctionCommand",
-            "DropVariable",
-            "OpenCursor",
-            "RefreshFunction",
-            "RefreshFunctionCommand",
-        ),
+        """
+        CloseCursor CreateFunction CreateFunctionCommand CreateSQLFunctionCommand CreateUserDefinedFunction
+        DeclareCursor DropFunction DropFunctionCommand DropVariable OpenCursor RefreshFunction
+        RefreshFunctionCommand
+        """.split(),
         _moves_nothing(
             "Defines or drops a function or a cursor, or drops a variable; it is read where it is used."
         ),
     ),
     **dict.fromkeys(
-        (
-            "AlterDatabasePropertiesCommand",
-            "AlterDatabaseSetLocationCommand",
-            "CommentOnNamespace",
-            "CreateDatabaseCommand",
-            "CreateNamespace",
-            "SetNamespaceCollationCommand",
-            "SetNamespaceLocation",
-            "SetNamespaceProperties",
-            "UnsetNamespacePropertiesCommand",
-        ),
+        """
+        AlterDatabasePropertiesCommand AlterDatabaseSetLocationCommand CommentOnNamespace
+        CreateDatabaseCommand CreateNamespace SetNamespaceCollationCommand SetNamespaceLocation
+        SetNamespaceProperties UnsetNamespacePropertiesCommand
+        """.split(),
         _moves_nothing("Defines or changes a database."),
     ),
     **dict.fromkeys(
-        (
-            "CacheTable",
-            "CacheTableAsSelect",
-            "ClearCacheCommand",
-            "RefreshResource",
-            "RefreshTable",
-            "RefreshTableCommand",
-            "UncacheTable",
-        ),
+        """
+        CacheTable CacheTableAsSelect ClearCacheCommand RefreshResource RefreshTable RefreshTableCommand
+        UncacheTable
+        """.split(),
         _moves_nothing("Changes Spark's cache; cached rows are read where they are used."),
     ),
     **dict.fromkeys(
-        (
-            "AnalyzeColumn",
-            "AnalyzeTable",
-            "AnalyzeTableCommand",
-            "AnalyzeTables",
-            "AnalyzeTablesCommand",
-        ),
+        ("AnalyzeColumn", "AnalyzeTable", "AnalyzeTableCommand", "AnalyzeTables", "AnalyzeTablesCommand"),
         _moves_nothing("Statistics for the optimizer; Spark counts rows in separate executions."),
     ),
     **dict.fromkeys(
@@ -297,131 +217,57 @@ COMMANDS: dict[str, NodeReader] = {
     ),
     "LoadDataCommand": _moves_nothing("Moves files into a table.", Change.LOADED),
     **dict.fromkeys(
-        (
-            "DescribeColumn",
-            "DescribeColumnCommand",
-            "DescribeDatabaseCommand",
-            "DescribeFunction",
-            "DescribeFunctionCommand",
-            "DescribeNamespace",
-            "DescribeProcedureCommand",
-            "DescribeQueryCommand",
-            "DescribeRelation",
-            "DescribeRelationJsonCommand",
-            "DescribeTableCommand",
-            "DescribeTablePartition",
-            "ExplainCommand",
-            "ListArchivesCommand",
-            "ListFilesCommand",
-            "ListJarsCommand",
-            "ShowCatalogsCommand",
-            "ShowCollationsCommand",
-            "ShowColumns",
-            "ShowColumnsCommand",
-            "ShowCreateTable",
-            "ShowCreateTableAsSerdeCommand",
-            "ShowCreateTableCommand",
-            "ShowCurrentNamespaceCommand",
-            "ShowFunctions",
-            "ShowFunctionsCommand",
-            "ShowNamespaces",
-            "ShowNamespacesCommand",
-            "ShowPartitions",
-            "ShowPartitionsCommand",
-            "ShowPartitionsJsonCommand",
-            "ShowProceduresCommand",
-            "ShowTableExtended",
-            "ShowTablePartition",
-            "ShowTableProperties",
-            "ShowTablePropertiesCommand",
-            "ShowTables",
-            "ShowTablesCommand",
-            "ShowTablesExtended",
-            "ShowTablesJsonCommand",
-            "ShowViews",
-            "ShowViewsCommand",
-            "StreamingExplainCommand",
-        ),
+        """
+        DescribeColumn DescribeColumnCommand DescribeDatabaseCommand DescribeFunction DescribeFunctionCommand
+        DescribeNamespace DescribeProcedureCommand DescribeQueryCommand DescribeRelation
+        DescribeRelationJsonCommand DescribeTableCommand DescribeTablePartition ExplainCommand
+        ListArchivesCommand ListFilesCommand ListJarsCommand ShowCatalogsCommand ShowCollationsCommand
+        ShowColumns ShowColumnsCommand ShowCreateTable ShowCreateTableAsSerdeCommand ShowCreateTableCommand
+        ShowCurrentNamespaceCommand ShowFunctions ShowFunctionsCommand ShowNamespaces ShowNamespacesCommand
+        ShowPartitions ShowPartitionsCommand ShowPartitionsJsonCommand ShowProceduresCommand ShowTableExtended
+        ShowTablePartition ShowTableProperties ShowTablePropertiesCommand ShowTables ShowTablesCommand
+        ShowTablesExtended ShowTablesJsonCommand ShowViews ShowViewsCommand StreamingExplainCommand
+        """.split(),
         _moves_nothing("Shows the content of the catalog or the session, or how a query would run."),
     ),
     **dict.fromkeys(
-        (
-            "AddArchivesCommand",
-            "AddFilesCommand",
-            "AddJarsCommand",
-            "NoopCommand",
-            "ResetCommand",
-            "SetCatalogAndNamespace",
-            "SetCatalogCommand",
-            "SetCommand",
-            "SetNamespaceCommand",
-            "SetPathCommand",
-        ),
+        """
+        AddArchivesCommand AddFilesCommand AddJarsCommand NoopCommand ResetCommand SetCatalogAndNamespace
+        SetCatalogCommand SetCommand SetNamespaceCommand SetPathCommand
+        """.split(),
         _moves_nothing("Changes the session, or nothing."),
     ),
     **dict.fromkeys(
-        (
-            "DeleteFromTableWithFilters",
-            "LoadData",
-            "MergeIntoTable",
-            "UpdateTable",
-        ),
+        ("DeleteFromTableWithFilters", "LoadData", "MergeIntoTable", "UpdateTable"),
         _unrecorded("the rows of its table that it changes, and their sources, are not read"),
     ),
     "TruncatePartition": _unrecorded("the partition of its table that it empties is not read"),
     **dict.fromkeys(("CloneTableCommand", "RestoreTableCommand"), _copy),
     "CreateDeltaTableCommand": _create_delta,
     **dict.fromkeys(
-        (
-            "AddPartitionField",
-            "AlterColumnSyncIdentity",
-            "AlterTableAddColumnsDeltaCommand",
-            "AlterTableAddConstraint",
-            "AlterTableAddConstraintDeltaCommand",
-            "AlterTableChangeColumnDeltaCommand",
-            "AlterTableClusterByDeltaCommand",
-            "AlterTableDropColumnsDeltaCommand",
-            "AlterTableDropConstraint",
-            "AlterTableDropConstraintDeltaCommand",
-            "AlterTableDropFeature",
-            "AlterTableDropFeatureDeltaCommand",
-            "AlterTableReplaceColumnsDeltaCommand",
-            "AlterTableSetPropertiesDeltaCommand",
-            "AlterTableUnsetPropertiesDeltaCommand",
-            "CreateOrReplaceBranch",
-            "CreateOrReplaceTag",
-            "DropBranch",
-            "DropIdentifierFields",
-            "DropPartitionField",
-            "DropTag",
-            "ReplacePartitionField",
-            "SetIdentifierFields",
-            "SetWriteDistributionAndOrdering",
-        ),
+        """
+        AddPartitionField AlterColumnSyncIdentity AlterTableAddColumnsDeltaCommand AlterTableAddConstraint
+        AlterTableAddConstraintDeltaCommand AlterTableChangeColumnDeltaCommand AlterTableClusterByDeltaCommand
+        AlterTableDropColumnsDeltaCommand AlterTableDropConstraint AlterTableDropConstraintDeltaCommand
+        AlterTableDropFeature AlterTableDropFeatureDeltaCommand AlterTableReplaceColumnsDeltaCommand
+        AlterTableSetPropertiesDeltaCommand AlterTableUnsetPropertiesDeltaCommand CreateOrReplaceBranch
+        CreateOrReplaceTag DropBranch DropIdentifierFields DropPartitionField DropTag ReplacePartitionField
+        SetIdentifierFields SetWriteDistributionAndOrdering
+        """.split(),
         _moves_nothing("Changes a table's metadata, its branches and tags for example, and no rows."),
     ),
     **dict.fromkeys(
-        (
-            "ConvertToDeltaCommand",
-            "DeltaGenerateCommand",
-            "DeltaReorgTable",
-            "DeltaReorgTableCommand",
-            "OptimizeTableCommand",
-            "RowTrackingBackfillCommand",
-            "RowTrackingUnBackfillCommand",
-            "VacuumTableCommand",
-        ),
+        """
+        ConvertToDeltaCommand DeltaGenerateCommand DeltaReorgTable DeltaReorgTableCommand OptimizeTableCommand
+        RowTrackingBackfillCommand RowTrackingUnBackfillCommand VacuumTableCommand
+        """.split(),
         _moves_nothing("Writes the same rows to other files, or drops files of old versions."),
     ),
     **dict.fromkeys(
-        (
-            "DescribeDeltaDetailCommand",
-            "DescribeDeltaHistory",
-            "DescribeDeltaHistoryCommand",
-            "ShowDeltaPartitionsCommand",
-            "ShowDeltaTableColumnsCommand",
-            "ShowIcebergViews",
-        ),
+        """
+        DescribeDeltaDetailCommand DescribeDeltaHistory DescribeDeltaHistoryCommand ShowDeltaPartitionsCommand
+        ShowDeltaTableColumnsCommand ShowIcebergViews
+        """.split(),
         _moves_nothing("Shows a table's metadata."),
     ),
     "Call": _unrecorded("the reads and writes of a procedure of a catalog are not recorded"),

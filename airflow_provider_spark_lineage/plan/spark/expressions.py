@@ -5,9 +5,8 @@ An expression without a row is a TRANSFORMATION of its children.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
@@ -41,6 +40,8 @@ from airflow_provider_spark_lineage.plan.steps import (
     VALUE,
     WINDOW,
     Steps,
+    composed,
+    ordered,
 )
 from airflow_provider_spark_lineage.records.plan_json import Tree, is_plan, simple_name
 
@@ -116,63 +117,30 @@ def _case_when(tree: Tree, position: int) -> list[Steps]:
 
 
 EXPRESSIONS: dict[str, Rule] = {
-    # The value, unchanged.
-    "Alias": _all(SAME),
-    "SortOrder": _all(SAME),
-    "KnownNullable": _all(SAME),
-    "KnownNotNull": _all(SAME),
-    "NormalizeNaNAndZero": _all(SAME),
-    "KnownNotContainsNull": _all(SAME),
-    "KnownFloatingPointNormalized": _all(SAME),
-    "AssertNotNull": _all(SAME),
-    "CheckOverflowInTableInsert": _all(SAME),
-    "UpCast": _all(SAME),
-    "TryEval": _all(SAME),
-    "NamedArgumentExpression": _all(SAME),
-    "PipeExpression": _all(SAME),
-    "Measure": _all(SAME),
+    # The value, unchanged. SQLScalarFunction is the body of an SQL function, which contains its arguments;
+    # TranspiledPythonUDF is a Python function that Spark can write as expressions: the function, and these.
+    **dict.fromkeys(
+        """
+        Alias SortOrder KnownNullable KnownNotNull NormalizeNaNAndZero KnownNotContainsNull
+        KnownFloatingPointNormalized AssertNotNull CheckOverflowInTableInsert UpCast TryEval
+        NamedArgumentExpression PipeExpression Measure With CommonExpressionDef SQLScalarFunction
+        TranspiledPythonUDF
+        """.split(),
+        _all(SAME),
+    ),
     "Collate": _first_then(SAME, NOTHING),
-    "With": _all(SAME),
-    "CommonExpressionDef": _all(SAME),
-    # The body of an SQL function, which contains its arguments.
-    "SQLScalarFunction": _all(SAME),
-    # A Python function that Spark can write as expressions: the function, and the expressions.
-    "TranspiledPythonUDF": _all(SAME),
     # When Spark runs, it replaces these by other expressions, which are their only child.
     **dict.fromkeys(
-        (
-            "AssertTrue",
-            "Between",
-            "DatetimeSub",
-            "Decode",
-            "EqualNull",
-            "Extract",
-            "NullIf",
-            "NullIfZero",
-            "Nvl",
-            "Nvl2",
-            "StringTrimBoth",
-            "TryAdd",
-            "TryAesDecrypt",
-            "TryDivide",
-            "TryElementAt",
-            "TryMakeInterval",
-            "TryMakeTimestamp",
-            "TryMakeTimestampFromDateTime",
-            "TryMod",
-            "TryMultiply",
-            "TryParseUrl",
-            "TryReflect",
-            "TrySubtract",
-            "TryToBinary",
-            "TryUrlDecode",
-            "ZeroIfNull",
-        ),
+        """
+        AssertTrue Between DatetimeSub Decode EqualNull Extract NullIf NullIfZero Nvl Nvl2 StringTrimBoth
+        TryAdd TryAesDecrypt TryDivide TryElementAt TryMakeInterval TryMakeTimestamp
+        TryMakeTimestampFromDateTime TryMod TryMultiply TryParseUrl TryReflect TrySubtract TryToBinary
+        TryUrlDecode ZeroIfNull
+        """.split(),
         _all(SAME),
     ),
     # The type of a column, independent of its values.
-    "TypeOf": _all(NOTHING),
-    "Collation": _all(NOTHING),
+    **dict.fromkeys(("TypeOf", "Collation"), _all(NOTHING)),
     "Cast": _cast,
     # Tests, and the values that they choose from.
     "If": _if,
@@ -183,51 +151,30 @@ EXPRESSIONS: dict[str, Rule] = {
     "NaNvl": _first_then(TESTED_AND_CHOSEN, VALUE),
     # Aggregates; FILTER (WHERE ...) is the second child.
     "AggregateExpression": _first_then(AGGREGATED, FILTER),
-    "Count": _all(COUNTED),
-    "CountIf": _all(COUNTED),
-    "HyperLogLogPlusPlus": _all(COUNTED),
-    "RegrCount": _all(COUNTED),
+    **dict.fromkeys(("Count", "CountIf", "HyperLogLogPlusPlus", "RegrCount"), _all(COUNTED)),
     # Sketches store hashes; a tuple sketch also stores sums of its second argument.
-    "CountMinSketchAgg": _all(COUNTED),
-    "HllSketchAgg": _all(COUNTED),
-    "ThetaSketchAgg": _all(COUNTED),
-    "TupleSketchAggDouble": _first_then(COUNTED, AGGREGATED),
-    "TupleSketchAggInteger": _first_then(COUNTED, AGGREGATED),
+    **dict.fromkeys(("CountMinSketchAgg", "HllSketchAgg", "ThetaSketchAgg"), _all(COUNTED)),
+    **dict.fromkeys(("TupleSketchAggDouble", "TupleSketchAggInteger"), _first_then(COUNTED, AGGREGATED)),
     # The text and its delimiter; WITHIN GROUP (ORDER BY ...) follows.
     "ListAgg": _first_then(VALUE, SORT, number=2),
-    "MaxBy": _first_then(VALUE, TESTED),
-    "MinBy": _first_then(VALUE, TESTED),
-    "MaxMinByK": _first_then(VALUE, TESTED),
+    **dict.fromkeys(("MaxBy", "MinBy", "MaxMinByK"), _first_then(VALUE, TESTED)),
     "PivotFirst": _first_then(TESTED, VALUE),
     # Windows: the function's argument is the value; the specification decides which rows it covers.
     "WindowExpression": _first_then(SAME, WINDOW),
-    "WindowSpecDefinition": _all(WINDOW),
-    "Rank": _all(WINDOW),
-    "DenseRank": _all(WINDOW),
-    "PercentRank": _all(WINDOW),
+    **dict.fromkeys(("WindowSpecDefinition", "Rank", "DenseRank", "PercentRank"), _all(WINDOW)),
     # The value cannot be read back from the result.
     **dict.fromkeys(
-        (
-            "Md5",
-            "Sha1",
-            "Sha2",
-            "Crc32",
-            "Murmur3Hash",
-            "CollationAwareMurmur3Hash",
-            "XxHash64",
-            "CollationAwareXxHash64",
-            "HiveHash",
-            "Hmac",
-            "Mask",
-        ),
+        """
+        Md5 Sha1 Sha2 Crc32 Murmur3Hash CollationAwareMurmur3Hash XxHash64 CollationAwareXxHash64 HiveHash
+        Hmac Mask
+        """.split(),
         _all(MASKED),
     ),
     # The children of a subquery are its outer references, which are read inside its plan.
-    "ScalarSubquery": _all(NOTHING),
-    "Exists": _all(NOTHING),
-    "ListQuery": _all(NOTHING),
-    "LateralSubquery": _all(NOTHING),
-    "FunctionTableSubqueryArgumentExpression": _all(NOTHING),
+    **dict.fromkeys(
+        "ScalarSubquery Exists ListQuery LateralSubquery FunctionTableSubqueryArgumentExpression".split(),
+        _all(NOTHING),
+    ),
 }
 """Simple class name -> rule. All other expressions, also Python UDFs, transform their children."""
 
@@ -236,15 +183,6 @@ def _default(tree: Tree, position: int) -> list[Steps]:
     """Return the steps of a class without a row: identity if Spark replaces it by its child (NVL)."""
     replaced = isinstance(tree[position].get("replacement"), int)
     return [SAME if replaced else VALUE] * _count(tree, position)
-
-
-_VALUE_OF_SUBQUERY: dict[str, Steps] = {"ScalarSubquery": SAME}
-"""How a subquery's column acts on the expression around it; IN and EXISTS transform."""
-
-
-@lru_cache(maxsize=4096)
-def _composed(context: Steps, steps: Steps) -> Steps:
-    return frozenset(outer.after(inner) for outer in context for inner in steps)
 
 
 @dataclass
@@ -340,8 +278,8 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting:
             else:
                 subqueries.extend(_subqueries(node, steps_here, read_plan))
             steps = EXPRESSIONS.get(name, _default)(nodes, position)
-            contexts.extend(_composed(steps_here, step) for step in reversed(steps))
-    whole = union((Expression(_sorted(uses), tuple(subqueries)), *separate))
+            contexts.extend(composed(steps_here, step) for step in reversed(steps))
+    whole = union((Expression(ordered(uses), tuple(subqueries)), *separate))
     parts = parts_of(tree, _rule, read) if nesting < _MAX_NESTING else ()
     # `unbound` are variables of lambdas whose function has no row in `FUNCTIONS`.
     return substituted(replace(whole, parts=parts), unbound)
@@ -366,14 +304,10 @@ def _subqueries(
     for value in node.values():
         if is_plan(value):
             plan = read_plan(value)
-            steps = _composed(outer, _VALUE_OF_SUBQUERY.get(name, VALUE))
+            steps = composed(outer, SAME if name == "ScalarSubquery" else VALUE)
             yield from (Subquery(plan, step, name != "Exists") for step in steps)
 
 
 def _rule(tree: Tree, position: int) -> list[Steps]:
     """Return the steps of each child of an expression."""
     return EXPRESSIONS.get(simple_name(tree[position]["class"]), _default)(tree, position)
-
-
-def _sorted(uses: Iterable[tuple[int, Transformation]]) -> tuple[tuple[int, Transformation], ...]:
-    return tuple(sorted(uses, key=lambda use: (use[0], use[1].kind.order, use[1].masking)))

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from airflow_provider_spark_lineage.plan.algebra import Expression, Kind, Member, Transformation, union
+from airflow_provider_spark_lineage.plan.algebra import Expression, Member, union
 from airflow_provider_spark_lineage.plan.spark.tree import children
+from airflow_provider_spark_lineage.plan.steps import TESTED, VALUE
 from airflow_provider_spark_lineage.records.plan_json import Tree
 
 Read = Callable[[Tree], Expression]
@@ -30,26 +31,22 @@ OWN_KEY = -3
 ACCUMULATOR = -4
 """A variable that is the accumulated value of an aggregate."""
 
-_NOTHING = frozenset({INDEX, OWN_KEY})
 _MAX_STEPS = 8
 """Maximum iterations until the fields of an accumulator are stable; after that they are merged."""
 
-_STEP = Transformation(Kind.TRANSFORMATION)
-_VALUE = (_STEP,)
-_TESTED = (Transformation(Kind.CONDITIONAL),)
 
 Expressions = Sequence[Expression]
 
 
 def _last_result(arguments: Expressions, results: Expressions) -> Expression:
     """Return the result of the last lambda; only an aggregate has two lambdas."""
-    return results[-1].after(_VALUE)
+    return results[-1].after(VALUE)
 
 
 def _elements(arguments: Expressions, results: Expressions) -> Expression:
     """Return elements of the argument; the lambda decides which elements, or their order."""
-    elements = arguments[0].after(_VALUE)
-    tested = union(results).after(_TESTED)
+    elements = arguments[0].after(VALUE)
+    tested = union(results).after(TESTED)
     # The whole value already depends on all fields; each single field also depends on the tested fields.
     return replace(
         elements.influenced(_uses_not_in(elements, tested)),
@@ -60,12 +57,12 @@ def _elements(arguments: Expressions, results: Expressions) -> Expression:
 def _values(arguments: Expressions, results: Expressions) -> Expression:
     """Return the lambda's values under the keys of the arguments."""
     values = _last_result(arguments, results)
-    return replace(values.influenced(union(arguments).after(_VALUE)), parts=values.parts)
+    return replace(values.influenced(union(arguments).after(VALUE)), parts=values.parts)
 
 
 def _keys(arguments: Expressions, results: Expressions) -> Expression:
     """Return the argument's values under the lambda's keys."""
-    return arguments[0].after(_VALUE).influenced(_last_result(arguments, results))
+    return arguments[0].after(VALUE).influenced(_last_result(arguments, results))
 
 
 class HigherOrderFunction(NamedTuple):
@@ -109,7 +106,7 @@ def read_function(name: str, tree: Tree, read: Read) -> Expression:
         bound = dict(zip(ids, stand_for, strict=False))
         result = read(body)
         if row.result in (_last_result, _values):
-            result = _counted(result, bound)
+            result = _with_number(result, bound)
         sums = [id_ for id_, meaning in bound.items() if meaning == ACCUMULATOR]
         elements = {
             id_: _meaning_of(meaning, arguments) for id_, meaning in bound.items() if meaning != ACCUMULATOR
@@ -121,25 +118,26 @@ def read_function(name: str, tree: Tree, read: Read) -> Expression:
     return row.result(arguments, results)
 
 
-def _counted(result: Expression, bound: Mapping[int, int]) -> Expression:
+def _with_number(result: Expression, bound: Mapping[int, int]) -> Expression:
     """Add the elements if the lambda does not use them: the result still depends on their number."""
-    used = {bound[key] for key in _mentioned(result) if key in bound}
+    mentioned = {key for key, _ in result.uses} | {key for key, _, _ in result.field_uses}
+    used = {meaning for key, meaning in bound.items() if key in mentioned}
     # A use of a key or of an accumulator already depends on whole arguments.
     aside = {INDEX, KEY, ACCUMULATOR} if 0 in bound.values() else {INDEX, KEY}
     unused = [] if KEY in used else [key for key, meaning in bound.items() if meaning not in used | aside]
     return replace(
         result,
-        uses=(*result.uses, *((key, _STEP) for key in unused)),
-        parts=tuple(_counted(part, bound) for part in result.parts),
+        uses=(*result.uses, *((key, step) for key in unused for step in VALUE)),
+        parts=tuple(_with_number(part, bound) for part in result.parts),
     )
 
 
 def _summed(start: Expression, step: Expression, variable: int) -> Expression:
     """Return the accumulated value: repeat the step until it is stable, because it may mix the fields."""
-    sum_ = _distinct(start.after(_VALUE))
+    sum_ = _distinct(start.after(VALUE))
     for _ in range(_MAX_STEPS):
         last = sum_
-        sum_ = _distinct(union((last, substituted(step, {variable: last}).after(_VALUE))))
+        sum_ = _distinct(union((last, substituted(step, {variable: last}).after(VALUE))))
         if sum_ == last:
             return sum_
     return replace(sum_, parts=())
@@ -176,7 +174,7 @@ def substituted(expression: Expression, meanings: Mapping[int, Expression]) -> E
 
 
 def _meaning_of(stands_for: int, arguments: Expressions) -> Expression:
-    if stands_for in _NOTHING:
+    if stands_for in (INDEX, OWN_KEY):
         return Expression()
     if stands_for == KEY:
         return replace(union(arguments), parts=())
@@ -209,7 +207,3 @@ def _distinct(expression: Expression) -> Expression:
         tuple(dict.fromkeys(expression.field_uses)),
         tuple(_distinct(part) for part in expression.parts),
     )
-
-
-def _mentioned(expression: Expression) -> set[int]:
-    return {key for key, _ in expression.uses} | {key for key, _, _ in expression.field_uses}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from airflow_provider_spark_lineage.plan.algebra import Derive, Kind, Node, Opaque
-from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, everything, same
+from airflow_provider_spark_lineage.plan.algebra import Derive, Kind, Node, Opaque, same
+from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, everything
 from airflow_provider_spark_lineage.plan.spark.tree import trees
 
 

@@ -10,8 +10,8 @@ from airflow_provider_spark_lineage.plan.algebra import Node, Plan
 from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS, JOBS
 from airflow_provider_spark_lineage.plan.spark.relational import NODES, RECURSION, unknown_node, unwritten
 from airflow_provider_spark_lineage.plan.spark.row_level import PLANS, restored
-from airflow_provider_spark_lineage.plan.spark.step import NodeReader, Step
-from airflow_provider_spark_lineage.plan.spark.tree import check, end_of, expanded
+from airflow_provider_spark_lineage.plan.spark.step import Step
+from airflow_provider_spark_lineage.plan.spark.tree import check, expanded, spans
 from airflow_provider_spark_lineage.records.plan_json import Tree, is_plan, simple_name
 
 ROWS = {**NODES, **COMMANDS}
@@ -67,10 +67,11 @@ class _PlanReader:
                 read_plan=self.read,
                 put=put,
                 target=targets[position],
-                root=position == 0,
+                is_root=position == 0,
                 above=tree[position - 1] if position and tree[position - 1]["num-children"] else {},
             )
-            pending.append(put(_row(name, spark_node)(step)))
+            row = ROWS.get(name) or JOBS.get(name, unknown_node)
+            pending.append(put((unwritten if "unwritten" in spark_node else row)(step)))
         return Plan(tuple(nodes), definitions)
 
     def _without_definitions(self, tree: Tree, definitions: dict[int, Plan]) -> Tree:
@@ -79,8 +80,7 @@ class _PlanReader:
         while position < len(tree):
             node = tree[position]
             if simple_name(node["class"]) == "WithCTE":
-                starts = _children(tree, position)
-                cuts = [(start, end_of(tree, start)) for i, start in enumerate(starts) if i != node["plan"]]
+                cuts = [span for i, span in enumerate(spans(tree, position)) if i != node["plan"]]
                 for start, end in cuts:
                     definitions[int(tree[start]["id"])] = self.read(tree[start:end])
                 for start, end in reversed(cuts):
@@ -88,12 +88,6 @@ class _PlanReader:
                 tree[position] = {**node, "num-children": 1}
             position += 1
         return tree
-
-
-def _row(name: str, node: dict[str, Any]) -> NodeReader:
-    if "unwritten" in node:
-        return unwritten
-    return ROWS.get(name) or JOBS.get(name, unknown_node)
 
 
 def _inlined(tree: Tree) -> Iterator[dict[str, Any]]:
@@ -119,19 +113,8 @@ def _without_recursions(tree: Tree) -> Tree:
     """
     for position in range(len(tree) - 1, -1, -1):
         if simple_name(tree[position]["class"]) == "UnionLoop" and tree[position]["num-children"] > 1:
-            start = _children(tree, position)[1]
-            end = end_of(tree, start)
-            part = tree[start:end]
+            start, end = spans(tree, position)[1]
+            recursion = tree[start:end]
             tree = tree[:start] + tree[end:]
-            tree[position] = {**tree[position], "num-children": 1, RECURSION: part}
+            tree[position] = {**tree[position], "num-children": 1, RECURSION: recursion}
     return tree
-
-
-def _children(tree: Tree, position: int) -> list[int]:
-    """Return the positions of a node's children in a pre-order node list."""
-    starts = []
-    start = position + 1
-    for _ in range(tree[position]["num-children"]):
-        starts.append(start)
-        start = end_of(tree, start)
-    return starts

@@ -18,6 +18,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Opaque,
     Reference,
     Scan,
+    same,
 )
 from airflow_provider_spark_lineage.plan.spark.generators import generate
 from airflow_provider_spark_lineage.plan.spark.programs import (
@@ -28,7 +29,7 @@ from airflow_provider_spark_lineage.plan.spark.programs import (
     python_udtf,
     typed_filter,
 )
-from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, everything, same
+from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, everything
 from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, trees
 from airflow_provider_spark_lineage.records.plan_json import simple_name
 
@@ -217,9 +218,9 @@ def _expand(step: Step) -> Node:
     return Derive(step.inputs, output, step.label, columns)
 
 
-def _combine(*, valued: int = -1, compared: bool = False) -> NodeReader:
+def _combine(*, compared: bool = False) -> NodeReader:
     def row(step: Step) -> Node:
-        return Combine(step.inputs, step.output(), step.label, valued=valued, compared=compared)
+        return Combine(step.inputs, step.output(), step.label, compared=compared)
 
     row.__doc__ = (
         "Values of the first input; JOIN by every column of all inputs."
@@ -280,7 +281,7 @@ def unknown_node(step: Step) -> Node:
             columns[column.id] = (
                 (step.read(tree),) if simple_name(tree[0]["class"]) == "Alias" else every_input
             )
-    if step.root and not step.all_outputs:
+    if step.is_root and not step.all_outputs:
         reason = f"{problem}: its reads and writes are not recorded"
         return Command((), tuple(added), step.label, relation=step.name, target=step.target, reason=reason)
     if not step.inputs:
@@ -319,18 +320,11 @@ NODES: dict[str, NodeReader] = {
     "LogicalRDD": _scan("output"),
     "ExternalRDD": _scan("outputObjAttr"),
     **dict.fromkeys(
-        (
-            "ResolvedIdentifier",
-            "ResolvedNamespace",
-            "ResolvedNonPersistentFunc",
-            "ResolvedPathBasedNonDeltaTable",
-            "ResolvedPersistentFunc",
-            "ResolvedPersistentView",
-            "ResolvedProcedure",
-            "ResolvedTable",
-            "ResolvedTempView",
-            "ResolvedV2View",
-        ),
+        """
+        ResolvedIdentifier ResolvedNamespace ResolvedNonPersistentFunc ResolvedPathBasedNonDeltaTable
+        ResolvedPersistentFunc ResolvedPersistentView ResolvedProcedure ResolvedTable ResolvedTempView
+        ResolvedV2View
+        """.split(),
         _argument,
     ),
     # One input.
@@ -357,33 +351,12 @@ NODES: dict[str, NodeReader] = {
     "ArrowEvalPythonUDTF": python_udtf,
     "BatchEvalPythonUDTF": python_udtf,
     **dict.fromkeys(
-        (
-            "SubqueryAlias",
-            "View",
-            "WithCTE",
-            "CTERelationDef",
-            "Subquery",
-            "GlobalLimit",
-            "LocalLimit",
-            "LimitAll",
-            "Tail",
-            "Offset",
-            "Sample",
-            "Repartition",
-            "RepartitionByExpression",
-            "RebalancePartitions",
-            "ResolvedHint",
-            "CollectMetrics",
-            "WriteFiles",
-            "WindowGroupLimit",
-            "ResolvedMetricView",
-            "DataFrameDropColumns",
-            "ReturnAnswer",
-            "PipeOperator",
-            "SQLFunctionNode",
-            "DeltaInvariantChecker",
-            "OrderAwareCoalesce",
-        ),
+        """
+        SubqueryAlias View WithCTE CTERelationDef Subquery GlobalLimit LocalLimit LimitAll Tail Offset Sample
+        Repartition RepartitionByExpression RebalancePartitions ResolvedHint CollectMetrics WriteFiles
+        WindowGroupLimit ResolvedMetricView DataFrameDropColumns ReturnAnswer PipeOperator SQLFunctionNode
+        DeltaInvariantChecker OrderAwareCoalesce
+        """.split(),
         _pass(),
     ),
     # Several inputs.
@@ -395,37 +368,20 @@ NODES: dict[str, NodeReader] = {
     "MultiResult": _last,
     "Union": _combine(),
     "SequentialStreamingUnion": _combine(),
-    "Intersect": _combine(valued=1, compared=True),
-    "Except": _combine(valued=1, compared=True),
+    "Intersect": _combine(compared=True),
+    "Except": _combine(compared=True),
     "CTERelationRef": _reference("cteId"),
     "UnionLoop": _loop,
     "UnionLoopRef": _reference("loopId"),
-    # Code over whole rows.
+    # Code over whole rows; the last line has functions over objects, the typed API of Scala and Java.
     **dict.fromkeys(
-        (
-            "MapInPandas",
-            "MapInArrow",
-            "PythonMapInArrow",
-            "FlatMapGroupsInPandas",
-            "FlatMapGroupsInArrow",
-            "FlatMapCoGroupsInPandas",
-            "FlatMapCoGroupsInArrow",
-            "FlatMapGroupsInPandasWithState",
-            "FlatMapGroupsInR",
-            "FlatMapGroupsInRWithArrow",
-            "MapPartitionsInR",
-            "MapPartitionsInRWithArrow",
-            "TransformWithStateInPandas",
-            "TransformWithStateInPySpark",
-            "ScriptTransformation",
-            # Functions over objects: the typed API of Scala and Java.
-            "CoGroup",
-            "FlatMapGroupsWithState",
-            "MapElements",
-            "MapGroups",
-            "MapPartitions",
-            "TransformWithState",
-        ),
+        """
+        MapInPandas MapInArrow PythonMapInArrow FlatMapGroupsInPandas FlatMapGroupsInArrow
+        FlatMapCoGroupsInPandas FlatMapCoGroupsInArrow FlatMapGroupsInPandasWithState FlatMapGroupsInR
+        FlatMapGroupsInRWithArrow MapPartitionsInR MapPartitionsInRWithArrow TransformWithStateInPandas
+        TransformWithStateInPySpark ScriptTransformation
+        CoGroup FlatMapGroupsWithState MapElements MapGroups MapPartitions TransformWithState
+        """.split(),
         opaque("output", "outputAttrs", "outputObjAttr"),
     ),
     "SerializeFromObject": opaque("serializer"),

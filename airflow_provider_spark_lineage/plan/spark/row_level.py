@@ -11,16 +11,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.algebra import (
-    Attribute,
-    Derive,
-    Expression,
-    Kind,
-    Node,
-    Transformation,
-    Write,
-)
-from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step, same
+from airflow_provider_spark_lineage.plan.algebra import Attribute, Derive, Expression, Kind, Node, Write, same
+from airflow_provider_spark_lineage.plan.spark.step import Columns, NodeReader, Step
 from airflow_provider_spark_lineage.plan.spark.tree import (
     attribute_of,
     attributes,
@@ -28,12 +20,11 @@ from airflow_provider_spark_lineage.plan.spark.tree import (
     trees,
     type_name,
 )
+from airflow_provider_spark_lineage.plan.steps import TESTED
 from airflow_provider_spark_lineage.records.plan_json import Tree, is_tree, simple_name
 
 PLANS = {"MergeIntoCommand": ("target", "source")}
 """Class -> fields of a command whose plans are its children."""
-
-_CONDITIONAL = Transformation(Kind.CONDITIONAL)
 
 _OPERATION = "__row_operation"
 """The column with Spark's operation on a row: update, delete, insert or copy."""
@@ -59,32 +50,26 @@ class _Clause:
     """New values of columns, by position in the table; None if the rows are deleted."""
 
 
-@dataclass(frozen=True)
-class _Change:
-    """All changes of one command to a table."""
-
-    changes: Sequence[Sequence[_Clause]]
-    """The clauses for each kind of earlier row: matched, and not matched by the source."""
-
-    inserts: Sequence[_Clause] = ()
-    influences: tuple[tuple[Kind, Expression], ...] = ()
-    """The expressions that decide whether a row is matched."""
-
-
 def _overwrite(
-    step: Step, table: Sequence[Attribute], change: _Change, before: Mapping[int, Attribute] | None = None
+    step: Step,
+    table: Sequence[Attribute],
+    changes: Sequence[Sequence[_Clause]],
+    *,
+    inserts: Sequence[_Clause] = (),
+    influences: tuple[tuple[Kind, Expression], ...] = (),
+    before: Mapping[int, Attribute] | None = None,
 ) -> Derive:
     """Return the rows of a table after its change.
 
-    `before` maps a position in the table to the input's column; without it they are the same columns.
+    - `changes`: the clauses for each kind of earlier row: matched, and not matched by the source.
+    - `influences`: the expressions that decide whether a row is matched.
+    - `before`: position in the table -> the input's column; without it they are the same columns.
     """
-    groups = [(clauses, False) for clauses in change.changes]
-    influences = change.influences
     columns: dict[int, list[Expression]] = {index: [] for index in range(len(table))}
     for index, column in (dict(enumerate(table)) if before is None else before).items():
-        if any(_stays(index, clauses) for clauses, _ in groups):
+        if any(_stays(index, clauses) for clauses in changes):
             columns[index].append(same(column))
-    for clauses, inserting in (*groups, (change.inserts, True)):
+    for clauses, inserting in (*((clauses, False) for clauses in changes), (inserts, True)):
         tests: list[Expression] = []
         for clause in clauses:
             # A clause applies to rows that the clauses before it did not match, so their tests count too.
@@ -95,7 +80,7 @@ def _overwrite(
             for index, value in (clause.values or {}).items():
                 columns[index].append(step.read(value))
                 if not inserting:
-                    columns[index].extend(test.after((_CONDITIONAL,)) for test in tests)
+                    columns[index].extend(test.after(TESTED) for test in tests)
     expressions: Columns = {column.id: tuple(columns[index]) for index, column in enumerate(table)}
     return Derive(step.inputs, tuple(table), step.label, expressions, tuple(dict.fromkeys(influences)))
 
@@ -131,23 +116,21 @@ def _write(step: Step, rows: Node) -> Node:
     return Write((step.put(rows),), (), step.label, relation=step.name, target=step.target)
 
 
+def _changed(step: Step, table: tuple[Attribute, ...], values: Mapping[int, Tree] | None) -> Node:
+    """Return the overwrite of the rows that the command's condition matches, by these values."""
+    clause = _Clause(condition_of(step.fields.get("condition")), values)
+    return _write(step, _overwrite(step, table, [[clause]]))
+
+
 def _update(step: Step) -> Node:
     """A table overwritten by itself: the command has the new value of each column."""
-    return _write(step, _updated(step, step.output(), step.fields.get("updateExpressions")))
-
-
-def _updated(step: Step, table: tuple[Attribute, ...], expressions: Any) -> Derive:
-    values = _assigned(trees(expressions), dict(enumerate(table)))
-    return _overwrite(step, table, _Change([[_Clause(condition_of(step.fields.get("condition")), values)]]))
+    values = _assigned(trees(step.fields.get("updateExpressions")), dict(enumerate(step.output())))
+    return _changed(step, step.output(), values)
 
 
 def _delete(step: Step) -> Node:
     """A table overwritten by the rows that a condition does not match."""
-    return _write(step, _deleted(step, step.output()))
-
-
-def _deleted(step: Step, table: tuple[Attribute, ...]) -> Derive:
-    return _overwrite(step, table, _Change([[_Clause(condition_of(step.fields.get("condition")), None)]]))
+    return _changed(step, step.output(), None)
 
 
 def _merge(step: Step) -> Node:
@@ -165,12 +148,11 @@ def _merge(step: Step) -> Node:
     def clauses(name: str) -> list[_Clause]:
         return [_delta_clause(tree, positions, before) for tree in step.fields.get(name) or ()]
 
-    change = _Change(
-        [clauses("matchedClauses"), clauses("notMatchedBySourceClauses")],
-        clauses("notMatchedClauses"),
-        step.influences(Kind.JOIN, "condition"),
-    )
-    return _write(step, _overwrite(step, table, change, before))
+    changes = [clauses("matchedClauses"), clauses("notMatchedBySourceClauses")]
+    influences = step.influences(Kind.JOIN, "condition")
+    inserts = clauses("notMatchedClauses")
+    rows = _overwrite(step, table, changes, inserts=inserts, influences=influences, before=before)
+    return _write(step, rows)
 
 
 def _delta_clause(tree: Tree, positions: Mapping[str, int], before: Mapping[int, Attribute]) -> _Clause:
@@ -203,7 +185,7 @@ def _merge_rows(step: Step) -> Node:
         return [_instruction(tree, output, before, table) for tree in step.fields.get(name) or ()]
 
     changes = [clauses("matchedInstructions"), clauses("notMatchedBySourceInstructions")]
-    return _overwrite(step, output, _Change(changes, clauses("notMatchedInstructions")), before)
+    return _overwrite(step, output, changes, inserts=clauses("notMatchedInstructions"), before=before)
 
 
 def _instruction(
@@ -227,9 +209,9 @@ def _rewritten(step: Step) -> Node:
     table = tuple(columns[name] for name in names if name in columns)
     if _UPDATES not in step.fields:
         return _write(step, Derive(step.inputs, table, step.label))
-    if step.fields[_UPDATES] is not None:
-        return _write(step, _updated(step, table, step.fields[_UPDATES]))
-    return _write(step, _deleted(step, table))
+    updates = step.fields[_UPDATES]
+    values = None if updates is None else _assigned(trees(updates), dict(enumerate(table)))
+    return _changed(step, table, values)
 
 
 def table_of(command: Mapping[str, Any]) -> tuple[Attribute, ...]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
-    IDENTITY,
     Attribute,
     Expression,
     Kind,
@@ -46,7 +45,7 @@ class Step:
     above: dict[str, Any]
     """The fields of the node above, if this is its first input; empty for the root."""
 
-    root: bool = False
+    is_root: bool = False
     """It is the root of its plan."""
 
     def output(self, index: int = 0) -> tuple[Attribute, ...]:
@@ -99,11 +98,6 @@ def everything(columns: tuple[Attribute, ...]) -> Expression:
     """Return an expression that uses every column as a value."""
     step = Transformation(Kind.TRANSFORMATION)
     return Expression(tuple((column.id, step) for column in columns))
-
-
-def same(column: Attribute) -> Expression:
-    """Return the expression of an unchanged column."""
-    return Expression(((column.id, IDENTITY),))
 
 
 NodeReader = Callable[[Step], Node]

@@ -12,7 +12,6 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
     Expression,
-    Kind,
     Member,
     Transformation,
     union,
@@ -20,6 +19,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
 )
 from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
 from airflow_provider_spark_lineage.plan.spark.tree import children, end_of
+from airflow_provider_spark_lineage.plan.steps import TESTED
 from airflow_provider_spark_lineage.records.plan_json import Tree, is_plan, is_tree, simple_name
 
 Rule = Callable[[Tree, int], Sequence[frozenset[Transformation]]]
@@ -35,42 +35,12 @@ _ATTRIBUTES = frozenset({"AttributeReference", "NamedLambdaVariable", "OuterRefe
 
 _STRUCT_CHILDREN: dict[str, Callable[[int], Sequence[int]]] = {
     **dict.fromkeys(
-        (
-            "AggregateExpression",
-            "Alias",
-            "ArrayCompact",
-            "ArrayFilter",
-            "ArrayRepeat",
-            "ArraySort",
-            "Cast",
-            "CollectList",
-            "ElementAt",
-            "Explode",
-            "First",
-            "Flatten",
-            "Get",
-            "GetArrayItem",
-            "GetMapValue",
-            "Inline",
-            "KnownNotNull",
-            "KnownNullable",
-            "Lag",
-            "LambdaFunction",
-            "Last",
-            "Lead",
-            "MapFilter",
-            "MapValues",
-            "MaxBy",
-            "MaxMinByK",
-            "MinBy",
-            "NthValue",
-            "PosExplode",
-            "Reverse",
-            "Shuffle",
-            "Slice",
-            "TransformKeys",
-            "WindowExpression",
-        ),
+        """
+        AggregateExpression Alias ArrayCompact ArrayFilter ArrayRepeat ArraySort Cast CollectList ElementAt
+        Explode First Flatten Get GetArrayItem GetMapValue Inline KnownNotNull KnownNullable Lag
+        LambdaFunction Last Lead MapFilter MapValues MaxBy MaxMinByK MinBy NthValue PosExplode Reverse Shuffle
+        Slice TransformKeys WindowExpression
+        """.split(),
         lambda count: (0,),
     ),
     **dict.fromkeys(
@@ -98,7 +68,10 @@ _ORDERING = frozenset({"ArrayMax", "ArrayMin", "Max", "Min", "SortArray"})
 """Classes that compare structs field by field: each field of the result depends on the fields before it."""
 
 _DISTINCT = frozenset({"ArrayDistinct", "CollectSet"})
-"""Classes that drop equal structs: the remaining values of a field depend on all other fields."""
+"""Classes that drop equal structs: the remaining values of a field depend on all other fields.
+
+So do the fields of `ArraysZip`: each has an array's elements, in the number of the longest array.
+"""
 
 _MAX_DEPTH = 8
 """Maximum nesting of these classes; each level reads its expressions again."""
@@ -143,12 +116,10 @@ def _is_struct(tree: Tree, depth: int = 0) -> bool:
         return bool(column) and depth < _MAX_DEPTH and _is_struct(column, depth + 1)
     indices = _struct_children(tree[0], name) if depth < _MAX_DEPTH else ()
     below = children(tree) if indices else []
-    return bool(indices) and all(_is_null(below[i]) or _is_struct(below[i], depth + 1) for i in indices)
-
-
-def _is_null(tree: Tree) -> bool:
-    """Return whether a tree is a literal, which can only be null in place of a struct."""
-    return simple_name(tree[0]["class"]) == "Literal"
+    # In place of a struct, a literal can only be null.
+    return bool(indices) and all(
+        simple_name(below[i][0]["class"]) == "Literal" or _is_struct(below[i], depth + 1) for i in indices
+    )
 
 
 def _struct_children(root: dict[str, Any], name: str) -> Sequence[int]:
@@ -182,7 +153,7 @@ def _parts(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
         return field.parts if field else ()
     values = [read(child).after(steps) for child, steps in zip(children(tree), rule(tree, 0), strict=True)]
     if name == "ArraysZip":
-        return _zipped(values)
+        return _compared(tuple(values), name)
     indices = _struct_children(root, name)
     others = union(value for index, value in enumerate(values) if index not in indices)
     structs = [values[index].parts for index in indices if values[index] != Expression()]
@@ -222,20 +193,13 @@ def _name_of(field: Expression) -> str:
 
 def _compared(parts: tuple[Expression, ...], name: str) -> tuple[Expression, ...]:
     """Add to each field the fields that the class compares before it returns the field."""
-    tested = [part.after((Transformation(Kind.CONDITIONAL),)) for part in parts]
+    tested = [part.after(TESTED) for part in parts]
     if name in _ORDERING:
         return tuple(part.influenced(union(tested[:index])) for index, part in enumerate(parts))
-    if name in _DISTINCT:
+    if name in _DISTINCT or name == "ArraysZip":
         others = (union((*tested[:index], *tested[index + 1 :])) for index in range(len(parts)))
         return tuple(part.influenced(other) for part, other in zip(parts, others, strict=True))
     return parts
-
-
-def _zipped(arrays: Sequence[Expression]) -> tuple[Expression, ...]:
-    """Return the fields of `ArraysZip`: each has an array's elements, in the number of the longest array."""
-    tested = [replace(array, parts=()).after((Transformation(Kind.CONDITIONAL),)) for array in arrays]
-    others = (union((*tested[:index], *tested[index + 1 :])) for index in range(len(arrays)))
-    return tuple(array.influenced(other) for array, other in zip(arrays, others, strict=True))
 
 
 def _updated_fields(tree: Tree, read: Read) -> tuple[Expression, ...]:
@@ -245,7 +209,7 @@ def _updated_fields(tree: Tree, read: Read) -> tuple[Expression, ...]:
     fields = [str(member["name"]).lower() for member in _fields(_type(struct))]
     members = list(zip(fields, whole.parts, strict=False))
     # UpdateFields of a null struct is null, so each new field depends on whether the struct is null.
-    tested = whole.after((Transformation(Kind.CONDITIONAL),))
+    tested = whole.after(TESTED)
     nullness = tested if struct[0].get("nullable", True) else Expression()
     for operation in operations if members else ():
         name = str(operation[0].get("name")).lower()

@@ -8,12 +8,7 @@ from typing import Any
 from airflow_provider_spark_lineage.plan.algebra import Attribute
 from airflow_provider_spark_lineage.records.plan_json import is_expression, simple_name
 
-_SIMPLE_TYPES = {
-    "long": "bigint",
-    "integer": "int",
-    "short": "smallint",
-    "byte": "tinyint",
-}
+_SIMPLE_TYPES = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 
 _AMBIGUOUS = re.compile("[:<>`]")
 
@@ -69,15 +64,19 @@ def trees(value: Any) -> list[list[dict[str, Any]]]:
     return expressions
 
 
+def spans(tree: list[dict[str, Any]], position: int = 0) -> list[tuple[int, int]]:
+    """Return where the trees below a node begin and end in a pre-order node list."""
+    places = []
+    end = position + 1
+    for _ in range(tree[position]["num-children"]):
+        start, end = end, end_of(tree, end)
+        places.append((start, end))
+    return places
+
+
 def children(tree: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """Return the trees below the root of a pre-order node list."""
-    below = []
-    start = 1
-    for _ in range(tree[0]["num-children"]):
-        end = end_of(tree, start)
-        below.append(tree[start:end])
-        start = end
-    return below
+    return [tree[start:end] for start, end in spans(tree)]
 
 
 def end_of(tree: list[dict[str, Any]], position: int) -> int:

@@ -16,17 +16,17 @@ from airflow_provider_spark_lineage.plan.database_sql.functions import Body
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import (
     Built,
-    Found,
     NodeContext,
+    PlanState,
     Relation,
-    told_types,
+    printed_types,
 )
 from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns, listed
 from airflow_provider_spark_lineage.plan.spark.explain.commands import COMMANDS
 from airflow_provider_spark_lineage.plan.spark.explain.facts import relation_facts
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.operators import logical
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.reads import loops_of, scans_of_operators
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.rows import PHYSICAL_ROWS
-from airflow_provider_spark_lineage.plan.spark.explain.formatted.scans import loops_of, scans_of_operators
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import is_formatted, split
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import UNREAD
 from airflow_provider_spark_lineage.plan.spark.explain.nodes import CLASSES, NODES, unknown
@@ -35,6 +35,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.row_level import NOT_IN_T
 from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     ANALYZED,
     OPTIMIZED,
+    PARSED,
     PHYSICAL,
     Drawn,
     UnreadableError,
@@ -84,36 +85,36 @@ def read_explain(
         return _of_formatted(text, settings or {}, inside, locations)
     parts = sections(text)
     if PHYSICAL not in parts or ANALYZED not in parts:
-        reason = "it was cut before its end" if parts else "it is not the extended text"
+        reason = "it was cut before its end" if text.startswith(PARSED) else "it is not the extended text"
         return Explained(problems=[f"Spark's explain text has no plan with columns: {reason}"])
     scans, kinds, reused = scans_of(parts[PHYSICAL])
     for other in inside:
         of_other = scans_of(sections(other).get(PHYSICAL, ""))
         scans.extend(of_other[0])
         kinds.update(of_other[1])
-    kinds = {**told_types([parts.get(ANALYZED, ""), parts.get(OPTIMIZED, "")]), **kinds}
+    kinds = {**printed_types([parts.get(ANALYZED, ""), parts.get(OPTIMIZED, "")]), **kinds}
     try:
         root = draw(_without_header(parts[ANALYZED]))
     except UnreadableError as error:
         return Explained(problems=[f"the analyzed plan could not be read: {error}"])
     if root.name == _RUNS_ANOTHER and inside:
         return Explained()
-    found = Found(Columns(kinds), settings or {}, is_analyzed=True)
-    found.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
-    found.columns.bodies = bodies or {}
-    found.columns.lost_ids.extend(_lost_ids(root))
-    found.views.update(_views(root))
-    found.streamed.update(
+    state = PlanState(Columns(kinds), settings or {}, is_analyzed=True)
+    state.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
+    state.columns.bodies = bodies or {}
+    state.columns.lost_ids.extend(_lost_ids(root))
+    state.views.update(_views(root))
+    state.streamed.update(
         id(node.children[0]) for node in root.below() if node.is_stream and len(node.children) == 1
     )
-    found.loops.extend(_loops(parts[PHYSICAL]))
-    tree = _read(root, found).tree
-    for name in found.foreign:
+    state.loops.extend(_loops(parts[PHYSICAL]))
+    tree = _read(root, state).tree
+    for name in state.foreign:
         # A function of Scala stays in the optimized plan; one that is written in SQL becomes its body.
         if f"{name}(" not in parts.get(OPTIMIZED, ""):
             what = f"the body of the function `{name}` is not in the text"
-            found.problems[f"{what}: its result is taken from its arguments"] = None
-    return _explained(tree, found, scans, reused)
+            state.problems[f"{what}: its result is taken from its arguments"] = None
+    return _explained(tree, state, scans, reused)
 
 
 def _of_formatted(
@@ -128,21 +129,21 @@ def _of_formatted(
             scans.extend(scans_of_operators(other, locations)[0])
     except UnreadableError as error:
         return Explained(problems=[f"the physical plan could not be read: {error}"])
-    found = Found(Columns(kinds), settings)
-    found.loops.extend(loops_of(formatted))
-    found.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
+    state = PlanState(Columns(kinds), settings)
+    state.loops.extend(loops_of(formatted))
+    state.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
     drawn, translation = logical(formatted, others)
-    found.problems.update(translation.problems)
-    found.is_unread |= translation.is_unread
-    return _explained(_read(drawn, found).tree, found, scans, {})
+    state.problems.update(translation.problems)
+    state.is_unread |= translation.is_unread
+    return _explained(_read(drawn, state).tree, state, scans, {})
 
 
-def _explained(tree: Tree, found: Found, scans: list[Scan], reused: Mapping[int, int]) -> Explained:
-    entries = relation_facts(found, scans, reused)
+def _explained(tree: Tree, state: PlanState, scans: list[Scan], reused: Mapping[int, int]) -> Explained:
+    entries = relation_facts(state, scans, reused)
     # If nothing writes the rows, their columns do not matter.
-    problems = list(found.problems) if found.targets or found.is_unread else []
-    facts = [*found.targets, *entries]
-    return Explained(_settled(tree), facts, problems, found.relations, list(found.problems))
+    problems = list(state.problems) if state.targets or state.is_unread else []
+    facts = [*state.targets, *entries]
+    return Explained(_settled(tree), facts, problems, state.relations, list(state.problems))
 
 
 def _without_header(section: str) -> str:
@@ -204,45 +205,43 @@ def _lost_ids(root: Drawn) -> list[int]:
     return [number for number in used if number not in defined]
 
 
-def _read(root: Drawn, found: Found) -> Built:
+def _read(root: Drawn, state: PlanState) -> Built:
     """Read a drawn tree from its leaves up: an expression is read after the columns below it."""
-    done: dict[int, Built] = {}
-    waiting = [(root, False)]
+    nodes, waiting = [], [root]
     while waiting:
-        node, ready = waiting.pop()
-        if not ready:
-            waiting.append((node, True))
-            # A subquery may refer to columns of the children, so these come first.
-            waiting.extend((below, False) for below in reversed((*node.children, *node.inner)))
-            continue
+        nodes.append(waiting.pop())
+        # A subquery may refer to columns of the children, so these come first when the list is reversed.
+        waiting.extend((*nodes[-1].children, *nodes[-1].inner))
+    done: dict[int, Built] = {}
+    for node in reversed(nodes):
         children = [done.pop(id(below)) for below in node.children]
         inner = [done.pop(id(below)) for below in node.inner]
-        done[id(node)] = _node(node, children, inner, found)
+        done[id(node)] = _node(node, children, inner, state)
     return done[id(root)]
 
 
-def _node(drawn: Drawn, children: list[Built], inner: list[Built], found: Found) -> Built:
-    place = NodeContext(drawn, CLASSES.get(drawn.name, drawn.name), drawn.arguments, children, inner, found)
+def _node(drawn: Drawn, children: list[Built], inner: list[Built], state: PlanState) -> Built:
+    place = NodeContext(drawn, CLASSES.get(drawn.name, drawn.name), drawn.arguments, children, inner, state)
     row = ROWS.get(drawn.name, unknown)
     if drawn.name.startswith(UNREAD):
         place.name = f"unread {drawn.name.removeprefix(UNREAD)}"
         place.problem("its details are not in the text: set spark.sql.ui.explainMode to extended")
-    found.columns.open |= row is unknown
+    state.columns.is_open |= row is unknown
     if row is unknown and (drawn.name in NOT_IN_TEXT or drawn.name in READERS):
         # Under its own class, fields that are not in the text would be read as empty.
         place.name = f"unread {place.name}"
-        found.is_unread = True
+        state.is_unread = True
         place.problem("its details are not in the text")
     try:
         built = row(place)
     except UnreadableError as error:
-        found.columns.open = True
+        state.columns.is_open = True
         place.problem(f"its text could not be read: {error}")
         place.name = f"unread {place.name}"
         built = unknown(place)
     if _FEWER.search(place.text):
         place.problem("its text was cut: set spark.sql.debug.maxToStringFields higher")
-    found.foreign.update(place.reader.foreign)
+    state.foreign.update(place.reader.foreign)
     for problem in place.reader.problems:
         place.problem(problem)
     return built
@@ -260,6 +259,6 @@ def _settled(value: Any) -> Any:
             settled[name] = _settled(item) if isinstance(item, list | dict) else item
         elif types.is_complete(item):
             settled[name] = item
-        elif types.has_fields(item):
+        elif types.field_names(item):
             settled[name] = {**item, "partial": True}
     return settled

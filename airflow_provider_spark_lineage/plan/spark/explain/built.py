@@ -45,7 +45,7 @@ class Relation:
 
 
 @dataclass
-class Found:
+class PlanState:
     """State shared by all nodes of one plan text."""
 
     columns: Columns
@@ -94,14 +94,19 @@ class NodeContext:
 
     children: list[Built]
     inner: list[Built]
-    found: Found
+    state: PlanState
     reader: Reader = field(init=False)
 
     def __post_init__(self) -> None:
-        kinds = self.found.columns.kinds
+        kinds = self.columns.kinds
         plans = [(plan.tree, kinds.get(plan.output[0]) if plan.output else None) for plan in self.inner]
-        inputs = self.below if self.found.is_analyzed else []
-        self.reader = Reader(self.text, self.found.columns, plans, inputs)
+        inputs = self.below if self.state.is_analyzed else []
+        self.reader = Reader(self.text, self.columns, plans, inputs)
+
+    @property
+    def columns(self) -> Columns:
+        """Return the columns of the text."""
+        return self.state.columns
 
     @property
     def below(self) -> list[int]:
@@ -122,13 +127,13 @@ class NodeContext:
         """Define the columns in the list at a position; return their ids and the position after it."""
         items, end = listed(self.text, position, separator)
         for expr_id, name, kind, big in items:
-            self.found.columns.define(expr_id, name, kind, big)
+            self.columns.define(expr_id, name, kind, big)
             self.reader.inputs[expr_id] = None
         return [item[0] for item in items], end
 
     def trees(self, ids: list[int]) -> list[Tree]:
         """Return references to columns."""
-        return [self.found.columns.tree(expr_id) for expr_id in ids]
+        return [self.columns.tree(expr_id) for expr_id in ids]
 
     def lists(self) -> list[list[int]]:
         """Return every list of columns among the arguments; new columns are defined."""
@@ -145,10 +150,10 @@ class NodeContext:
 
     def problem(self, sentence: str) -> None:
         """Add a problem with reading this node."""
-        self.found.problems[f"{self.name.removeprefix('unread ')}: {sentence}"] = None
+        self.state.problems[f"{self.name.removeprefix('unread ')}: {sentence}"] = None
 
 
-def told_types(texts: list[str]) -> dict[int, types.Type]:
+def printed_types(texts: list[str]) -> dict[int, types.Type]:
     """Return types from `name#1: int`, by column id."""
     types_by_id: dict[int, types.Type] = {}
     for text in texts:

@@ -28,94 +28,75 @@ class Value:
     end: int
     """Position after it."""
 
-    named: bool = False
+    is_column: bool = False
     """It is an unchanged column, and has the column's name."""
 
-    plain: bool = False
+    is_literal: bool = False
     """It is a literal."""
 
 
-@dataclass
-class Arguments:
-    """The arguments of a call."""
+def called(name: str, values: list[Value], texts: list[str], lambdas: list[Value], end: int) -> Value:
+    """Return the call of a function; `texts` is Spark's text of each value, `end` the position after it.
 
-    values: list[Value]
-    lambdas: list[Value]
-    """The values that are lambdas."""
-
-    texts: list[str]
-    """Spark's text of each value."""
-
-    @property
-    def trees(self) -> list[Tree]:
-        """Return the trees of all values."""
-        return [value.tree for value in self.values]
-
-    @property
-    def kinds(self) -> list[types.Type]:
-        """Return the types of all values."""
-        return [value.kind for value in self.values]
-
-
-def called(name: str, arguments: Arguments, end: int) -> Value:
-    """Return the call of a function; `end` is the position after it."""
-    trees, kinds = arguments.trees, arguments.kinds
+    `lambdas` are the values that are lambdas.
+    """
+    trees, kinds = [value.tree for value in values], [value.kind for value in values]
     class_name = CLASSES.get(name, "")
-    if name == "outer" and len(trees) == 1 and arguments.values[0].named:
+    if name == "outer" and len(trees) == 1 and values[0].is_column:
         tree = call("OuterReference", [])
         tree[0]["e"] = trees[0]
-        return replace(arguments.values[0], tree=tree, end=end)
+        return replace(values[0], tree=tree, end=end)
+    result: tuple[Tree, types.Type] | None = None
     if class_name in FUNCTIONS:
-        return _higher_order(class_name, arguments, end)
-    if class_name == "CreateNamedStruct":
-        return _struct(arguments, end)
-    if name == "arrays_zip":
-        return _zipped(arguments, end)
-    if name in REPLACED and len(trees) >= REPLACED[name][0]:
-        return Value(REPLACED[name][1](trees), types.common(kinds), end)
-    if name == "update_fields":
-        # The fields of its struct are not in the text.
-        return Value(call("Function", trees), types.closed(), end)
-    tree = call(class_name or "Function", trees)
-    if name in AGGREGATES:
-        tree = call("AggregateExpression", [tree])
-    return Value(tree, result_type(class_name, kinds), end)
+        result = _higher_order(class_name, values, lambdas)
+    elif class_name == "CreateNamedStruct":
+        result = _struct(values, texts)
+    elif name == "arrays_zip":
+        result = _zipped(values, texts)
+    elif name in REPLACED and len(trees) >= REPLACED[name][0]:
+        result = REPLACED[name][1](trees), types.common(kinds)
+    # The fields of the struct of `update_fields` are not in the text.
+    elif name != "update_fields":
+        tree = call(class_name or "Function", trees)
+        result = (
+            call("AggregateExpression", [tree]) if name in AGGREGATES else tree,
+            result_type(class_name, kinds),
+        )
+    tree, kind = result or (call("Function", trees), types.closed())
+    return Value(tree, kind, end)
 
 
-def _struct(arguments: Arguments, end: int) -> Value:
+def _struct(values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | None:
     """Return a struct from alternating names and values."""
-    values = arguments.values
     # A field may be named after its expression: `count(1)`.
-    if len(values) % 2 or any(MARK.search(name) for name in arguments.texts[::2]):
-        return Value(call("Function", arguments.trees), types.closed(), end)
+    if len(values) % 2 or any(MARK.search(name) for name in texts[::2]):
+        return None
     fields = [
-        {"name": name, "type": value.kind}
-        for name, value in zip(arguments.texts[::2], values[1::2], strict=True)
+        {"name": name, "type": value.kind} for name, value in zip(texts[::2], values[1::2], strict=True)
     ]
-    return Value(call("CreateNamedStruct", arguments.trees), {"type": "struct", "fields": fields}, end)
+    return call("CreateNamedStruct", [value.tree for value in values]), {"type": "struct", "fields": fields}
 
 
-def _zipped(arguments: Arguments, end: int) -> Value:
+def _zipped(values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | None:
     """Return an `arrays_zip`: Spark prints the names of the fields after the arrays."""
-    count = len(arguments.values) // 2
-    arrays, names = arguments.values[:count], arguments.values[count:]
-    if len(arrays) != len(names) or not all(name.plain for name in names):
-        return Value(call("Function", arguments.trees), types.closed(), end)
+    count = len(values) // 2
+    arrays, names = values[:count], values[count:]
+    if len(arrays) != len(names) or not all(name.is_literal for name in names):
+        return None
     fields = [
         {"name": name, "type": types.element(array.kind)}
-        for name, array in zip(arguments.texts[count:], arrays, strict=True)
+        for name, array in zip(texts[count:], arrays, strict=True)
     ]
     kind = {"type": "array", "elementType": {"type": "struct", "fields": fields}}
-    return Value(call("ArraysZip", [array.tree for array in arrays]), kind, end)
+    return call("ArraysZip", [array.tree for array in arrays]), kind
 
 
-def _higher_order(name: str, arguments: Arguments, end: int) -> Value:
-    lambdas = arguments.lambdas
-    values = arguments.values[: arguments.values.index(lambdas[0])] if lambdas else []
-    if len(lambdas) != len(FUNCTIONS[name].variables) or not values:
-        return Value(call("Function", arguments.trees), types.closed(), end)
-    tree = call(name, [value.tree for value in (*values, *lambdas)])
-    return Value(tree, type_of_function(name, values[0].kind, lambdas[-1].kind), end)
+def _higher_order(name: str, values: list[Value], lambdas: list[Value]) -> tuple[Tree, types.Type] | None:
+    arguments = values[: values.index(lambdas[0])] if lambdas else []
+    if len(lambdas) != len(FUNCTIONS[name].variables) or not arguments:
+        return None
+    tree = call(name, [value.tree for value in (*arguments, *lambdas)])
+    return tree, type_of_function(name, arguments[0].kind, lambdas[-1].kind)
 
 
 def meant(meaning: int, kinds: Sequence[types.Type]) -> types.Type:

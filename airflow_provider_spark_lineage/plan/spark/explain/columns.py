@@ -26,10 +26,10 @@ class Columns:
     def __init__(self, kinds: dict[int, types.Type] | None = None) -> None:
         self.names: dict[int, set[str]] = {}
         self.kinds: dict[int, types.Type] = {}
-        self._told = kinds or {}
+        self._printed = kinds or {}
         """Types by id from other places of the text."""
 
-        self.open = False
+        self.is_open = False
         """A node was not understood, and may define unknown columns."""
 
         self.lost_ids: list[int] = []
@@ -41,7 +41,7 @@ class Columns:
     def define(self, expr_id: int, name: str, kind: types.Type | None = None, big: bool = False) -> None:
         """Add a column; `big` if the text marks it as a bigint."""
         self.names.setdefault(expr_id, set()).add(name)
-        other_kind = "bigint" if big else self._told.get(expr_id)
+        other_kind = "bigint" if big else self._printed.get(expr_id)
         if kind is None or (other_kind is not None and not types.is_known(kind)):
             kind = other_kind
         if expr_id not in self.kinds or kind is not None:
@@ -49,16 +49,13 @@ class Columns:
 
     def tree(self, expr_id: int, name: str = "") -> Tree:
         """Return a reference to a column."""
-        node: dict[str, Any] = {
-            "class": EXPRESSION + "AttributeReference",
-            "num-children": 0,
-            "name": name or min(self.names.get(expr_id) or {""}),
-            "nullable": True,
-            "exprId": {"id": expr_id},
-        }
-        if expr_id in self.kinds:
-            node["dataType"] = self.kinds[expr_id]
-        return [node]
+        return reference(expr_id, name or min(self.names.get(expr_id) or {""}), self.kinds.get(expr_id))
+
+
+def reference(expr_id: int, name: str, kind: types.Type | None) -> Tree:
+    """Return the tree of a reference to a column."""
+    node = {"class": EXPRESSION + "AttributeReference", "num-children": 0, "name": name}
+    return [{**node, "exprId": {"id": expr_id}, **({} if kind is None else {"dataType": kind})}]
 
 
 class Marks:

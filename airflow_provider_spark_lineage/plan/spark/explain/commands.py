@@ -19,13 +19,13 @@ from airflow_provider_spark_lineage.plan.spark.explain.targets import (
 )
 from airflow_provider_spark_lineage.plan.spark.explain.writes import WRITES
 
-_NO_PLACE = "the location of its table is not in the text"
+NO_PLACE = "the location of its table is not in the text"
 
 
 def _on_table(place: NodeContext) -> Built:
     """`CreateDataSourceTableCommand `db`.`t`, false`: the text has the table's name, but not its location."""
     add(place, session_table(place))
-    place.problem(_NO_PLACE)
+    place.problem(NO_PLACE)
     return command(place)
 
 
@@ -38,7 +38,7 @@ def _on_named(place: NodeContext, facts: dict[str, Any], more: dict[str, Any]) -
     """Return a command on the table with these facts, which are empty if the text does not have its name."""
     add(place, {**facts, **more})
     if not facts:
-        place.problem(_NO_PLACE)
+        place.problem(NO_PLACE)
     return command(place)
 
 
@@ -72,7 +72,7 @@ def _drop_of_session(place: NodeContext) -> Built:
 def _drop_database(place: NodeContext) -> Built:
     cascade = re.search(r", (true|false)$", place.text)
     facts = {"cascade": True} if cascade and cascade[1] == "true" else {}
-    add(place, {**facts, **settings_facts(place.found.settings)})
+    add(place, {**facts, **settings_facts(place.state.settings)})
     return command(place)
 
 
@@ -104,7 +104,7 @@ def _view_columns(place: NodeContext) -> dict[str, Any]:
     if len(names) != len(output):
         place.problem("the names of the view's columns could not be read")
         return {}
-    kinds = (place.found.columns.kinds.get(column, types.unknown()) for column in output)
+    kinds = (place.columns.kinds.get(column, types.unknown()) for column in output)
     fields = [{"name": name, "type": kind} for name, kind in zip(names, kinds, strict=True)]
     return {"schema": json.dumps({"type": "struct", "fields": fields})}
 
@@ -134,37 +134,19 @@ COMMANDS: dict[str, NodeReader] = {
     "RenameTable": _rename,
     "SetVariable": _set_variable,
     **dict.fromkeys(
-        (
-            "AlterTableAddColumnsCommand",
-            "AlterTableAddPartitionCommand",
-            "AlterTableChangeColumnCommand",
-            "AlterTableDropPartitionCommand",
-            "AlterTableRenameCommand",
-            "AlterTableRenamePartitionCommand",
-            "AlterTableSetLocationCommand",
-            "AnalyzeColumnCommand",
-            "AnalyzePartitionCommand",
-            "CreateDataSourceTableCommand",
-            "CreateTableCommand",
-            "CreateTableLikeCommand",
-            "LoadDataCommand",
-            "RepairTableCommand",
-            "TruncateTableCommand",
-        ),
+        """
+        AlterTableAddColumnsCommand AlterTableAddPartitionCommand AlterTableChangeColumnCommand
+        AlterTableDropPartitionCommand AlterTableRenameCommand AlterTableRenamePartitionCommand
+        AlterTableSetLocationCommand AnalyzeColumnCommand AnalyzePartitionCommand CreateDataSourceTableCommand
+        CreateTableCommand CreateTableLikeCommand LoadDataCommand RepairTableCommand TruncateTableCommand
+        """.split(),
         _on_table,
     ),
     **dict.fromkeys(
-        (
-            "AddColumns",
-            "AlterColumn",
-            "AlterColumns",
-            "CreateTable",
-            "DropColumns",
-            "RenameColumn",
-            "ReplaceColumns",
-            "ReplaceTable",
-            "TruncateTable",
-        ),
+        """
+        AddColumns AlterColumn AlterColumns CreateTable DropColumns RenameColumn ReplaceColumns ReplaceTable
+        TruncateTable
+        """.split(),
         _on_resolved,
     ),
 }

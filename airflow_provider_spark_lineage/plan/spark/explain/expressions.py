@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
-from airflow_provider_spark_lineage.plan.spark.explain.calls import Arguments, Value, called, meant
+from airflow_provider_spark_lineage.plan.spark.explain.calls import Value, called, meant
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION, Columns, Marks
 from airflow_provider_spark_lineage.plan.spark.explain.functions import (
     CLASSES,
@@ -102,10 +102,7 @@ class Reader:
 
     def expression(self, position: int, stops: Stops) -> Value:
         """Read the expression that begins at a position."""
-        value = self._operand(position, stops)
-        while further := self._suffix(value, stops) or self._operator(value, stops):
-            value = further
-        return value
+        return self._continued(self._operand(position, stops), stops)
 
     def whole(self, position: int, stops: Stops) -> Value:
         """Read an expression; one of the stops must follow it."""
@@ -145,7 +142,7 @@ class Reader:
             if self._is_argument and expr_id not in self.inputs:
                 expr_id = self._renumbered(expr_id, name)
             tree = self.columns.tree(expr_id, name)
-            return Value(tree, self.columns.kinds[expr_id], mark.end(), named=True)
+            return Value(tree, self.columns.kinds[expr_id], mark.end(), is_column=True)
         for pattern, read in _FORMS:
             match = pattern.match(text, position)
             if not match:
@@ -163,7 +160,7 @@ class Reader:
         If a relation is read twice, Spark gives its columns new ids the second time, except in the original
         arguments of a replaced function (`RuntimeReplaceable`), which it prints. They are matched by name.
         """
-        if self.columns.open:
+        if self.columns.is_open:
             return expr_id
         same = [
             other
@@ -182,10 +179,10 @@ class Reader:
         if any(position <= start < end for start in self._subplans.starts):
             # A subquery is not a literal.
             raise self.unreadable(position)
-        if self.columns.open and _REFERENCE.search(self.text, position, end):
+        if self.columns.is_open and _REFERENCE.search(self.text, position, end):
             # It may be a column of a node that was not understood.
             raise self.unreadable(position)
-        return Value(literal(), types.LITERAL, end, plain=True)
+        return Value(literal(), types.LITERAL, end, is_literal=True)
 
     def _end_of_literal(self, position: int, stops: Stops, *, balanced: bool) -> int | None:
         text, depth = self.text, 0
@@ -216,8 +213,7 @@ class Reader:
                 value = replace(value, end=end)
             if not opened:
                 return value
-            while further := self._suffix(value, _IN_PARENTHESES) or self._operator(value, _IN_PARENTHESES):
-                value = further
+            value = self._continued(value, _IN_PARENTHESES)
 
     def _case(self, match: re.Match[str], stops: Stops) -> Value:
         branches: list[Tree] = []
@@ -244,13 +240,11 @@ class Reader:
         return Value(tree, types.common([chosen.kind, other.kind]), other.end)
 
     def _prefixed(self, match: re.Match[str], stops: Stops) -> Value:
-        value = self._operand(match.end(), stops)
-        while further := self._suffix(value, stops):
-            value = further
-        if value.plain:
+        value = self._with_suffixes(match.end(), stops)
+        if value.is_literal:
             raise self.unreadable(match.start())
         if match[0] == "distinct ":
-            return replace(value, named=False)
+            return replace(value, is_column=False)
         return Value(call("Operator", [value.tree]), types.whole(), value.end)
 
     def _cast(self, match: re.Match[str], stops: Stops) -> Value:
@@ -321,12 +315,12 @@ class Reader:
             queries = self._subplans.trees(match.start(), match.end())
             if body.queries == len(queries):
                 return Value(result_of(body, trees, queries), types.whole(), position)
-        if not is_known(name) and (body is not None or not all(value.plain for value in values)):
+        if not is_known(name) and (body is not None or not all(value.is_literal for value in values)):
             self.foreign[name] = None
             extra = self.subqueries(match.start(), match.end())
             return Value(call("Function", [*trees, *extra]), types.whole(), position)
         texts = [self.text[start : value.end] for start, value in zip(starts, values, strict=True)]
-        return called(name, Arguments(values, lambdas, texts), position)
+        return called(name, values, texts, lambdas, position)
 
     def _lambda(self, function: str, position: int, arguments: list[Value], number: int) -> Value:
         """Read a lambda, twice: its variables, with the arguments' types, are listed after its body."""
@@ -350,11 +344,23 @@ class Reader:
 
     # Suffixes that belong to an expression.
 
+    def _with_suffixes(self, position: int, stops: Stops) -> Value:
+        value = self._operand(position, stops)
+        while further := self._suffix(value, stops):
+            value = further
+        return value
+
+    def _continued(self, value: Value, stops: Stops) -> Value:
+        """Return an expression that begins with a value: with all suffixes and operators after it."""
+        while further := self._suffix(value, stops) or self._operator(value, stops):
+            value = further
+        return value
+
     def _suffix(self, value: Value, stops: Stops) -> Value | None:
         text, end = self.text, value.end
-        if text.startswith(".", end) and not value.plain:
+        if text.startswith(".", end) and not value.is_literal:
             return self._field(value)
-        if text.startswith("[", end) and not value.plain:
+        if text.startswith("[", end) and not value.is_literal:
             index = self.whole(end + 1, ("]",))
             kind = result_type("GetArrayItem", [value.kind])
             return Value(call("GetArrayItem", [value.tree, index.tree]), kind, index.end + 1)
@@ -397,9 +403,7 @@ class Reader:
         match = _OPERATOR.match(self.text, value.end)
         if not match:
             return None
-        other = self._operand(match.end(), stops)
-        while further := self._suffix(other, stops):
-            other = further
+        other = self._with_suffixes(match.end(), stops)
         return Value(call("Operator", [value.tree, other.tree]), types.whole(), other.end)
 
     def _field(self, value: Value) -> Value:
@@ -423,7 +427,7 @@ class Reader:
             return Value(call("Function", [value.tree]), types.closed(), end)
         tree = call("GetStructField", [value.tree])
         tree[0].update(ordinal=field[0], name=name)
-        return Value(tree, field[1], end, named=False)
+        return Value(tree, field[1], end, is_column=False)
 
 
 def _is(tree: Tree, name: str) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.spark.explain.built import Found, Relation
+from airflow_provider_spark_lineage.plan.spark.explain.built import PlanState, Relation
 from airflow_provider_spark_lineage.plan.spark.explain.physical import Scan, split_paths
 
 Facts = dict[str, Any]
@@ -65,10 +65,12 @@ def table_facts(name: str, settings: Mapping[str, str]) -> Facts:
     return {"table": parts, **settings_facts(settings)}
 
 
-def relation_facts(plan: Found, scans: Sequence[Scan], reused: Mapping[int, int]) -> list[dict[str, Any]]:
+def relation_facts(plan: PlanState, scans: Sequence[Scan], reused: Mapping[int, int]) -> list[dict[str, Any]]:
     """Return the entry of each relation that the text can name; complete targets that are the same table."""
     relations, settings = plan.relations, plan.settings
-    matched = {index: _scan_of(relation, scans, reused) for index, relation in enumerate(relations)}
+    matched = {
+        index: _agreed(_scans_with(relation, scans, reused)) for index, relation in enumerate(relations)
+    }
     by_name: dict[tuple[str, ...], list[Scan]] = {}
     for index, scan in matched.items():
         if scan:
@@ -91,20 +93,11 @@ def relation_facts(plan: Found, scans: Sequence[Scan], reused: Mapping[int, int]
         if facts and relation.output:
             entries.append({"node": relation.node, "expr_id": relation.output[0][0], "probed": facts})
         if relation.table and "delta_path" in facts:
-            _complete(plan.targets, relation.table, facts["delta_path"])
+            # Commands that change the table have no location in the text.
+            for target in plan.targets:
+                if ".".join(target["probed"].get("table") or ()) == relation.table:
+                    target["probed"].setdefault("delta_path", facts["delta_path"])
     return entries
-
-
-def _complete(targets: Sequence[dict[str, Any]], table: str, path: str) -> None:
-    """Add the location of a Delta table to commands that change it."""
-    for target in targets:
-        if ".".join(target["probed"].get("table") or ()) == table:
-            target["probed"].setdefault("delta_path", path)
-
-
-def _scan_of(relation: Relation, scans: Sequence[Scan], reused: Mapping[int, int]) -> Scan | None:
-    """Return the scan with columns of the relation, if all such scans have the same location."""
-    return _agreed(_scans_with(relation, scans, reused))
 
 
 def _scans_with(relation: Relation, scans: Sequence[Scan], reused: Mapping[int, int]) -> list[Scan]:
@@ -115,6 +108,7 @@ def _scans_with(relation: Relation, scans: Sequence[Scan], reused: Mapping[int, 
 
 
 def _agreed(scans: Sequence[Scan]) -> Scan | None:
+    """Return the first scan with a location, if all scans have the same one."""
     places = {(scan.paths, scan.index) for scan in scans if scan.paths}
     return next(scan for scan in scans if scan.paths) if len(places) == 1 else None
 
@@ -131,10 +125,10 @@ def _keys(relation: Relation) -> list[tuple[str, ...]]:
 
 
 def _only_candidate(
-    index: int, relations: Sequence[Relation], scans: Sequence[Scan], found: Mapping[int, Scan | None]
+    index: int, relations: Sequence[Relation], scans: Sequence[Scan], matched: Mapping[int, Scan | None]
 ) -> Scan | None:
     """Return the scan with other ids that can only belong to this relation: the optimizer copies plans."""
-    used_ids = {expr_id for scan in found.values() if scan for expr_id, _ in scan.columns}
+    used_ids = {expr_id for scan in matched.values() if scan for expr_id, _ in scan.columns}
     free = [scan for scan in scans if not any(expr_id in used_ids for expr_id, _ in scan.columns)]
     relation = relations[index]
     candidates = [scan for scan in free if _may_be_of(scan, relation)]
@@ -179,6 +173,15 @@ def _facts(relation: Relation, scan: Scan | None, settings: Mapping[str, str]) -
     return {}
 
 
+def catalog_facts(catalog: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of an Iceberg catalog."""
+    return {
+        f"catalog_{key}": value
+        for key in ("type", "catalog-impl", "warehouse", "uri")
+        if (value := settings.get(f"spark.sql.catalog.{catalog}.{key}"))
+    }
+
+
 def v2_facts(text: str, settings: Mapping[str, str]) -> Facts:
     """Return the facts of a table of a V2 catalog, by the settings of the catalog: `lake.db.t lake.db.t`."""
     name = text.rsplit(" ", 1)[-1].rstrip(",")
@@ -191,11 +194,7 @@ def v2_facts(text: str, settings: Mapping[str, str]) -> Facts:
         return {"url": settings[f"{prefix}.url"], "identifier": identifier}
     if ".iceberg." not in implementation:
         return {}
-    facts = {
-        f"catalog_{key}": settings[f"{prefix}.{key}"]
-        for key in ("type", "catalog-impl", "warehouse", "uri")
-        if settings.get(f"{prefix}.{key}")
-    }
+    facts = catalog_facts(catalog, settings)
     parts = identifier.replace("`", "").split(".")
     if _PART_OF_TABLE.fullmatch(parts[-1]):
         # A metadata table, a branch or a tag; it looks like a table of that name.

@@ -12,232 +12,86 @@ from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.columns import EXPRESSION
 from airflow_provider_spark_lineage.records.plan_json import Tree
 
+_NAMED_LIKE_THEIR_CLASS = """
+    coalesce collate collation try_eval crc32 mask md5 sha1 sha2
+    collect_list collect_set count count_if first hll_sketch_agg last max max_by min min_by regr_count
+    theta_sketch_agg tuple_sketch_agg_double tuple_sketch_agg_integer
+    dense_rank lag lead nth_value percent_rank rank
+    array_append array_compact array_distinct array_insert array_max array_min array_prepend array_repeat
+    concat element_at flatten map_concat map_from_arrays map_values reverse shuffle slice sort_array
+    array_sort map_filter map_zip_with transform_keys transform_values zip_with
+    explode inline json_tuple stack
+"""
+"""For example `array_append` of `ArrayAppend`."""
+
 CLASSES: dict[str, str] = {
+    **{
+        name: "".join(word.capitalize() for word in name.split("_"))
+        for name in _NAMED_LIKE_THEIR_CLASS.split()
+    },
     # Conditions, and the values that they choose from.
-    "coalesce": "Coalesce",
-    "ifnull": "Coalesce",
-    "nvl": "Coalesce",
-    "zeroifnull": "Coalesce",
+    **dict.fromkeys(("ifnull", "nvl", "zeroifnull"), "Coalesce"),
     "nanvl": "NaNvl",
     # Unchanged values.
     "assertnotnull": "AssertNotNull",
-    "empty2null": "KnownNullable",
     "checkoverflowintableinsert": "CheckOverflowInTableInsert",
-    "collate": "Collate",
     "knownfloatingpointnormalized": "KnownFloatingPointNormalized",
     "knownnotnull": "KnownNotNull",
-    "knownnullable": "KnownNullable",
+    **dict.fromkeys(("empty2null", "knownnullable"), "KnownNullable"),
     "normalizenanandzero": "NormalizeNaNAndZero",
     "tryeval": "TryEval",
-    "try_eval": "TryEval",
-    # Results that do not contain the value.
-    "collation": "Collation",
+    # Results that do not contain the value, or from which it cannot be read back.
     "typeof": "TypeOf",
-    # The argument cannot be read back from the result.
-    "crc32": "Crc32",
     "hash": "Murmur3Hash",
-    "hivehash": "HiveHash",
-    "hive-hash": "HiveHash",
-    "mask": "Mask",
-    "md5": "Md5",
+    **dict.fromkeys(("hivehash", "hive-hash"), "HiveHash"),
     "sha": "Sha1",
-    "sha1": "Sha1",
-    "sha2": "Sha2",
     "xxhash64": "XxHash64",
     # Aggregates.
-    "any_value": "First",
+    **dict.fromkeys(("any_value", "first_value"), "First"),
     "approx_count_distinct": "HyperLogLogPlusPlus",
     "array_agg": "CollectList",
-    "collect_list": "CollectList",
-    "collect_set": "CollectSet",
-    "count": "Count",
-    "count_if": "CountIf",
     "count_min_sketch": "CountMinSketchAgg",
-    "first": "First",
-    "first_value": "First",
-    "hll_sketch_agg": "HllSketchAgg",
-    "last": "Last",
     "last_value": "Last",
-    "listagg": "ListAgg",
-    "max": "Max",
-    "max_by": "MaxBy",
-    "min": "Min",
-    "min_by": "MinBy",
+    **dict.fromkeys(("listagg", "string_agg"), "ListAgg"),
     "pivotfirst": "PivotFirst",
-    "regr_count": "RegrCount",
-    "string_agg": "ListAgg",
-    "theta_sketch_agg": "ThetaSketchAgg",
-    "tuple_sketch_agg_double": "TupleSketchAggDouble",
-    "tuple_sketch_agg_integer": "TupleSketchAggInteger",
-    # Windows.
-    "dense_rank": "DenseRank",
-    "lag": "Lag",
-    "lead": "Lead",
-    "nth_value": "NthValue",
-    "percent_rank": "PercentRank",
-    "rank": "Rank",
     # Arrays, maps and structs.
     "array": "CreateArray",
-    "array_append": "ArrayAppend",
-    "array_compact": "ArrayCompact",
-    "array_distinct": "ArrayDistinct",
-    "array_insert": "ArrayInsert",
-    "array_max": "ArrayMax",
-    "array_min": "ArrayMin",
-    "array_prepend": "ArrayPrepend",
-    "array_repeat": "ArrayRepeat",
-    "concat": "Concat",
-    "element_at": "ElementAt",
-    "flatten": "Flatten",
     "get": "GetArrayItem",
     "map": "CreateMap",
-    "map_concat": "MapConcat",
-    "map_from_arrays": "MapFromArrays",
-    "map_values": "MapValues",
-    "named_struct": "CreateNamedStruct",
-    "reverse": "Reverse",
-    "shuffle": "Shuffle",
-    "slice": "Slice",
-    "sort_array": "SortArray",
-    "struct": "CreateNamedStruct",
+    **dict.fromkeys(("named_struct", "struct"), "CreateNamedStruct"),
     "try_element_at": "ElementAt",
     # Functions with lambdas.
-    "aggregate": "ArrayAggregate",
-    "array_sort": "ArraySort",
+    **dict.fromkeys(("aggregate", "reduce"), "ArrayAggregate"),
     "exists": "ArrayExists",
     "filter": "ArrayFilter",
     "forall": "ArrayForAll",
-    "map_filter": "MapFilter",
-    "map_zip_with": "MapZipWith",
-    "reduce": "ArrayAggregate",
     "transform": "ArrayTransform",
-    "transform_keys": "TransformKeys",
-    "transform_values": "TransformValues",
-    "zip_with": "ZipWith",
     # Generators.
-    "explode": "Explode",
-    "inline": "Inline",
-    "json_tuple": "JsonTuple",
     "posexplode": "PosExplode",
-    "stack": "Stack",
 }
 """Name that Spark prints -> simple name of its class, if `plan.spark` has a row for it."""
 
 AGGREGATES = frozenset(
-    {
-        "any",
-        "any_value",
-        "approx_count_distinct",
-        "approx_percentile",
-        "approx_top_k",
-        "approx_top_k_accumulate",
-        "array_agg",
-        "avg",
-        "bit_and",
-        "bit_or",
-        "bit_xor",
-        "bitmap_and_agg",
-        "bitmap_construct_agg",
-        "bitmap_or_agg",
-        "bool_and",
-        "bool_or",
-        "collect_list",
-        "collect_set",
-        "corr",
-        "count",
-        "count_if",
-        "count_min_sketch",
-        "covar_pop",
-        "covar_samp",
-        "every",
-        "first",
-        "first_value",
-        "histogram_numeric",
-        "hll_sketch_agg",
-        "hll_union_agg",
-        "kll_sketch_agg_bigint",
-        "kll_sketch_agg_double",
-        "kll_sketch_agg_float",
-        "kurtosis",
-        "last",
-        "last_value",
-        "listagg",
-        "max",
-        "max_by",
-        "mean",
-        "median",
-        "min",
-        "min_by",
-        "mode",
-        "percentile",
-        "percentile_approx",
-        "percentile_cont",
-        "percentile_disc",
-        "pivotfirst",
-        "regr_avgx",
-        "regr_avgy",
-        "regr_count",
-        "regr_intercept",
-        "regr_r2",
-        "regr_slope",
-        "regr_sxx",
-        "regr_sxy",
-        "regr_syy",
-        "schema_of_variant_agg",
-        "skewness",
-        "some",
-        "std",
-        "stddev",
-        "stddev_pop",
-        "stddev_samp",
-        "string_agg",
-        "sum",
-        "theta_intersection_agg",
-        "theta_sketch_agg",
-        "theta_union_agg",
-        "try_avg",
-        "try_sum",
-        "tuple_sketch_agg_double",
-        "tuple_sketch_agg_integer",
-        "var_pop",
-        "var_samp",
-        "variance",
-    }
+    """
+    any any_value approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate array_agg avg
+    bit_and bit_or bit_xor bitmap_and_agg bitmap_construct_agg bitmap_or_agg bool_and bool_or collect_list
+    collect_set corr count count_if count_min_sketch covar_pop covar_samp every first first_value
+    histogram_numeric hll_sketch_agg hll_union_agg kll_sketch_agg_bigint kll_sketch_agg_double
+    kll_sketch_agg_float kurtosis last last_value listagg max max_by mean median min min_by mode percentile
+    percentile_approx percentile_cont percentile_disc pivotfirst regr_avgx regr_avgy regr_count regr_intercept
+    regr_r2 regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness some std stddev stddev_pop
+    stddev_samp string_agg sum theta_intersection_agg theta_sketch_agg theta_union_agg try_avg try_sum
+    tuple_sketch_agg_double tuple_sketch_agg_integer var_pop var_samp variance
+    """.split()
 )
 """Names of aggregate functions. The text does not show the `AggregateExpression` around each."""
 
 OF_FIRST = frozenset(
-    {
-        "AssertNotNull",
-        "Collate",
-        "First",
-        "KnownFloatingPointNormalized",
-        "KnownNotNull",
-        "KnownNullable",
-        "Lag",
-        "Last",
-        "Lead",
-        "Max",
-        "MaxBy",
-        "Min",
-        "MinBy",
-        "NormalizeNaNAndZero",
-        "NthValue",
-        "TryEval",
-        "ArrayAppend",
-        "ArrayCompact",
-        "ArrayDistinct",
-        "ArrayFilter",
-        "ArrayInsert",
-        "ArrayPrepend",
-        "ArraySort",
-        "MapFilter",
-        "Reverse",
-        "Shuffle",
-        "Slice",
-        "SortArray",
-        "Inline",
-    }
+    """
+    AssertNotNull Collate First KnownFloatingPointNormalized KnownNotNull KnownNullable Lag Last Lead Max
+    MaxBy Min MinBy NormalizeNaNAndZero NthValue TryEval ArrayAppend ArrayCompact ArrayDistinct ArrayFilter
+    ArrayInsert ArrayPrepend ArraySort MapFilter Reverse Shuffle Slice SortArray Inline
+    """.split()
 )
 """Classes whose result has the type of the first child."""
 
@@ -269,22 +123,6 @@ def literal() -> Tree:
     return [{"class": EXPRESSION + "Literal", "num-children": 0}]
 
 
-def _nvl2(arguments: Sequence[Tree]) -> Tree:
-    return call("If", [call("IsNotNull", arguments[:1]), *arguments[1:3]])
-
-
-def _nullif(arguments: Sequence[Tree]) -> Tree:
-    return call("If", [call("EqualTo", arguments[:2]), literal(), arguments[0]])
-
-
-def _nullifzero(arguments: Sequence[Tree]) -> Tree:
-    return call("If", [call("EqualTo", arguments[:1]), literal(), arguments[0]])
-
-
-def _zeroifnull(arguments: Sequence[Tree]) -> Tree:
-    return call("Coalesce", [arguments[0], literal()])
-
-
 def _decode(arguments: Sequence[Tree]) -> Tree:
     """Return DECODE as a CASE: the value is compared with each search value; the first match is chosen."""
     if len(arguments) < 3:
@@ -298,10 +136,10 @@ def _decode(arguments: Sequence[Tree]) -> Tree:
 
 REPLACED: dict[str, tuple[int, Callable[[Sequence[Tree]], Tree]]] = {
     "decode": (2, _decode),
-    "nullif": (2, _nullif),
-    "nullifzero": (1, _nullifzero),
-    "nvl2": (3, _nvl2),
-    "zeroifnull": (1, _zeroifnull),
+    "nullif": (2, lambda values: call("If", [call("EqualTo", values[:2]), literal(), values[0]])),
+    "nullifzero": (1, lambda values: call("If", [call("EqualTo", values[:1]), literal(), values[0]])),
+    "nvl2": (3, lambda values: call("If", [call("IsNotNull", values[:1]), *values[1:3]])),
+    "zeroifnull": (1, lambda values: call("Coalesce", [values[0], literal()])),
 }
 """Name -> (minimum number of arguments, the expression with which Spark replaces the function)."""
 
@@ -336,7 +174,7 @@ def result_type(name: str, kinds: Sequence[types.Type]) -> types.Type:
     if name == "Count":
         return "bigint"
     # The effect of other functions on the fields of a struct is unknown.
-    return types.closed() if any(map(types.has_fields, kinds)) else types.whole()
+    return types.closed() if any(map(types.field_names, kinds)) else types.whole()
 
 
 def type_of_function(name: str, argument: types.Type, result: types.Type) -> types.Type:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
-from airflow_provider_spark_lineage.plan.spark.explain.calls import Value
 from airflow_provider_spark_lineage.plan.spark.explain.columns import MARK
 from airflow_provider_spark_lineage.plan.spark.explain.expressions import END, Reader
 from airflow_provider_spark_lineage.plan.spark.explain.functions import call
@@ -41,24 +40,20 @@ def named_list(reader: Reader, position: int) -> tuple[list[Item], int]:
 
 def condition(reader: Reader, position: int, *stops: str) -> tuple[Tree, int]:
     """Read an expression up to one of the stops; if it cannot be read, return all columns that it names."""
+    stops = stops or (END,)
     try:
-        value = _alone(reader, position, stops or (END,))
+        value = reader.expression(position, stops)
+        if value.is_column and reader.text.startswith(": ", value.end):
+            # A column that is a whole argument has its type.
+            value = replace(value, end=types.read_type(reader.text, value.end + 2)[1])
+        if not reader.text.startswith(stops, value.end):
+            raise reader.unreadable(value.end)
     except UnreadableError:
-        ends = [reader.text.find(stop, position) for stop in stops or (END,)]
+        ends = [reader.text.find(stop, position) for stop in stops]
         end = min((place for place in ends if place >= 0), default=len(reader.text) - 1)
         reader.problems.append("a condition could not be read: it is taken from every column that it names")
         return everything_named(reader, position, end), end
     return value.tree, value.end
-
-
-def _alone(reader: Reader, position: int, stops: tuple[str, ...]) -> Value:
-    """Read an expression that is a whole argument: for a column, Spark also prints the type."""
-    value = reader.expression(position, stops)
-    if value.named and reader.text.startswith(": ", value.end):
-        value = replace(value, end=types.read_type(reader.text, value.end + 2)[1])
-    if not reader.text.startswith(stops, value.end):
-        raise reader.unreadable(value.end)
-    return value
 
 
 def listed_values(reader: Reader, what: str) -> list[Tree]:
@@ -85,7 +80,7 @@ def everything_named(reader: Reader, start: int, end: int) -> Tree:
 def _item(reader: Reader, position: int) -> tuple[Item, int]:
     value = reader.whole(position, (_AS, ", ", "]"))
     if not reader.text.startswith(_AS, value.end):
-        if not value.named:
+        if not value.is_column:
             raise reader.unreadable(position)
         node = value.tree[0]["e"][0] if "e" in value.tree[0] else value.tree[0]
         return Item(value.tree, node["exprId"]["id"]), value.end

@@ -57,34 +57,31 @@ _ABOUT_FILES = (
 
 def leaf(place: NodeContext, name: str, ids: list[int], text: str, table: str = "", **fields: Any) -> Built:
     """Return a relation, and note it for `relation_facts`."""
-    names = place.found.columns.names
+    names = place.columns.names
     output = [(expr_id, min(names[expr_id])) for expr_id in ids]
     for expr_id, column in output:
-        if column == "_metadata" and expr_id not in place.found.scanned:
-            place.found.columns.kinds[expr_id] = types.whole_type(_ABOUT_FILES)
-    view = place.found.views.get(id(place.drawn), "")
-    is_stream = id(place.drawn) in place.found.streamed
-    place.found.relations.append(Relation(name, output, text, table, view, is_stream))
+        if column == "_metadata" and expr_id not in place.state.scanned:
+            place.columns.kinds[expr_id] = types.whole_type(_ABOUT_FILES)
+    view = place.state.views.get(id(place.drawn), "")
+    is_stream = id(place.drawn) in place.state.streamed
+    place.state.relations.append(Relation(name, output, text, table, view, is_stream))
     return place.built(ids, name, **(fields or {"output": place.trees(ids)}))
 
 
-def _rows(name: str) -> NodeReader:
-    def row(place: NodeContext) -> Built:
-        ids = place.defined(_first_list(place.text))[0] if "#" in place.text else []
-        return place.built(ids, name, output=place.trees(ids))
-
-    return row
+def _rows(place: NodeContext) -> Built:
+    ids = place.defined(_first_list(place.text))[0] if "#" in place.text else []
+    return place.built(ids, output=place.trees(ids))
 
 
 def _listed(place: NodeContext) -> Built:
     """`LocalRelation [a#1]`; in a batch of a stream, it replaces each source without new data."""
-    built = _rows("LocalRelation")(place)
+    built = _rows(place)
     return Built([{**built.tree[0], "isStreaming": place.drawn.is_stream}], built.output)
 
 
 def _range(place: NodeContext) -> Built:
     """`Range`: its only column is not printed; its id is undefined elsewhere, or no other node uses it."""
-    columns = place.found.columns
+    columns = place.columns
     expr_id = columns.lost_ids.pop(0) if columns.lost_ids else min([0, *columns.names]) - 1
     columns.define(expr_id, "id", "bigint")
     return place.built([expr_id], output=place.trees([expr_id]))
@@ -101,7 +98,7 @@ def _argument(place: NodeContext) -> Built:
 
 
 def _opaque(place: NodeContext) -> Built:
-    known = set(place.found.columns.names)
+    known = set(place.columns.names)
     lists = place.lists()
     new = [ids for ids in lists if ids and not known.issuperset(ids)]
     keys = [expr_id for ids in lists if known.issuperset(ids) for expr_id in ids]
@@ -121,7 +118,7 @@ def _objects(place: NodeContext) -> list[int]:
     match = next(iter(reversed(list(re.finditer(r"(?:^|, )(\w+)#(\d+): ", place.text)))), None)
     if match is None:
         return []
-    place.found.columns.define(int(match[2]), match[1])
+    place.columns.define(int(match[2]), match[1])
     return [int(match[2])]
 
 
@@ -137,7 +134,7 @@ def _deserializer(place: NodeContext) -> Built:
 
 def _append_columns(place: NodeContext) -> Built:
     lists = [match.start() for match in re.finditer(r"\[", place.text)]
-    known = set(place.found.columns.names)
+    known = set(place.columns.names)
     for start in reversed(lists):
         try:
             items, _ = named_list(place.reader, start)
@@ -151,47 +148,30 @@ def _append_columns(place: NodeContext) -> Built:
 
 
 LEAVES: dict[str, NodeReader] = {
-    "CommandResult": _rows("CommandResult"),
+    "CommandResult": _rows,
     "ExternalRDD": _object,
     "HiveTableRelation": _hive_relation,
     "LocalRelation": _listed,
-    "LogicalRDD": _rows("LogicalRDD"),
+    "LogicalRDD": _rows,
     "OneRowRelation": _argument,
     "Range": _range,
     "Relation": _relation,
     "RelationV2": _v2_relation,
     "StreamingRelationV2": _v2_relation,
-    "Transpose": _rows("Transpose"),
+    "Transpose": _rows,
     "AppendColumns": _append_columns,
     "DeserializeToObject": _deserializer,
     "SerializeFromObject": _serializer,
     **dict.fromkeys(
-        (
-            "FlatMapCoGroupsInArrow",
-            "FlatMapCoGroupsInPandas",
-            "FlatMapGroupsInArrow",
-            "FlatMapGroupsInPandas",
-            "FlatMapGroupsInPandasWithState",
-            "MapElements",
-            "MapGroups",
-            "MapInArrow",
-            "MapInPandas",
-            "MapPartitions",
-            "PythonMapInArrow",
-            "ScriptTransformation",
-            "TransformWithStateInPandas",
-            "TransformWithStateInPySpark",
-        ),
+        """
+        FlatMapCoGroupsInArrow FlatMapCoGroupsInPandas FlatMapGroupsInArrow FlatMapGroupsInPandas
+        FlatMapGroupsInPandasWithState MapElements MapGroups MapInArrow MapInPandas MapPartitions
+        PythonMapInArrow ScriptTransformation TransformWithStateInPandas TransformWithStateInPySpark
+        """.split(),
         _opaque,
     ),
     **dict.fromkeys(
-        (
-            "ResolvedIdentifier",
-            "ResolvedNamespace",
-            "ResolvedPersistentView",
-            "ResolvedTable",
-            "ResolvedTempView",
-        ),
+        "ResolvedIdentifier ResolvedNamespace ResolvedPersistentView ResolvedTable ResolvedTempView".split(),
         _argument,
     ),
 }

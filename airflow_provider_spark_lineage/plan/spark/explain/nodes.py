@@ -91,17 +91,14 @@ def _sort(place: NodeContext) -> Built:
     return place.built(place.first, order=listed_values(place.reader, "its order"))
 
 
-def _keys(field: str) -> NodeReader:
-    def row(place: NodeContext) -> Built:
-        ids, _ = place.defined(0)
-        return place.built(place.first, **{field: place.trees(ids)})
-
-    return row
+def _keys(place: NodeContext) -> Built:
+    ids, _ = place.defined(0)
+    return place.built(place.first, keys=place.trees(ids))
 
 
 def _event_time(place: NodeContext) -> Built:
     match = required(re.search(r"(?:^|, )([^,]+?#\d+)", place.text), "no column of the event time")
-    mark = place.reader.marks.column_at(match.start(1), place.found.columns)
+    mark = place.reader.marks.column_at(match.start(1), place.columns)
     ids = [int(mark[1])] if mark else []
     return place.built(place.first, eventTime=place.trees(ids))
 
@@ -121,8 +118,8 @@ def _join(place: NodeContext) -> Built:
     join_type: dict[str, Any] = {"object": f"{_PLANS}{kind}$"}
     output = place.first if kind in ("LeftSemi", "LeftAnti") else place.below
     if kind == "ExistenceJoin" and exists:
-        place.found.columns.define(int(exists), match[2], "boolean")
-        join_type = {"product-class": _PLANS + kind, "exists": place.found.columns.tree(int(exists))}
+        place.columns.define(int(exists), match[2], "boolean")
+        join_type = {"product-class": _PLANS + kind, "exists": place.columns.tree(int(exists))}
         output = [*place.first, int(exists)]
     fields = {}
     rest = match.end()
@@ -169,7 +166,7 @@ def _generator(place: NodeContext) -> Value:
             "its generator could not be read: it is taken from every column that it names"
         )
         return Value(everything_named(place.reader, 0, behind.start()), types.closed(), behind.start())
-    if value.plain:
+    if value.is_literal:
         raise UnreadableError("no generator")
     return value
 
@@ -185,7 +182,7 @@ def _generate(place: NodeContext) -> Built:
         if end == len(place.text):
             of_elements = types.element(value.kind)
             if ids and len(value.tree) > 1:
-                last = place.found.columns
+                last = place.columns
                 last.kinds[ids[-1]] = (
                     value.kind if len(ids) == 1 or of_elements is value.kind else of_elements
                 )
@@ -197,7 +194,7 @@ def _generate(place: NodeContext) -> Built:
 
 def _spread(place: NodeContext, generator: Tree, kind: types.Type, ids: list[int]) -> None:
     """Set the types of a generator's columns, if its argument's type has them."""
-    kinds = place.found.columns.kinds
+    kinds = place.columns.kinds
     name = generator[0]["class"].rpartition(".")[2]
     if name == "Explode" and len(ids) == 1:
         kinds[ids[0]] = kind
@@ -228,7 +225,7 @@ def _expand(place: NodeContext) -> Built:
 
 
 def _union(place: NodeContext) -> Built:
-    kinds = place.found.columns.kinds
+    kinds = place.columns.kinds
     sides = [child.output for child in place.children]
     if len({len(side) for side in sides}) != 1:
         raise UnreadableError("inputs of other widths")
@@ -246,7 +243,7 @@ def _with_cte(place: NodeContext) -> Built:
 
 def _definition(place: NodeContext) -> Built:
     number = int(required(re.match(r"\d+", place.text), "no id of a definition")[0])
-    place.found.definitions[number] = place.first
+    place.state.definitions[number] = place.first
     return place.built(place.first, id=number)
 
 
@@ -255,8 +252,8 @@ def _reference(field: str) -> NodeReader:
         match = required(re.match(r"\d+", place.text), "no id of a definition")
         bracket = place.text.find("[")
         ids = place.defined(bracket)[0] if bracket >= 0 else []
-        of_definition = place.found.definitions.get(int(match[0]), [])
-        kinds = place.found.columns.kinds
+        of_definition = place.state.definitions.get(int(match[0]), [])
+        kinds = place.columns.kinds
         for expr_id, origin in zip(ids, of_definition, strict=False):
             kinds[expr_id] = kinds.get(origin, types.unknown())
         return place.built(ids, output=place.trees(ids), **{field: int(match[0])})
@@ -267,16 +264,16 @@ def _reference(field: str) -> NodeReader:
 def _loop(place: NodeContext) -> Built:
     """A recursive CTE. Only the other plans of the text name its columns, which are in `loops`."""
     match = required(re.match(r"\d+", place.text), "no id of a definition")
-    columns = place.found.columns
+    columns = place.columns
     names = [columns.names[expr_id] for expr_id in place.first]
-    for loop in place.found.loops:
+    for loop in place.state.loops:
         if len(loop) == len(names) and all(
             name in known for (_, name), known in zip(loop, names, strict=True)
         ):
             break
     else:
         raise UnreadableError("its columns are not named")
-    place.found.loops.remove(loop)
+    place.state.loops.remove(loop)
     for expr_id, name in loop:
         columns.define(expr_id, name, types.closed())
     output = [expr_id for expr_id, _ in loop]
@@ -293,15 +290,14 @@ _HOLDS_OTHERS = re.compile(r"#\d+L?,")
 """If a list was read with the wrong separator, its names contain other columns."""
 
 
-def _names(place: NodeContext, ids: list[int]) -> list[str]:
-    return [name for expr_id in ids for name in place.found.columns.names[expr_id]]
-
-
 def unknown(place: NodeContext) -> Built:
     """Keep the columns of all inputs; new columns in lists of the arguments have unknown sources."""
-    known = set(place.found.columns.names)
+    known = set(place.columns.names)
+    names = place.columns.names
     lists = [
-        ids for ids in place.lists() if not any(_HOLDS_OTHERS.search(name) for name in _names(place, ids))
+        ids
+        for ids in place.lists()
+        if not any(_HOLDS_OTHERS.search(name) for expr_id in ids for name in names[expr_id])
     ]
     added = dict.fromkeys(expr_id for ids in lists for expr_id in ids if expr_id not in known)
     fields: dict[str, Any] = {UNTRACED: place.trees([*added])} if added else {}
@@ -317,8 +313,8 @@ NODES: dict[str, NodeReader] = {
     "AsOfJoin": _as_of_join,
     "CTERelationDef": _definition,
     "CTERelationRef": _reference("cteId"),
-    "Deduplicate": _keys("keys"),
-    "DeduplicateWithinWatermark": _keys("keys"),
+    "Deduplicate": _keys,
+    "DeduplicateWithinWatermark": _keys,
     "EventTimeWatermark": _event_time,
     "Expand": _expand,
     "Filter": _filter,
@@ -333,33 +329,12 @@ NODES: dict[str, NodeReader] = {
     "Window": _window,
     "WithCTE": _with_cte,
     **dict.fromkeys(
-        (
-            "CollectMetrics",
-            "DataFrameDropColumns",
-            "Distinct",
-            "Except",
-            "ExceptAll",
-            "GlobalLimit",
-            "Intersect",
-            "IntersectAll",
-            "LimitAll",
-            "LocalLimit",
-            "Offset",
-            "PipeOperator",
-            "RebalancePartitions",
-            "Repartition",
-            "RepartitionByExpression",
-            "ResolvedHint",
-            "ReturnAnswer",
-            "SQLFunctionNode",
-            "Sample",
-            "Subquery",
-            "SubqueryAlias",
-            "Tail",
-            "TypedFilter",
-            "View",
-            "WindowGroupLimit",
-        ),
+        """
+        CollectMetrics DataFrameDropColumns Distinct Except ExceptAll GlobalLimit Intersect IntersectAll
+        LimitAll LocalLimit Offset PipeOperator RebalancePartitions Repartition RepartitionByExpression
+        ResolvedHint ReturnAnswer SQLFunctionNode Sample Subquery SubqueryAlias Tail TypedFilter View
+        WindowGroupLimit
+        """.split(),
         _pass,
     ),
 }

@@ -20,9 +20,7 @@ _CUT = re.compile(r"\bLocation: [^\[\]]*\[[^\]]*\.\.\.")
 _SCHEMA = re.compile(r"\bReadSchema: (?=struct<)")
 _FORMAT = re.compile(r"\bFormat: (\w+)")
 _PLAN_ID = re.compile(r"\[(?:plan_)?id=#?(\d+)\]")
-_PASSES = frozenset(
-    {"BroadcastExchange", "ColumnarToRow", "Exchange", "Filter", "InputAdapter", "Sort", "WholeStageCodegen"}
-)
+_PASSES = tuple("BroadcastExchange ColumnarToRow Exchange Filter InputAdapter Sort WholeStageCodegen".split())
 
 
 @dataclass(frozen=True)
@@ -73,23 +71,18 @@ def _scan(text: str, position: int) -> Scan | None:
             except UnreadableError:
                 continue
             if items or text.startswith("]", bracket.end()):
-                columns = tuple((item[0], item[1]) for item in items)
-                return _located(columns, text[position : bracket.start()].strip(), text[end:])
+                rest = text[end:]
+                file_format, location = _FORMAT.search(rest), _LOCATION.search(rest)
+                paths = listed_paths(rest[location.start() + len("Location: ") :]) if location else ()
+                return Scan(
+                    tuple(item[:2] for item in items),
+                    text[position : bracket.start()].strip(),
+                    file_format[1] if file_format else "",
+                    location[1] if location else "",
+                    paths,
+                    is_cut=_CUT.search(rest) is not None and not paths,
+                )
     return None
-
-
-def _located(columns: tuple[tuple[int, str], ...], relation: str, rest: str) -> Scan:
-    file_format = _FORMAT.search(rest)
-    match = _LOCATION.search(rest)
-    paths = listed_paths(rest[match.start() + len("Location: ") :]) if match else ()
-    return Scan(
-        columns,
-        relation,
-        file_format[1] if file_format else "",
-        match[1] if match else "",
-        paths,
-        is_cut=_CUT.search(rest) is not None and not paths,
-    )
 
 
 def listed_paths(text: str) -> tuple[str, ...]:
@@ -164,6 +157,6 @@ def _output(node: Drawn) -> list[int]:
         output = re.search(r"output=(?=\[)", text)
         if output:
             return [item[0] for item in listed(text, output.end())[0]]
-        if not node.children or not text.startswith(tuple(_PASSES)):
+        if not node.children or not text.startswith(_PASSES):
             return []
         node = node.children[0]

@@ -23,10 +23,10 @@ def _delta(place: NodeContext) -> tuple[dict[str, Any], int]:
     match = required(_DELTA.match(place.text + ", "), "no table")
     facts: dict[str, Any] = {"mode": place.name}
     if match[3]:
-        facts.update(table_facts(match[3], place.found.settings))
+        facts.update(table_facts(match[3], place.state.settings))
     if match["path"]:
         facts.update(delta_path=match["path"], version_before=int(match["version"]))
-        place.found.places[match[3].replace("`", "") if match[3] else ""] = {"delta_path": match["path"]}
+        place.state.places[match[3].replace("`", "") if match[3] else ""] = {"delta_path": match["path"]}
     return facts, match.end()
 
 
@@ -57,7 +57,7 @@ def _delete(place: NodeContext) -> Built:
 def _rewritten(place: NodeContext) -> Built:
     """`ReplaceData RelationV2[a#1] lake.db.t`: the new rows of the table are below."""
     table, name, _ = v2_table(place)
-    add(place, {**v2_facts(name, place.found.settings), "mode": place.name})
+    add(place, {**v2_facts(name, place.state.settings), "mode": place.name})
     # Spark does not print the condition of the statement; the filter below names the same columns.
     test = _condition(place.children[0].tree) if place.children else None
     return place.built([], table=table, **({"condition": test} if test else {}))
@@ -98,17 +98,10 @@ ROW_LEVEL: dict[str, NodeReader] = {
 """Name that Spark prints -> row."""
 
 NOT_IN_TEXT = frozenset(
-    {
-        "CloneTableCommand",
-        "CreateDeltaTableCommand",
-        "DeleteFromTable",
-        "DeltaDynamicPartitionOverwriteCommand",
-        "DeltaInsertReplaceOnOrUsingCommand",
-        "InsertIntoDataSourceCommand",
-        "InsertOnlyMerge",
-        "MergeIntoCommand",
-        "RestoreTableCommand",
-        "WriteToMicroBatchDataSource",
-    }
+    """
+    CloneTableCommand CreateDeltaTableCommand DeleteFromTable DeltaDynamicPartitionOverwriteCommand
+    DeltaInsertReplaceOnOrUsingCommand InsertIntoDataSourceCommand InsertOnlyMerge MergeIntoCommand
+    RestoreTableCommand WriteToMicroBatchDataSource
+    """.split()
 )
 """Commands whose text lacks fields that `plan.spark` needs, or is not read."""

@@ -79,7 +79,7 @@ def sections(text: str) -> dict[str, str]:
     ends = [start for _, start, _ in starts[1:]]
     read = {
         header: text[begin:end].strip("\n")
-        for (header, _, begin), end in zip(starts, [*ends, len(text)], strict=True)
+        for (header, _, begin), end in zip(starts, [*ends, len(text)], strict=False)
     }
     if starts and starts[-1][0] != PHYSICAL:
         read.pop(starts[-1][0])

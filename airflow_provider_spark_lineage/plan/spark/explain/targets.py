@@ -17,7 +17,7 @@ _CATALOGS = re.compile(r"spark\.sql\.catalog\.(\w+)")
 
 def add(place: NodeContext, facts: dict[str, Any]) -> None:
     """Add the facts of a command's target."""
-    place.found.targets.append({"node": place.name, "expr_id": None, "probed": facts})
+    place.state.targets.append({"node": place.name, "expr_id": None, "probed": facts})
 
 
 def command(place: NodeContext, **fields: Any) -> Built:
@@ -35,35 +35,31 @@ def over_query(place: NodeContext, **fields: Any) -> Built:
 def session_table(place: NodeContext) -> dict[str, Any]:
     """Return the facts of the table that is the first argument of a command."""
     match = re.match(TABLE, place.text)
-    return table_facts(match[1], place.found.settings) if match else {}
+    return table_facts(match[1], place.state.settings) if match else {}
 
 
-def resolved(place: NodeContext) -> tuple[str, str]:
-    """Return the catalog and the identifier of the table that a V2 command names; empty if not in the text.
+def resolved_facts(place: NodeContext) -> dict[str, Any]:
+    """Return the facts of the table that a V2 command names; empty if the text does not have its catalog.
 
     Spark prints only the catalog's class, which is the value of a setting.
     """
+    settings = place.state.settings
     plans = (*place.drawn.children, *place.drawn.inner)
     text = next((drawn.arguments for drawn in plans if drawn.name.startswith("Resolved")), "")
     match = _CATALOG.match(text)
     if not match:
-        return "", ""
-    if match["name"]:
-        return match["name"], match["table"]
-    names = [
-        of_setting[1]
-        for setting, value in place.found.settings.items()
-        if value == match["class"] and (of_setting := _CATALOGS.fullmatch(setting))
-    ]
-    return (names[0], match["table"]) if len(names) == 1 else ("", "")
-
-
-def resolved_facts(place: NodeContext) -> dict[str, Any]:
-    """Return the facts of the table that a V2 command names."""
-    catalog, table = resolved(place)
-    if not catalog:
         return {}
-    of_catalog = v2_facts(f"{catalog}.{table}", place.found.settings)
-    if of_catalog:
-        return of_catalog
-    return {"table_text": table, "catalog": catalog, **settings_facts(place.found.settings)}
+    catalogs = (
+        [match["name"]]
+        if match["name"]
+        else [
+            of_setting[1]
+            for setting, value in settings.items()
+            if value == match["class"] and (of_setting := _CATALOGS.fullmatch(setting))
+        ]
+    )
+    if len(catalogs) != 1:
+        return {}
+    (catalog,), table = catalogs, match["table"]
+    of_catalog = v2_facts(f"{catalog}.{table}", settings)
+    return of_catalog or {"table_text": table, "catalog": catalog, **settings_facts(settings)}

@@ -149,8 +149,3 @@ def is_complete(kind: Type) -> bool:
     inside = [kind[name] for name in ("elementType", "keyType", "valueType") if name in kind]
     inside.extend(field["type"] for field in kind.get("fields", ()))
     return is_known(kind) and all(is_complete(part) for part in inside)
-
-
-def has_fields(kind: Type) -> bool:
-    """Return whether fields of a struct in a type are known."""
-    return bool(field_names(kind))

@@ -35,9 +35,9 @@ _FILE_TABLE = re.compile(r"(avro|csv|json|orc|parquet|text) (\S+:/.*)")
 
 def _into_files(place: NodeContext) -> Built:
     match = required(_FILES.fullmatch(place.text), "no folder")
-    settings = place.found.settings
+    settings = place.state.settings
     static = len(match["static"].split(", ")) if match["static"] else 0
-    columns = place.reader.marks.references(*match.span("partitions"), place.found.columns)
+    columns = place.reader.marks.references(*match.span("partitions"), place.columns)
     is_dynamic = settings.get(_DYNAMIC, "").lower() == "dynamic" or re.search(
         r"partitionOverwriteMode=dynamic", place.text, re.IGNORECASE
     )
@@ -93,7 +93,7 @@ def _into_directory(place: NodeContext) -> Built:
         "format": match["format"] or "",
         "overwrite": match["overwrite"] == "true",
     }
-    add(place, {**facts, **settings_facts(place.found.settings)})
+    add(place, {**facts, **settings_facts(place.state.settings)})
     return over_query(place)
 
 
@@ -134,7 +134,7 @@ def _into_v2(place: NodeContext) -> Built:
     table, name, rest = v2_table(place)
     files = _FILE_TABLE.fullmatch(name)
     of_files = {"paths": [files[2]], "format": files[1]} if files else {}
-    add(place, {**(of_files or v2_facts(name, place.found.settings)), "mode": place.name})
+    add(place, {**(of_files or v2_facts(name, place.state.settings)), "mode": place.name})
     fields: dict[str, Any] = {"table": table}
     has_condition = place.text.startswith(", ", rest) and not place.text.startswith(", true", rest)
     if place.name == "OverwriteByExpression" and name and has_condition:
@@ -160,7 +160,7 @@ _SINK = re.compile(
 def _of_stream(place: NodeContext) -> Built:
     """`WriteToMicroBatchDataSourceV1 FileSink[file:/out], <id of the query>, [path=/out], Append, 0`."""
     match = required(_SINK.fullmatch(place.text), "no sink")
-    table = session_table(place) or settings_facts(place.found.settings)
+    table = session_table(place) or settings_facts(place.state.settings)
     add(place, {"sink": match["sink"], "mode": match["mode"], **table})
     return place.built([], queryId=match["query"])
 

@@ -41,11 +41,7 @@ def _resolved(operator: Operator) -> tuple[Drawn, str]:
 
 def _on_table(operator: Operator, plan: Translation) -> Drawn:
     table, rest = _resolved(operator)
-    return plan.node(f"{_logical(operator)} {rest}".strip(), table)
-
-
-def _logical(operator: Operator) -> str:
-    return operator.name.removeprefix("Atomic")
+    return plan.node(f"{operator.name.removeprefix('Atomic')} {rest}".strip(), table)
 
 
 _CHANGES = {
@@ -54,10 +50,10 @@ _CHANGES = {
     "RemoveProperty": "UnsetTableProperties",
     "RenameColumn": "RenameColumn",
     "SetProperty": "SetTableProperties",
-    "UpdateColumnComment": "AlterColumns",
-    "UpdateColumnNullability": "AlterColumns",
-    "UpdateColumnPosition": "AlterColumns",
-    "UpdateColumnType": "AlterColumns",
+    **dict.fromkeys(
+        "UpdateColumnComment UpdateColumnNullability UpdateColumnPosition UpdateColumnType".split(),
+        "AlterColumns",
+    ),
 }
 
 
@@ -82,7 +78,7 @@ def _as_select(operator: Operator, plan: Translation) -> Drawn:
     if len(writes) != 1:
         raise UnreadableError("its query is not in the text")
     ((run, write),) = writes
-    return plan.node(_logical(operator), table, run.translated(write.children[0]))
+    return plan.node(operator.name.removeprefix("Atomic"), table, run.translated(write.children[0]))
 
 
 def _write(operator: Operator, plan: Translation) -> Drawn:
@@ -134,12 +130,9 @@ COMMANDS_OF_CATALOGS: dict[str, OperatorReader] = {
         _on_table,
     ),
     **dict.fromkeys(
-        (
-            "AtomicCreateTableAsSelect",
-            "AtomicReplaceTableAsSelect",
-            "CreateTableAsSelect",
-            "ReplaceTableAsSelect",
-        ),
+        """
+        AtomicCreateTableAsSelect AtomicReplaceTableAsSelect CreateTableAsSelect ReplaceTableAsSelect
+        """.split(),
         _as_select,
     ),
 }

@@ -51,7 +51,7 @@ def _is_of_subquery(join: Operator) -> bool:
     return False
 
 
-def counted_rows(operator: Operator, plan: Translation, columns: str) -> Drawn:
+def repeated_rows(operator: Operator, plan: Translation, columns: str) -> Drawn:
     """INTERSECT ALL and EXCEPT ALL: Spark counts equal rows of both sides, and repeats each that often."""
     union = next((below for below in operator.below() if below.name == "Union"), None)
     if union is None:

@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.formatted.conditions impo
     compared_by_joins,
     conjuncts,
 )
-from airflow_provider_spark_lineage.plan.spark.explain.formatted.joins import JOINS, counted_rows
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.joins import JOINS, repeated_rows
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.reads import READS, SCANS
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Formatted, Operator
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import (
@@ -56,9 +56,9 @@ def _pass(operator: Operator, plan: Translation) -> Drawn:
 
 
 def _same(operator: Operator, plan: Translation) -> Drawn:
-    """Its arguments have the same text as the logical node's."""
+    """Its arguments have the same text as the logical node's, which may have a shorter name."""
     children = [plan.of(child) for child in operator.children]
-    return plan.node(f"{operator.name} {plan.arguments(operator)}", *children)
+    return plan.node(f"{operator.name.removeprefix('Spark')} {plan.arguments(operator)}", *children)
 
 
 def _leaf(operator: Operator, plan: Translation) -> Drawn:
@@ -120,7 +120,7 @@ def _generate(operator: Operator, plan: Translation) -> Drawn:
         "no columns of the generator",
     )
     if arguments.startswith("replicaterows("):
-        return counted_rows(operator, plan, match[2])
+        return repeated_rows(operator, plan, match[2])
     columns = ", ".join(filter(None, (match[1], match[2])))
     return plan.node(f"Project [{columns}]", plan.node(f"Generate {arguments}", plan.input(operator)))
 
@@ -134,10 +134,6 @@ def _python_rows(operator: Operator, plan: Translation) -> Drawn:
         "no function",
     )
     return plan.node(f"PythonRows {match[1]}, {match[2] or '[]'}, {match[3]}", plan.input(operator))
-
-
-def _script(operator: Operator, plan: Translation) -> Drawn:
-    return plan.node(f"ScriptTransformation {plan.arguments(operator)}", plan.input(operator))
 
 
 def _python(operator: Operator, plan: Translation) -> Drawn:
@@ -161,53 +157,24 @@ OPERATORS: dict[str, OperatorReader] = {
     "Project": _project,
     "Sort": _sort,
     "TakeOrderedAndProject": _top,
-    "SparkScriptTransformation": _script,
+    "SparkScriptTransformation": _same,
     "Window": _same,
     "WriteFiles": _pass,
     **dict.fromkeys(
-        (
-            "AQEShuffleRead",
-            "AdaptiveSparkPlan",
-            "BroadcastExchange",
-            "BroadcastQueryStage",
-            "Coalesce",
-            "CollectLimit",
-            "CollectMetrics",
-            "CollectTail",
-            "ColumnarToRow",
-            "Exchange",
-            "GlobalLimit",
-            "InputAdapter",
-            "LocalLimit",
-            "ResultQueryStage",
-            "RowToColumnar",
-            "Sample",
-            "ShuffleQueryStage",
-            "Subquery",
-            "TableCacheQueryStage",
-            "WholeStageCodegen",
-            "WindowGroupLimit",
-        ),
+        """
+        AQEShuffleRead AdaptiveSparkPlan BroadcastExchange BroadcastQueryStage Coalesce CollectLimit
+        CollectMetrics CollectTail ColumnarToRow Exchange GlobalLimit InputAdapter LocalLimit ResultQueryStage
+        RowToColumnar Sample ShuffleQueryStage Subquery TableCacheQueryStage WholeStageCodegen
+        WindowGroupLimit
+        """.split(),
         _pass,
     ),
     **dict.fromkeys(
-        (
-            "AppendColumns",
-            "AttachDistributedSequence",
-            "DeserializeToObject",
-            "EventTimeWatermark",
-            "FlatMapCoGroupsInArrow",
-            "FlatMapCoGroupsInPandas",
-            "FlatMapGroupsInArrow",
-            "FlatMapGroupsInPandas",
-            "MapElements",
-            "MapGroups",
-            "MapInArrow",
-            "MapInPandas",
-            "MapPartitions",
-            "PythonMapInArrow",
-            "SerializeFromObject",
-        ),
+        """
+        AppendColumns AttachDistributedSequence DeserializeToObject EventTimeWatermark FlatMapCoGroupsInArrow
+        FlatMapCoGroupsInPandas FlatMapGroupsInArrow FlatMapGroupsInPandas MapElements MapGroups MapInArrow
+        MapInPandas MapPartitions PythonMapInArrow SerializeFromObject
+        """.split(),
         _same,
     ),
 }

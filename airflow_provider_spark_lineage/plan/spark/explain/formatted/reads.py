@@ -1,17 +1,25 @@
-"""Reader of the physical operators that give rows: scans, caches, reused exchanges, recursive CTEs."""
+"""Reader of the physical operators that give rows: scans, caches, reused exchanges, recursive CTEs.
+
+Also reads the columns and the location of each scan, from which its facts come.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
+from airflow_provider_spark_lineage.plan.spark.explain import types
+from airflow_provider_spark_lineage.plan.spark.explain.columns import definitions
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.conditions import listed_items
-from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Operator
+from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import Formatted, Operator
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import (
     MORE,
     NO_COLUMN,
     OperatorReader,
     Translation,
 )
+from airflow_provider_spark_lineage.plan.spark.explain.physical import Scan, kinds_of, listed_paths
 from airflow_provider_spark_lineage.plan.spark.explain.sections import Drawn, UnreadableError
 
 
@@ -55,16 +63,12 @@ def _source_scan(operator: Operator, plan: Translation) -> Drawn:
     return plan.node(f"SourceRows {_columns(operator)} {relation}")
 
 
-def _made(operator: Operator, plan: Translation) -> Drawn:
-    return plan.node(f"MadeRows {operator.detail('Output')}")
+def _rows(node: str, behind: str = "") -> OperatorReader:
+    """Return a reader of rows with the columns of the output, as the text of a logical node."""
+    return lambda operator, plan: plan.node(f"{node} {operator.detail('Output')}{behind}")
 
 
-def _local(operator: Operator, plan: Translation) -> Drawn:
-    return plan.node(f"LocalRelation {operator.detail('Output')}")
-
-
-def _rdd(operator: Operator, plan: Translation) -> Drawn:
-    return plan.node(f"LogicalRDD {operator.detail('Output')}, false")
+_constant = _rows("ConstantRows")
 
 
 def _cached(operator: Operator, plan: Translation) -> Drawn:
@@ -99,11 +103,11 @@ def _loop_reference(operator: Operator, plan: Translation) -> Drawn:
 
 
 READS: dict[str, OperatorReader] = {
-    "CommandResult": _made,
+    "CommandResult": _constant,
     "InMemoryRelation": _cached,
     "InMemoryTableScan": _cached_scan,
-    "LocalTableScan": _local,
-    "Range": _made,
+    "LocalTableScan": _rows("LocalRelation"),
+    "Range": _constant,
     "ReusedExchange": _reused,
     "UnionLoop": _loop,
     "UnionLoopRef": _loop_reference,
@@ -111,11 +115,61 @@ READS: dict[str, OperatorReader] = {
 """Name that Spark prints -> row."""
 
 SCANS: dict[str, OperatorReader] = {
-    "Scan ExistingRDD": _rdd,
+    "Scan ExistingRDD": _rows("LogicalRDD", ", false"),
     "Scan In-memory table": _cached_scan,
-    "Scan OneRowRelation": _made,
+    "Scan OneRowRelation": _constant,
     _FROM_DATABASE: _source_scan,
     "Scan ": _file_scan,
     "BatchScan ": _source_scan,
 }
 """Beginning of the name that Spark prints -> row; the first match is used."""
+
+_MORE_FOLDERS = re.compile(r"(.*), \.\.\. (\d+) entries", re.DOTALL)
+_LOCATION = re.compile(r"(\w+) \[(.*)\]")
+
+
+def scans_of_operators(
+    formatted: Formatted, locations: Sequence[str]
+) -> tuple[list[Scan], dict[int, types.Type]]:
+    """Return all scans of a text, and the types of their columns."""
+    scans: list[Scan] = []
+    kinds: dict[int, types.Type] = {}
+    for operator in formatted.numbered.values():
+        if not operator.name.startswith("Scan ") or "Output" not in operator.details:
+            continue
+        try:
+            items = definitions(operator.details["Output"].strip("[]"), ", ")
+        except UnreadableError:
+            continue
+        relation = operator.name.partition(" ")[2]
+        match = _LOCATION.fullmatch(operator.details.get("Location", ""))
+        paths = _folders(match[1], match[2], locations) if match else ()
+        columns = tuple((expr_id, name) for expr_id, name, _, _ in items)
+        columns = columns or ((NO_COLUMN + int(operator.number), "rows"),)
+        scan = Scan(columns, relation, relation.partition(" ")[0], match[1] if match else "", paths)
+        scans.append(scan)
+        kinds.update(kinds_of(operator.details.get("ReadSchema", ""), scan))
+    return scans, kinds
+
+
+def _folders(index: str, text: str, locations: Sequence[str]) -> tuple[str, ...]:
+    """Return the folders of a scan; of several folders its text has the first: `[file:/a, ... 2 entries]`."""
+    match = _MORE_FOLDERS.fullmatch(text)
+    if not match:
+        return (text,)
+    known = {
+        paths
+        for location in locations
+        if location.startswith(f"{index}(")
+        and (paths := listed_paths(location))[:1] == (match[1],)
+        and len(paths) == int(match[2]) + 1
+    }
+    return known.pop() if len(known) == 1 else ()
+
+
+def loops_of(formatted: Formatted) -> Iterator[list[tuple[int, str]]]:
+    """Yield the columns of each loop, which is a recursive CTE."""
+    for operator in formatted.numbered.values():
+        if operator.name == "UnionLoop":
+            with suppress(UnreadableError):
+                yield [item[:2] for item in definitions(operator.detail("Output").strip("[]"), ", ")]

@@ -28,7 +28,7 @@ def _scan(node: str) -> NodeReader:
 
 
 def _rows(place: NodeContext) -> Built:
-    """Rows that are in no dataset: `MadeRows [id#0L]`."""
+    """Rows that are in no dataset: `ConstantRows [id#0L]`."""
     ids, _ = place.defined(0)
     return place.built(ids, "ResolvedInlineTable", output=place.trees(ids))
 
@@ -50,38 +50,38 @@ def _renamed_at_least(place: NodeContext) -> Built:
 def _renamed(place: NodeContext) -> Built:
     """The columns of the input with other ids, by position: `Renamed [a#11, b#12]`."""
     before = place.first
-    kinds = [place.found.columns.kinds[expr_id] for expr_id in before]
+    kinds = [place.columns.kinds[expr_id] for expr_id in before]
     known = {expr_id: place.trees([expr_id])[0] for expr_id in before}
     ids, _ = place.defined(0)
     if len(ids) != len(before):
         raise UnreadableError("its number of columns differs from its input")
     items = []
     for expr_id, origin, kind in zip(ids, before, kinds, strict=True):
-        place.found.columns.kinds[expr_id] = kind
+        place.columns.kinds[expr_id] = kind
         items.append(known[origin] if expr_id == origin else _alias(place, expr_id, known[origin]))
     return place.built(ids, "Project", projectList=items)
 
 
 def _alias(place: NodeContext, expr_id: int, tree: Tree) -> Tree:
-    return alias(tree, expr_id, min(place.found.columns.names[expr_id])).tree
+    return alias(tree, expr_id, min(place.columns.names[expr_id])).tree
 
 
 def _untraced(place: NodeContext, names: list[str], cure: str) -> Built:
     """Return columns with known names but unknown sources."""
     listed = ", ".join(f"`{name}`" for name in names)
     problem = f"the sources of the written columns {listed} are not in the text: set {cure}"
-    place.found.problems[problem] = None
+    place.state.problems[problem] = None
     ids = []
     for name in names:
-        ids.append(-1 - len(place.found.columns.names))
-        place.found.columns.define(ids[-1], name)
+        ids.append(-1 - len(place.columns.names))
+        place.columns.define(ids[-1], name)
     node = place.built(ids, "the renaming of columns", **{UNTRACED: place.trees(ids)})
     return Built([{**place.built([], "Project").tree[0], "projectList": place.trees(ids)}, *node.tree], ids)
 
 
 def _named_at_least(place: NodeContext) -> Built:
     """The columns of the input; the text lists only the first names of a write: `NamedAtLeast [a, b]`."""
-    current = [min(place.found.columns.names[expr_id]) for expr_id in place.first]
+    current = [min(place.columns.names[expr_id]) for expr_id in place.first]
     if not ", ".join(current).startswith(place.text[1:-1]):
         return _untraced(place, place.text[1:-1].split(", "), "spark.sql.debug.maxToStringFields higher")
     return place.built(place.first, "SubqueryAlias")
@@ -89,7 +89,7 @@ def _named_at_least(place: NodeContext) -> Built:
 
 def _named(place: NodeContext) -> Built:
     """The columns of the input with the names in the target of a write: `Named [a, b]`."""
-    names = place.found.columns.names
+    names = place.columns.names
     current = [min(names[expr_id]) for expr_id in place.first]
     if place.text[1:-1] == ", ".join(current):
         return place.built(place.first, "SubqueryAlias")
@@ -103,7 +103,7 @@ def _named(place: NodeContext) -> Built:
             items.append(place.trees([expr_id])[0])
             continue
         number = -1 - len(names)
-        place.found.columns.define(number, name, place.found.columns.kinds[expr_id])
+        place.columns.define(number, name, place.columns.kinds[expr_id])
         ids.append(number)
         items.append(_alias(place, number, place.trees([expr_id])[0]))
     return place.built(ids, "Project", projectList=items)
@@ -112,7 +112,7 @@ def _named(place: NodeContext) -> Built:
 def _with_exists(place: NodeContext) -> Built:
     """A column that is true if another plan has rows for the row: `WithExists [exists#12]`."""
     (expr_id,), _ = place.defined(0)
-    place.found.columns.kinds[expr_id] = "boolean"
+    place.columns.kinds[expr_id] = "boolean"
     exists = call("Exists", [])
     exists[0]["plan"] = place.inner[0].tree
     items = [*place.trees(place.first), _alias(place, expr_id, exists)]
@@ -137,7 +137,7 @@ def _python(place: NodeContext) -> Built:
     values, end = place.reader.several(1, ", ", "]")
     ids, _ = place.defined(place.reader.expect(end, ", "))
     for expr_id in ids:
-        place.found.columns.kinds[expr_id] = types.whole()
+        place.columns.kinds[expr_id] = types.whole()
     fields = {"udfs": [value.tree for value in values], "resultAttrs": place.trees(ids)}
     return place.built([*place.first, *ids], "ArrowEvalPython", **fields)
 
@@ -145,7 +145,7 @@ def _python(place: NodeContext) -> Built:
 PHYSICAL_ROWS: dict[str, NodeReader] = {
     "Conditions": _conditions,
     "FileRows": _scan("LogicalRelation"),
-    "MadeRows": _rows,
+    "ConstantRows": _rows,
     "Named": _named,
     "NamedAtLeast": _named_at_least,
     "PythonColumns": _python,

@@ -1,4 +1,4 @@
-"""The columns of an explained query with their types: the line above its analyzed plan."""
+"""The server's explain text of a query: the types of its columns, and a stream as a query over its files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,27 @@ from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.sections import ANALYZED, UnreadableError, sections
+
+_MARK = re.compile(r"^((?:   |:  )*(?:\+- |:- )?)~", re.MULTILINE)
+_SOURCE = re.compile(
+    r"\bStreamingRelation DataSource\([^,\n]*,(?P<format>\w+),.*?\), FileSource\[[^\]\n]*\], "
+    r"\[(?P<columns>[^\n]*)\]$",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def as_batch(text: str) -> str:
+    """Return a text without the marks of streams, and with sources of streams as relations over their files.
+
+    Spark marks the nodes of a stream, and prints its source with the program's objects.
+    """
+    if "~" not in text:
+        return text
+
+    def relation(match: re.Match[str]) -> str:
+        return f"Relation [{match['columns'].replace(', ', ',')}] {match['format']}"
+
+    return _SOURCE.sub(relation, _MARK.sub(r"\1", text))
 
 
 def schema_of(text: str) -> str:
