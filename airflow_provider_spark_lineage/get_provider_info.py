@@ -50,8 +50,8 @@ OPTIONS = {
         " `--py-files` and `--conf`. For a command on another machine, set `records` and `agent`, too."
     ),
     "auto_capture_exclude": Option(
-        "DAGs and tasks not to capture, in the form of `auto_capture_include`, over which they win. An invalid"
-        " value excludes everything.",
+        "DAGs and tasks not to capture, in the form of `auto_capture_include`, over which they win. An"
+        " invalid value excludes everything.",
         example="payroll;sandbox_*;shop.reload_*",
     ),
     "auto_capture_include": Option(

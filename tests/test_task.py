@@ -18,6 +18,7 @@ from spark_trees import column, scan
 from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.captured import Captured
 from airflow_provider_spark_lineage.task import provider, task_lineage
+from airflow_provider_spark_lineage.task.process import TASK
 
 pytestmark = pytest.mark.airflow
 
@@ -87,7 +88,7 @@ class Backend:
 
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
-    monkeypatch.setattr(task_lineage, "_latest", None)
+    monkeypatch.setattr(TASK, "lineage", None)
     backend = Backend()
     monkeypatch.setattr(provider, "_adapter", lambda: backend)
     yield backend
@@ -372,9 +373,9 @@ def test_the_next_task_of_a_process_finds_nothing_of_the_one_before():
     """A task that ended unheard, as one that skips itself in Airflow 3.0, neither lingers nor leaks."""
     found = SparkSession.__init__
     first, second = instance(task=operator()), instance(task=operator(), task_id="next")
-    assert task_lineage.start_capture(first) is task_lineage.lineage_of(first)
+    assert task_lineage.start_capture(first) is TASK.lineage_of(first)
     lineage = task_lineage.start_capture(second)
     assert lineage is not None
-    assert task_lineage.lineage_of(first) is None
+    assert TASK.lineage_of(first) is None
     lineage.finish()
     assert SparkSession.__init__ is found

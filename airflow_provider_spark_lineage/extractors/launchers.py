@@ -8,7 +8,6 @@ It adds to what an operator reports without us; an operator that does not launch
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
@@ -30,57 +29,38 @@ class LauncherExtractor(BaseExtractor):
         return list(LAUNCHERS)
 
     def _execute_extraction(self) -> OperatorLineage:
-        return self._with_ours("extract", self._planned)
+        return self._answer("extract")
 
     def extract_on_complete(self, task_instance: Any) -> OperatorLineage:
         """Return the lineage from the applications' records, else from their texts, with a gap."""
-        from airflow_provider_spark_lineage.task.provider import is_skipped
-
-        return self._ended("extract_on_complete", task_instance, failed=is_skipped(task_instance))
+        return self._answer("extract_on_complete", task_instance)
 
     def extract_on_failure(self, task_instance: Any) -> OperatorLineage:
         """Return the lineage from the applications' records; texts do not say what a failed task did."""
-        return self._ended("extract_on_failure", task_instance, failed=True)
+        return self._answer("extract_on_failure", task_instance, has_failed=True)
 
-    def _ended(self, method: str, task_instance: Any, *, failed: bool) -> OperatorLineage:
-        def ours(launch: Launch) -> OperatorLineage:
-            return _task_lineage(launch, task_instance).operator_lineage(failed=failed)
-
-        return self._with_ours(method, ours, task_instance, failed=failed)
-
-    @staticmethod
-    def _planned(launch: Launch) -> OperatorLineage:
-        """Return the datasets of applications that have not run, if their texts name all of them."""
-        from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
-        from airflow_provider_spark_lineage.launch.texts import planned_of
-        from airflow_provider_spark_lineage.submitted.planned import certain
-
-        lineage, unread = planned_of(launch.applications)
-        if lineage is None or unread or launch.problems or not certain(lineage):
-            return OperatorLineage()
-        return OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
-
-    def _with_ours(
-        self, method: str, ours: Callable[[Launch], OperatorLineage], *arguments: Any, failed: bool = False
-    ) -> OperatorLineage:
+    def _answer(self, method: str, task_instance: Any = None, *, has_failed: bool = False) -> OperatorLineage:
         """Return the operator's own lineage with the lineage of its launch added."""
         from airflow_provider_spark_lineage.guard import harmless
 
-        own, is_own = self._own(method, *arguments)
+        own, is_own = self._own(method, *([] if task_instance is None else [task_instance]))
         with harmless("the Spark applications that this task launches could not be reported"):
-            launch = launch_of(self.operator, trigger_event(*arguments)) if self._is_active() else None
+            launch = launch_of(self.operator, trigger_event(task_instance)) if self._is_active() else None
             if launch is not None:
                 from airflow_provider_spark_lineage import conf
                 from airflow_provider_spark_lineage.launch.facets import launch_facets
-                from airflow_provider_spark_lineage.task.annotation import annotated
+                from airflow_provider_spark_lineage.task.answers import answer, merged
 
-                added = ours(launch)
-                added.run_facets = {
-                    **launch_facets(launch, with_arguments=conf.sql_text() == "full"),
-                    **added.run_facets,
-                }
-                lineage = _merged(own, added) if is_own else added
-                return annotated(lineage, self.operator, *arguments, failed=failed)
+                def ours(failed: bool) -> OperatorLineage:
+                    if task_instance is None:
+                        added = _planned(launch)
+                    else:
+                        added = _task_lineage(launch, task_instance).operator_lineage(failed)
+                    facets = launch_facets(launch, with_arguments=conf.sql_text() == "full")
+                    added.run_facets = {**facets, **added.run_facets}
+                    return merged(own, added) if is_own else added
+
+                return answer(self.operator, ours, task_instance, has_failed=has_failed)
         return own
 
     def _is_active(self) -> bool:
@@ -135,6 +115,15 @@ def _has_hook_lineage() -> bool:
     return any(translate_airflow_asset(each.asset, each.context) is not None for each in assets)
 
 
+def _planned(launch: Launch) -> OperatorLineage:
+    """Return the datasets of applications that have not run, if their texts name all of them."""
+    from airflow_provider_spark_lineage.launch.texts import planned_of
+    from airflow_provider_spark_lineage.task.answers import rendered_plan
+
+    lineage, unread = planned_of(launch.applications)
+    return OperatorLineage() if lineage is None or unread or launch.problems else rendered_plan(lineage)
+
+
 def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
     """Return the lineage of a task that has ended.
 
@@ -142,23 +131,12 @@ def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
     """
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.launch.collector import Launched
-    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage, lineage_of
+    from airflow_provider_spark_lineage.task.process import TASK
+    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
-    lineage = lineage_of(task_instance)
+    lineage = TASK.lineage_of(task_instance)
     if lineage is None:
         run_id = str(getattr(task_instance, "run_id", None) or "")
         lineage = TaskLineage(Launched(launch, conf.records(), first_start(task_instance), run_id=run_id))
         lineage.finish()
     return lineage
-
-
-def _merged(own: OperatorLineage, added: OperatorLineage) -> OperatorLineage:
-    """Return both lineages as one; the operator's own wins if both have a dataset or a facet."""
-    from airflow_provider_spark_lineage.task.annotation import joined
-
-    return OperatorLineage(
-        inputs=joined(own.inputs, added.inputs),
-        outputs=joined(own.outputs, added.outputs),
-        run_facets={**added.run_facets, **own.run_facets},
-        job_facets={**added.job_facets, **own.job_facets},
-    )

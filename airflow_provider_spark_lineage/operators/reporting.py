@@ -67,8 +67,8 @@ class ReportsLineage:
     def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
         from airflow.providers.openlineage.extractors import OperatorLineage
 
-        from airflow_provider_spark_lineage.task.answers import answer_at_end
+        from airflow_provider_spark_lineage.task.answers import answer
 
         if self._task_lineage is None:
             return OperatorLineage()
-        return answer_at_end(self, task_instance, self._task_lineage.operator_lineage, has_failed=has_failed)
+        return answer(self, self._task_lineage.operator_lineage, task_instance, has_failed=has_failed)

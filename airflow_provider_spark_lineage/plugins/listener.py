@@ -13,15 +13,9 @@ from airflow.providers.common.compat.sdk import hookimpl
 from airflow_provider_spark_lineage import conf
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.known_operators import COMMAND, IN_PROCESS, PYTHON, driver_kind, is_named
-from airflow_provider_spark_lineage.plugins.command import awaits_command
-from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
+from airflow_provider_spark_lineage.plugins.launched import awaits_command, may_launch, report_launches
 from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
-
-_running: Any = None
-"""The task instance that runs in this process, or ran last."""
-
-_latest: CapturedTask | None = None
-"""The capture of the task that this process runs; None without one."""
+from airflow_provider_spark_lineage.task.process import TASK
 
 
 class AutoCapture:
@@ -33,8 +27,7 @@ class AutoCapture:
     @hookimpl(tryfirst=True)
     def on_task_instance_running(self, previous_state: Any, task_instance: Any) -> None:
         """Start capturing before the operator opens its session or starts its job."""
-        global _running  # noqa: PLW0603  a listener has no object for one task
-        _running = task_instance
+        TASK.instance = task_instance
         _start(task_instance)
 
     @hookimpl(tryfirst=True)
@@ -48,7 +41,7 @@ class AutoCapture:
 
         A task whose template could not be rendered never started: its planned job is reported.
         """
-        if _latest is None and task_instance is not _running:
+        if TASK.auto_capture is None and task_instance is not TASK.instance:
             _start(task_instance, has_failed=True)
         _finish(task_instance)
 
@@ -65,7 +58,6 @@ class AutoCapture:
 
 def _start(task_instance: Any, *, has_failed: bool = False) -> None:
     """Start the capture of a task instance; if it failed before it ran, only for operators with a job."""
-    global _latest  # noqa: PLW0603  a listener has no object for one task
     with harmless("auto-capture could not be started"):
         # End an earlier capture: Airflow 3.0 has no hook for a task that skipped itself.
         _finish()
@@ -81,8 +73,8 @@ def _start(task_instance: Any, *, has_failed: bool = False) -> None:
         if driver == COMMAND and not (is_awaited or (launches and conf.auto_capture_commands())):
             return
         if driver is not None and not (has_failed and driver in (COMMAND, IN_PROCESS, PYTHON)):
-            _latest = CapturedTask(task_instance, driver, is_named=is_named(type(task), extra))
-            _latest.start()
+            TASK.auto_capture = CapturedTask(task_instance, driver, is_named=is_named(type(task), extra))
+            TASK.auto_capture.start()
 
 
 def _finish(task_instance: Any = None, *, is_paused: bool = False) -> None:
@@ -90,10 +82,10 @@ def _finish(task_instance: Any = None, *, is_paused: bool = False) -> None:
 
     Airflow calls the listener also for tasks that never ran in this process: they are ignored.
     """
-    global _latest
     with harmless("auto-capture could not be finished"):
-        if _latest is not None and (task_instance is None or task_instance is _latest.task_instance):
-            ended, _latest = _latest, None
+        ended = TASK.auto_capture
+        if ended is not None and (task_instance is None or task_instance is ended.task_instance):
+            TASK.auto_capture = None
             if is_paused:
                 ended.pause()
             else:

@@ -24,6 +24,7 @@ from providers import import_or_skip
 
 from airflow_provider_spark_lineage.task import task_lineage
 from airflow_provider_spark_lineage.task.hook_reports import reported_so_far
+from airflow_provider_spark_lineage.task.process import TASK
 
 pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("provider")]
 
@@ -112,7 +113,7 @@ def test_hooks_that_a_function_calls_before_its_session_are_its_own():
         captured._start()
     finally:
         captured.finish()
-    before = task_lineage.lineage_of(subject).hooks_before
+    before = TASK.lineage_of(subject).hooks_before
     assert [
         (each.namespace, each.name) for each in hook_datasets(subject, failed=False, before=before)[0]
     ] == [HOOKED]
