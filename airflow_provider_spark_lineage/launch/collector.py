@@ -7,7 +7,7 @@ it is below `[spark_lineage] records`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from urllib.parse import unquote
@@ -22,7 +22,8 @@ from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import SUFFIX, file_stem, read_records, record_paths
 from airflow_provider_spark_lineage.records.status import SUFFIX as NOTE_SUFFIX
 from airflow_provider_spark_lineage.records.status import DriverNote, losses, read_notes
-from airflow_provider_spark_lineage.runs.executions import Execution, executions
+from airflow_provider_spark_lineage.runs.collector import OnExecution
+from airflow_provider_spark_lineage.runs.executions import executions
 from airflow_provider_spark_lineage.runs.pipeline import Run, RunBuilder
 from airflow_provider_spark_lineage.submitted.other_process import OtherProcess
 
@@ -56,7 +57,7 @@ class Launched(OtherProcess):
         launch: Launch,
         base: str,
         since: datetime | None,
-        on_execution: Callable[[Execution], None] | None = None,
+        on_execution: OnExecution | None = None,
         run_id: str = "",
     ) -> None:
         super().__init__()
@@ -83,7 +84,7 @@ class Launched(OtherProcess):
         if run is None or not (run.executions or self._notes):
             unread: tuple[Gap, ...] = ()
             with harmless("the text of the application could not be read", lost):
-                self._planned, unread = planned_of(applications)
+                self.planned, unread = planned_of(applications)
             for gap in unread:
                 if gap.reason.startswith(UNREADABLE):
                     tell(f"{gap.where}: {gap.reason}")

@@ -17,10 +17,9 @@ from airflow_provider_spark_lineage.known_operators import (
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.planned.lineage import NO_FILE_SYSTEM, PLANNED
 from airflow_provider_spark_lineage.planned.texts import planned_lineage, program_text
-from airflow_provider_spark_lineage.submitted.hadoop_conf import default_file_system
 from airflow_provider_spark_lineage.submitted.jobs import pairs
 from airflow_provider_spark_lineage.submitted.pipeline_files import definitions, read_spec, statements
-from airflow_provider_spark_lineage.submitted.properties import default_properties
+from airflow_provider_spark_lineage.submitted.properties import default_file_system, default_properties
 
 LARGEST_BYTES = 200_000
 """Limit of a script's size: reading a larger one takes seconds."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
     from airflow_provider_spark_lineage.lineage.model import Lineage
+    from airflow_provider_spark_lineage.runs.collector import Collector
     from airflow_provider_spark_lineage.runs.pipeline import Run
-    from airflow_provider_spark_lineage.task.collectors import Collector
     from airflow_provider_spark_lineage.task.sender import Sender
 
 ENDED_EARLY = "it is unknown which part of the job ran before the task ended, so its text is not used"
