@@ -129,7 +129,7 @@ def extra_operators() -> dict[str, str]:
     text = _read("extra_operators", str, "a list")
     kinds = {}
     for entry in filter(None, (entry.strip() for entry in text.split(";"))):
-        name, _, kind = (part.strip() for part in entry.partition("="))
+        name, _, kind = (text.strip() for text in entry.partition("="))
         if _DOTTED.fullmatch(name) and kind in KINDS:
             kinds[name] = kind
         else:

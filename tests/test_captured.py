@@ -57,7 +57,7 @@ def test_where_nobody_told_a_failed_execution_decides():
     for record in (RECORD, FAILED):
         captured = Captured()
         captured.write(record)
-        captured.finish()
+        captured.stop()
         endings.append(ending(captured))
     assert endings == ["COMPLETE", "FAIL"]
 
@@ -80,7 +80,7 @@ def test_the_lineage_needs_no_records():
     """A task keeps none of its records, and knows all the same what they said."""
     captured = Captured(keep=False)
     captured.write(RECORD)
-    captured.finish()
+    captured.stop()
     assert list(captured.executions()) == []
     assert [one.id for one in captured.run().applications] == [RECORD.application_id]
 

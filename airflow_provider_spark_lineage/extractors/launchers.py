@@ -138,5 +138,5 @@ def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
     if lineage is None:
         run_id = str(getattr(task_instance, "run_id", None) or "")
         lineage = TaskLineage(Launched(launch, conf.records(), first_start(task_instance), run_id=run_id))
-        lineage.finish()
+        lineage.stop()
     return lineage

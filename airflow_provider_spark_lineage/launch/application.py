@@ -132,7 +132,7 @@ def table(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def part(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+def member(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return the object in a field, empty if the field is absent; raise ValueError for another value."""
     value = document.get(name)
     if value is not None and not isinstance(value, Mapping):

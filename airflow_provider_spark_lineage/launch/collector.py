@@ -72,7 +72,7 @@ class Launched(OtherProcess):
     def start(self) -> None:
         """Do nothing: the application is not changed."""
 
-    def finish(self) -> None:
+    def stop(self) -> None:
         """Read records, else source texts; `run` and `planned` return the result from now on."""
         if self._final is not None:
             return
@@ -94,7 +94,7 @@ class Launched(OtherProcess):
         self._final = run
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Return the final run after `finish`; before, a run without executions."""
+        """Return the final run after `stop`; before, a run without executions."""
         return self._final if self._final is not None else RunBuilder().run(problems)
 
     def _read(self, lost: list[str]) -> Run:

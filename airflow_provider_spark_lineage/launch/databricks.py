@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.launch.application import (
     LaunchedApplication,
     application_of,
     listed,
-    part,
+    member,
     table,
     text,
     texts,
@@ -70,7 +70,7 @@ def _applications(task: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterato
         "conf": texts(cluster.get("spark_conf")),
         "name": text(task.get("task_key") or task.get("run_name")),
     }
-    jar, notebook, script, submit = (part(task, name) for name in _TASKS)
+    jar, notebook, script, submit = (member(task, name) for name in _TASKS)
     if notebook:
         path, parameters = str(notebook.get("notebook_path", "")), texts(notebook.get("base_parameters"))
         words = tuple(f"{name}={value}" for name, value in parameters.items())

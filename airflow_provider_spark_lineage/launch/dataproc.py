@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.launch.application import (
     LaunchedApplication,
     R,
     listed,
-    part,
+    member,
     table,
     text,
     texts,
@@ -54,7 +54,7 @@ def _application(given: Mapping[str, Any], ending: str) -> LaunchedApplication |
     kind = next((kind for kind in _KINDS if given.get(f"{kind}_{ending}")), None)
     if kind is None:
         return None
-    job = part(given, f"{kind}_{ending}")
+    job = member(given, f"{kind}_{ending}")
     queries = [str(query) for query in listed(table(job.get("query_list")).get("queries"))]
     return LaunchedApplication(
         kind=_KINDS[kind],

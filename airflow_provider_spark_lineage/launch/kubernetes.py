@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.launch.application import (
     Launch,
     application_of,
     listed,
-    part,
+    member,
     table,
     text,
     texts,
@@ -58,7 +58,7 @@ def of_spark_application(operator: Any) -> Launch:
     """Return the launch of a `SparkKubernetesOperator`."""
     body = _body(operator)
     resource = table(body.get("spark", body))
-    spec, metadata = part(resource, "spec"), part(resource, "metadata")
+    spec, metadata = member(resource, "spec"), member(resource, "metadata")
     application = application_of(
         spec.get("mainApplicationFile"),
         spec.get("mainClass"),

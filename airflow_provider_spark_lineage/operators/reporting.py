@@ -39,7 +39,7 @@ class ReportsLineage:
             try:
                 yield
             finally:
-                lineage.finish()
+                lineage.stop()
         lineage.succeed(context)
 
     def on_kill(self) -> None:
@@ -48,7 +48,7 @@ class ReportsLineage:
             super().on_kill()  # type: ignore[misc]
         finally:
             if self._task_lineage is not None:
-                self._task_lineage.stop(self._task_instance)
+                self._task_lineage.on_kill(self._task_instance)
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         """Return the datasets named in a submitted job's text; for a function, they are not known yet."""

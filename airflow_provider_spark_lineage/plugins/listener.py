@@ -33,7 +33,7 @@ class AutoCapture:
     @hookimpl(tryfirst=True)
     def on_task_instance_success(self, previous_state: Any, task_instance: Any) -> None:
         """Stop capturing after the operator ended."""
-        _finish(task_instance)
+        _stop(task_instance)
 
     @hookimpl(tryfirst=True)
     def on_task_instance_failed(self, previous_state: Any, task_instance: Any, error: Any) -> None:
@@ -43,24 +43,24 @@ class AutoCapture:
         """
         if TASK.auto_capture is None and task_instance is not TASK.instance:
             _start(task_instance, has_failed=True)
-        _finish(task_instance)
+        _stop(task_instance)
 
     @hookimpl(tryfirst=True)
     def on_task_instance_skipped(self, previous_state: Any, task_instance: Any) -> None:
         """Stop capturing after the function skipped its task; Airflow 3.0 does not call this."""
-        _finish(task_instance)
+        _stop(task_instance)
 
     @hookimpl(tryfirst=True)
     def before_stopping(self, component: Any) -> None:
         """Pause the capture of a task that deferred or rescheduled itself, before this process ends."""
-        _finish(is_paused=True)
+        _stop(is_paused=True)
 
 
 def _start(task_instance: Any, *, has_failed: bool = False) -> None:
     """Start the capture of a task instance; if it failed before it ran, only for operators with a job."""
     with harmless("auto-capture could not be started"):
         # End an earlier capture: Airflow 3.0 has no hook for a task that skipped itself.
-        _finish()
+        _stop()
         task = getattr(task_instance, "task", None)
         if task is None or not conf.auto_capture() or conf.disabled():
             return
@@ -77,16 +77,16 @@ def _start(task_instance: Any, *, has_failed: bool = False) -> None:
             TASK.auto_capture.start()
 
 
-def _finish(task_instance: Any = None, *, is_paused: bool = False) -> None:
+def _stop(task_instance: Any = None, *, is_paused: bool = False) -> None:
     """End the capture of a task instance; with None, the current one. A paused task continues elsewhere.
 
     Airflow calls the listener also for tasks that never ran in this process: they are ignored.
     """
-    with harmless("auto-capture could not be finished"):
+    with harmless("auto-capture could not be stopped"):
         ended = TASK.auto_capture
         if ended is not None and (task_instance is None or task_instance is ended.task_instance):
             TASK.auto_capture = None
             if is_paused:
                 ended.pause()
             else:
-                ended.finish()
+                ended.stop()

@@ -60,7 +60,7 @@ class CapturedTask:
         else:
             self._start()
 
-    def finish(self) -> None:
+    def stop(self) -> None:
         """Stop capturing; the provider reads the result later."""
         if self._arrival is not None:
             # The command did not pass through the hook: the operator may have run it in another way.
@@ -69,18 +69,18 @@ class CapturedTask:
             if is_waiting and may_launch(self._task):
                 report_launches(self.task_instance)
         if self._lineage is not None:
-            self._lineage.finish()
+            self._lineage.stop()
 
     def pause(self) -> None:
         """Stop capturing a task that continues later, and send its lineage, as the provider does not."""
-        self.finish()
+        self.stop()
         if self._lineage is not None:
             self._lineage.pause(self.task_instance)
 
     def _succeed(self, context: Any) -> None:
         """Stop capturing a task that has succeeded, and have Airflow record its asset events."""
         with harmless("Airflow does not get the assets that this task wrote"):
-            self.finish()
+            self.stop()
             if self._lineage is not None:
                 self._lineage.succeed(context)
 
@@ -184,6 +184,6 @@ def _stop_on_kill(task: Any, lineage: TaskLineage, task_instance: Any) -> None:
         try:
             on_kill()
         finally:
-            lineage.stop(task_instance)
+            lineage.on_kill(task_instance)
 
     task.on_kill = stop

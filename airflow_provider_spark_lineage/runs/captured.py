@@ -1,4 +1,4 @@
-"""Capture in this process, from start to finish: for notebooks, plain functions, operators and the plugin.
+"""Capture in this process, from start to stop: for notebooks, plain functions, operators and the plugin.
 
 Needs no Airflow, and never raises: a failure becomes a gap.
 """
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 
 class Captured(Recorded, Collector):
-    """Lineage of Spark in this process between `start` and `finish`.
+    """Lineage of Spark in this process between `start` and `stop`.
 
     It is computed while the program runs, for each execution; `on_execution` receives each, on capture's own
     thread. Records are stored in memory, or in `directory` for other processes; with `keep` off they are not
@@ -114,7 +114,7 @@ class Captured(Recorded, Collector):
         self._capture.drain(timeout_seconds, problems)
         return problems
 
-    def finish(self) -> None:
+    def stop(self) -> None:
         """Wait until Spark has reported its executions, and stop capturing."""
         self._capture.disarm()
         self._ended = _now() if self._began else ""
@@ -187,7 +187,7 @@ def capture_lineage(spark: Any = None, *, sql_text: str | None = None) -> Iterat
     else:
         captured.failed = False
     finally:
-        captured.finish()
+        captured.stop()
 
 
 def _sql_text(option: str | None) -> str:

@@ -36,7 +36,7 @@ class Collector(ABC):
         return []
 
     @abstractmethod
-    def finish(self) -> None:
+    def stop(self) -> None:
         """Stop, after the operator ran; from now on, `run` returns everything, also in a forked child."""
 
     @abstractmethod

@@ -155,7 +155,7 @@ class Submitted(OtherProcess):
         job.add({**SETTINGS, **own, **records, **log, "spark.eventLog.compress": "false"})
         return ""
 
-    def finish(self) -> None:
+    def stop(self) -> None:
         """Read the driver's files, send the events of its executions, and remove the files."""
         if self._final is not None:
             return

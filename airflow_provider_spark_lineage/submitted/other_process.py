@@ -11,7 +11,7 @@ from airflow_provider_spark_lineage.runs.pipeline import Run
 
 
 class OtherProcess(Collector):
-    """State of a collector that reads files of drivers; its `finish` sets the final run."""
+    """State of a collector that reads files of drivers; its `stop` sets the final run."""
 
     def __init__(self) -> None:
         self._notes: list[DriverNote] = []

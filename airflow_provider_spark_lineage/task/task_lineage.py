@@ -40,7 +40,7 @@ class TaskLineage:
         self._collector = collector
         self._sender = sender
         self._emit_timeout_seconds = emit_timeout_seconds
-        self._is_finished = False
+        self._is_stopped = False
         self.hooks_before = hooks_before
         """Numbers of hooks' reports in this process before the task began."""
         self.is_added = False
@@ -51,18 +51,18 @@ class TaskLineage:
         """Executions and lineage of the task on Spark; empty if it did nothing."""
         return self._collector.run()
 
-    def finish(self) -> None:
+    def stop(self) -> None:
         """Stop capturing, and wait until the events of executions are sent."""
         with alarm_paused(), harmless("the lineage of this task could not be computed"):
-            self._collector.finish()
-            self._is_finished = True
+            self._collector.stop()
+            self._is_stopped = True
             if self._sender is not None:
-                self._sender.finish(self._emit_timeout_seconds)
+                self._sender.stop(self._emit_timeout_seconds)
 
     def succeed(self, context: Context) -> None:
         """Have Airflow record events of the written assets, if `[spark_lineage] asset_events` is set.
 
-        Call it after `finish`, if the task has not failed, with the context of its `execute`.
+        Call it after `stop`, if the task has not failed, with the context of its `execute`.
         """
         with harmless("Airflow does not get the assets that this task wrote"):
             from airflow_provider_spark_lineage import conf
@@ -72,18 +72,18 @@ class TaskLineage:
 
                 add_asset_events(context, self.run.lineage)
 
-    def stop(self, task_instance: Any) -> None:
+    def on_kill(self, task_instance: Any) -> None:
         """Send the lineage so far, because the process may be killed next.
 
         Runs in a signal handler, which may have interrupted a call to the JVM: then the connection of this
-        thread is busy, so another thread with its own connection does the work. After `finish`, nothing is
+        thread is busy, so another thread with its own connection does the work. After `stop`, nothing is
         sent: the final event has everything.
         """
-        if not self._is_finished:
-            _within(KILL_TIMEOUT_SECONDS, self._stop, task_instance)
+        if not self._is_stopped:
+            _within(KILL_TIMEOUT_SECONDS, self._report_so_far, task_instance)
 
     def pause(self, task_instance: Any) -> None:
-        """Send the lineage so far of a task that continues later in another process; call `finish` before."""
+        """Send the lineage so far of a task that continues later in another process; call `stop` before."""
         _within(self._emit_timeout_seconds, self._pause, task_instance)
 
     def _pause(self, task_instance: Any) -> None:
@@ -91,7 +91,7 @@ class TaskLineage:
             if lineage := self.run.lineage:
                 _send(lineage, task_instance)
 
-    def _stop(self, task_instance: Any) -> None:
+    def _report_so_far(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it was stopped could not be sent"):
             from airflow_provider_spark_lineage.lineage.model import Gap
 
@@ -149,8 +149,8 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
     `hooks_before` has the numbers of hooks' reports from when the task began, if that was earlier.
     """
     if TASK.lineage is not None:
-        # It ended without `finish`: Airflow 3.0 has no hook for a task that skipped itself.
-        TASK.lineage.finish()
+        # It ended without `stop`: Airflow 3.0 has no hook for a task that skipped itself.
+        TASK.lineage.stop()
     TASK.lineage = None
     with harmless("capture could not be started"):
         from airflow_provider_spark_lineage.task.provider import emit, identity_of, is_active

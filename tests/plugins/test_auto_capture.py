@@ -40,7 +40,7 @@ def listeners(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE", "True")
     yield manager
     if TASK.lineage is not None:
-        TASK.lineage.finish()
+        TASK.lineage.stop()
 
 
 class Task:
@@ -427,7 +427,7 @@ def test_a_task_that_is_told_to_stop_sends_what_it_did(listeners, monkeypatch):
     """Its operator's own `on_kill` runs first, also one that fails."""
     stopped = []
     monkeypatch.setattr(
-        task_lineage.TaskLineage, "stop", lambda _, task_instance: stopped.append(task_instance)
+        task_lineage.TaskLineage, "on_kill", lambda _, task_instance: stopped.append(task_instance)
     )
     subject = instance()
     assert started(listeners, subject)

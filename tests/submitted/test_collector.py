@@ -66,7 +66,7 @@ def collected(tmp_path: Path):
         collector.start()
         with suppress(error):
             task._get_hook().submit("app.py")
-        collector.finish()
+        collector.stop()
         return collector
 
     return run
