@@ -8,14 +8,17 @@ It adds to what an operator reports without us; an operator that does not launch
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
 
-from airflow_provider_spark_lineage.extractors.resumption import first_start, trigger_event
+from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.launch.table import LAUNCHERS, launch_of
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from airflow_provider_spark_lineage.launch.application import Launch
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
@@ -41,8 +44,6 @@ class LauncherExtractor(BaseExtractor):
 
     def _answer(self, method: str, task_instance: Any = None, *, has_failed: bool = False) -> OperatorLineage:
         """Return the operator's own lineage with the lineage of its launch added."""
-        from airflow_provider_spark_lineage.guard import harmless
-
         own, is_own = self._own(method, *([] if task_instance is None else [task_instance]))
         with harmless("the Spark applications that this task launches could not be reported"):
             launch = launch_of(self.operator, trigger_event(task_instance)) if self._is_active() else None
@@ -140,3 +141,43 @@ def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
         lineage = TaskLineage(Launched(launch, conf.records(), first_start(task_instance), run_id=run_id))
         lineage.stop()
     return lineage
+
+
+# A task that deferred itself is resumed in another process, by a new operator without the attributes that
+# `execute` had set. Airflow passes the event of the trigger to that process; it is read from memory, because
+# a forked child may not ask the supervisor.
+
+
+def trigger_event(task_instance: Any = None) -> Mapping[str, Any]:
+    """Return the event of a task's trigger; empty if the task did not defer itself."""
+    given = getattr(_context(task_instance), "next_kwargs", None)
+    if given:
+        with harmless("the event of this task's trigger could not be read"):
+            event = _decoded(given).get("event")
+            return event if isinstance(event, Mapping) else {}
+    return {}
+
+
+def first_start(task_instance: Any) -> datetime | None:
+    """Return the start of a try, which is before the start of the process that resumes it."""
+    start: datetime | None = getattr(_context(task_instance), "start_date", None)
+    return start or getattr(task_instance, "start_date", None)
+
+
+def _context(task_instance: Any) -> Any:
+    """Return the context that Airflow's server sends to the process of a try."""
+    return getattr(task_instance, "_ti_context_from_server", None)
+
+
+def _decoded(given: Any) -> Mapping[str, Any]:
+    """Return the arguments of the method that resumes a task, in either of Airflow's two encodings."""
+    try:
+        from airflow.sdk.serde import deserialize
+
+        arguments = deserialize(given)
+    # The encoding of older Airflow, also for a task that was deferred before an upgrade.
+    except (ImportError, KeyError, AttributeError, TypeError):
+        from airflow.serialization.serialized_objects import BaseSerialization
+
+        arguments = BaseSerialization.deserialize(given)
+    return arguments if isinstance(arguments, Mapping) else {}

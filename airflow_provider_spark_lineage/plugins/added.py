@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.guard import harmless
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
+
+_HOOKS, _AUTHOR = "get_hook_lineage", "extract_inlets_and_outlets"
+"""Methods of the provider's manager."""
 
 _MAY_BE_UNFINISHED = ("failed", "skipped")
 """States of a task whose work may be incomplete."""
@@ -53,48 +57,39 @@ def _extended(manager: Any, extract: Callable[..., OperatorLineage]) -> Callable
                 ours = lineage.operator_lineage(has_failed)
         if ours is None:
             return extract(*args, **kwargs)
-        questions = _Questions(manager, asks_author=not (ours.inputs or ours.outputs))
-        with questions:
+        with _questions(manager, asks_author=not (ours.inputs or ours.outputs)) as asked:
             theirs = extract(*args, **kwargs)
         with harmless("the lineage of this task could not be added to its event"):
             from airflow_provider_spark_lineage.task.answers import answer, merged
 
-            hooks = not questions.asked_hooks
-            task = arguments["task"]
-            return merged(
-                answer(task, lambda _: ours, task_instance, has_failed=has_failed, hooks=hooks), theirs
-            )
+            options = {"has_failed": has_failed, "hooks": _HOOKS not in asked}
+            return merged(answer(arguments["task"], lambda _: ours, task_instance, **options), theirs)
         return theirs
 
     return extract_metadata
 
 
-class _Questions:
-    """Observes and limits what the provider's manager asks during one extraction.
+@contextmanager
+def _questions(manager: Any, *, asks_author: bool) -> Iterator[list[str]]:
+    """Observe and limit what the provider's manager asks during one extraction; yield what it has asked.
 
     If Spark read or wrote something, `annotation` adds inlets and outlets by its own rules, so the manager
-    must not add them. The manager asks hooks only if an extractor names no dataset; `asked_hooks` says so.
+    must not add them. The manager asks hooks only if an extractor names no dataset.
     """
+    asked: list[str] = []
+    replaced = {name: vars(manager)[name] for name in (_HOOKS, _AUTHOR) if name in vars(manager)}
+    get_hook_lineage = getattr(manager, _HOOKS)
 
-    def __init__(self, manager: Any, *, asks_author: bool) -> None:
-        self.asked_hooks = False
-        self._manager = manager
-        self._own = dict(vars(manager))
-        self._asks_author = asks_author
-        self._get_hook_lineage = manager.get_hook_lineage
+    def ask_hooks(*args: Any, **kwargs: Any) -> Any:
+        asked.append(_HOOKS)
+        return get_hook_lineage(*args, **kwargs)
 
-    def __enter__(self) -> None:
-        self._manager.get_hook_lineage = self._ask_hooks
-        if not self._asks_author:
-            self._manager.extract_inlets_and_outlets = lambda *_, **__: None
-
-    def __exit__(self, *_: object) -> None:
-        for name in ("get_hook_lineage", "extract_inlets_and_outlets"):
-            if name in self._own:
-                setattr(self._manager, name, self._own[name])
-            else:
-                vars(self._manager).pop(name, None)
-
-    def _ask_hooks(self, *args: Any, **kwargs: Any) -> Any:
-        self.asked_hooks = True
-        return self._get_hook_lineage(*args, **kwargs)
+    setattr(manager, _HOOKS, ask_hooks)
+    if not asks_author:
+        setattr(manager, _AUTHOR, lambda *_, **__: None)
+    try:
+        yield asked
+    finally:
+        for name in (_HOOKS, _AUTHOR):
+            vars(manager).pop(name, None)
+        vars(manager).update(replaced)

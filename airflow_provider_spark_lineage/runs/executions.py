@@ -171,11 +171,7 @@ class Executions:
 
 def executions(records: Iterable[Record]) -> Iterator[Execution]:
     """Yield one execution for each user action."""
-    numbered = Executions()
-    for record in records:
-        execution = numbered.of(record)
-        if execution is not None:
-            yield execution
+    yield from filter(None, map(Executions().of, records))
 
 
 def _is_internal(record: Record) -> bool:
