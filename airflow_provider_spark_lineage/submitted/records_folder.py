@@ -1,4 +1,4 @@
-"""RecordsFolder of the records of one try of a task: its URI for the driver, and access for the worker.
+"""Folder of the records of one try of a task: its URI for the driver, and access for the worker.
 
 `[spark_lineage] records` is the folder or URI for all tasks; without it, a local folder is used, which only
 drivers on this machine can write to.
