@@ -51,21 +51,17 @@ def driver_kind(operator: type, extra: Mapping[str, str] = NO_EXTRA) -> str | No
     None for an operator that is not known to run Spark. `extra` has the user's own: dotted class -> kind.
     """
     for parent in operator.__mro__:
-        kind = extra_kind(parent, extra)
-        if kind is None:
-            kind = DRIVERS.get(parent.__name__)
-        if kind is not None:
-            return kind or None
+        kind = _extra_kind(parent, extra)
+        if kind is not None or parent.__name__ in DRIVERS:
+            return kind or DRIVERS.get(parent.__name__) or None
     return None
 
 
-def extra_kind(operator: type, extra: Mapping[str, str]) -> str | None:
+def _extra_kind(operator: type, extra: Mapping[str, str]) -> str | None:
     """Return the kind of a class in `extra`, by the module that defines it or one that imports it."""
-    if not extra:
-        return None
-    kind = extra.get(f"{operator.__module__}.{operator.__qualname__}")
-    if kind is not None:
-        return kind
+    own = f"{operator.__module__}.{operator.__qualname__}"
+    if own in extra:
+        return extra[own]
     for dotted, named in extra.items():
         module, _, name = dotted.rpartition(".")
         if name == operator.__name__ and getattr(sys.modules.get(module), name, None) is operator:
@@ -75,4 +71,4 @@ def extra_kind(operator: type, extra: Mapping[str, str]) -> str | None:
 
 def is_named(operator: type, extra: Mapping[str, str]) -> bool:
     """Return whether `extra` has the class of an operator or one of its base classes."""
-    return any(extra_kind(parent, extra) is not None for parent in operator.__mro__)
+    return any(_extra_kind(parent, extra) is not None for parent in operator.__mro__)

@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -74,24 +75,18 @@ def openlineage_events(request: pytest.FixtureRequest, tmp_path: Path) -> Iterat
     request.node.stash.setdefault(EvidenceKey, []).append(path)
     # Not the fixture `monkeypatch`: undoing it here would undo the patches of the test, too.
     with pytest.MonkeyPatch.context() as patches:
-        _write_events_to(path, patches)
+        for name in [name for name in os.environ if name.startswith("OPENLINEAGE_")]:
+            patches.delenv(name)
+        transport = {"type": "file", "log_file_path": str(path), "append": True}
+        patches.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", json.dumps(transport))
+        patches.setenv("AIRFLOW__OPENLINEAGE__DISABLED", "False")
+        patches.delenv("AIRFLOW__OPENLINEAGE__CONFIG_PATH", raising=False)
+        # For code that creates a client of its own.
+        for name, value in {**transport, "append": "true"}.items():
+            patches.setenv(f"OPENLINEAGE__TRANSPORT__{name.upper()}", str(value))
         _forget_settings()
         yield OpenLineageEvents(path)
     _forget_settings()
-
-
-def _write_events_to(path: Path, patches: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("OPENLINEAGE_")]:
-        patches.delenv(name)
-    transport = {"type": "file", "log_file_path": str(path), "append": True}
-    patches.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", json.dumps(transport))
-    patches.setenv("AIRFLOW__OPENLINEAGE__DISABLED", "False")
-    patches.delenv("AIRFLOW__OPENLINEAGE__CONFIG_PATH", raising=False)
-    # For code that creates a client of its own.
-    for name, value in transport.items():
-        patches.setenv(
-            f"OPENLINEAGE__TRANSPORT__{name.upper()}", str(value).lower() if value is True else str(value)
-        )
 
 
 def _failed(message: str) -> BaseException:
@@ -152,24 +147,17 @@ def run_dag(request: pytest.FixtureRequest, tmp_path: Path, airflow_metadata: Pa
         if isinstance(dag, str | Path):
             dag = request.path.parent / dag
         try:
-            done = testing.run_dag(
-                dag,
-                **{
-                    "home": home or tmp_path / f"airflow-{runs}",
-                    "metadata": airflow_metadata,
-                    **options,
-                },
-            )
+            options = {"home": home or tmp_path / f"airflow-{runs}", "metadata": airflow_metadata, **options}
+            done = testing.run_dag(dag, **options)
         except SparkLineageError as error:
             raise _failed(str(error)) from None
         evidence.append(done)
         if state not in (None, done.state):
             states = ", ".join(f"{task} {state}" for task, state in done.tasks.items())
-            pytest.fail(
+            raise _failed(
                 f"{testing.tail(done.log, 100)}\n\nThe run of `{done.dag_id}` ended as {done.state}, and "
                 f"{state} was expected; tasks: {states}.\nThe log is above and in {done.log}, the events are "
-                f"in {done.events}.",
-                pytrace=False,
+                f"in {done.events}."
             )
         return done
 
@@ -199,10 +187,9 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
     ) -> Report:
         if events is None:
             if not evidence:
-                pytest.fail(
+                raise _failed(
                     "assert_lineage has no events: run a DAG with the fixture run_dag, use the fixture "
-                    "openlineage_events, or pass `events=`.",
-                    pytrace=False,
+                    "openlineage_events, or pass `events=`."
                 )
             events = evidence[-1]
         events = getattr(events, "path", events)
@@ -254,7 +241,7 @@ class _Differences:
     def __init__(self, error: Any, place: str) -> None:
         self.lines = error.lines
         self.place = place
-        self.reprcrash = _Crash(error.report.summary)
+        self.reprcrash = SimpleNamespace(message=error.report.summary)  # For the short summary.
 
     def toterminal(self, writer: Any) -> None:
         for line in self.lines:
@@ -264,13 +251,6 @@ class _Differences:
 
     def __str__(self) -> str:
         return "\n".join([*(line.text for line in self.lines), "", f"{self.place}: lineage differs"])
-
-
-class _Crash:
-    """The text of pytest's short summary."""
-
-    def __init__(self, message: str) -> None:
-        self.message = message
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -285,5 +265,4 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     ]
     if texts:
         terminalreporter.section("expected lineage")
-        for text in texts:
-            terminalreporter.write_line(text)
+        terminalreporter.write_line("\n".join(texts))

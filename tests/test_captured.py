@@ -57,7 +57,7 @@ def test_a_capture_ended_by_hand_fails_if_an_execution_failed():
     for record in (RECORD, FAILED):
         captured = Captured()
         captured.write(record)
-        captured.finish()
+        captured.stop()
         endings.append(ending(captured))
     assert endings == ["COMPLETE", "FAIL"]
 
@@ -80,7 +80,7 @@ def test_the_lineage_needs_no_records():
     """A task keeps none of its records, and has their lineage all the same."""
     captured = Captured(keep=False)
     captured.write(RECORD)
-    captured.finish()
+    captured.stop()
     assert list(captured.executions()) == []
     assert [application.id for application in captured.run().applications] == [RECORD.application_id]
 

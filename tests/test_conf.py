@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.get_provider_info import get_provider_info
+from airflow_provider_spark_lineage.get_provider_info import OPTIONS, get_provider_info
 
-OPTIONS = get_provider_info()["config"]["spark_lineage"]["options"]
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
 CONF = Path(inspect.getfile(get_provider_info)).with_name("conf.py")
 
 GOOD = [
@@ -113,23 +112,46 @@ def answers(
 
 def test_every_option_has_a_function_and_every_function_an_option():
     """An option that is documented and never read, or read and never documented, misleads the user."""
-    module = ast.parse(CONF.read_text())
-    public = {
-        node.name: ast.get_docstring(node)
-        for node in module.body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-    }
-    assert set(public) == set(OPTIONS)
-    for name, docstring in public.items():
-        assert docstring is not None
-        assert docstring.startswith(f"[spark_lineage] {name}: ")
+    read = {}
+    for node in ast.parse(CONF.read_text()).body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            name, arguments = ast.unparse(node.targets[0]), node.value.args
+            if ast.unparse(node.value.func) in ("_reader", "_switch"):
+                read[name] = ast.literal_eval(arguments[0])
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            read[node.name] = node.name
+    assert read == {name: name for name in OPTIONS}
 
 
-def test_readme_lists_every_option_with_its_default():
+def listed(page: Path) -> dict[str, tuple[str, str]]:
+    """Return the rows of a page's table of options: name -> default and sentence, without links."""
+    rows = re.findall(r"^\| `(\w+)` \| `?([\w*]*)`? ?\| (.*) \|$", page.read_text(), flags=re.MULTILINE)
+    return {name: (default, re.sub(r" \(\[.*\)", "", sentence)) for name, default, sentence in rows}
+
+
+def test_readme_lists_every_option_with_its_default_and_its_sentence():
     """Whoever reads README alone knows all options, and what happens without them."""
-    section = README.read_text().partition("\n## Options\n")[2].partition("\n## ")[0]
-    listed = dict(re.findall(r"^\| `(\w+)` \| `?([\w*]*)`? ?\|", section, flags=re.MULTILINE))
-    assert listed == {name: option["default"] for name, option in OPTIONS.items()}
+    page = listed(ROOT / "README.md")
+    assert {name: (default, text[0].upper() + text[1:]) for name, (default, text) in page.items()} == {
+        name: (option.default, option.description.partition(". ")[0]) for name, option in OPTIONS.items()
+    }
+
+
+def test_translated_readme_lists_every_option_with_its_default():
+    """A translation that is behind says so here."""
+    page = listed(ROOT / "docs" / "zh" / "README.md")
+    assert {name: default for name, (default, _) in page.items()} == {
+        name: option.default for name, option in OPTIONS.items()
+    }
+
+
+def test_description_in_airflows_reference_is_the_tables():
+    """The reference is reStructuredText, with lines for a file of settings."""
+    options = get_provider_info()["config"]["spark_lineage"]["options"]
+    assert options.keys() == OPTIONS.keys()
+    for name, entry in options.items():
+        assert " ".join(entry["description"].split()) == OPTIONS[name].description.replace("`", "``")
+        assert entry["version_added"] == OPTIONS[name].since
 
 
 @pytest.mark.airflow
@@ -137,11 +159,11 @@ def test_readme_lists_every_option_with_its_default():
 def test_default_is_the_documented_one(option, answers):
     """Without a value, the function returns the default of Airflow's configuration reference."""
     result, lines = answers[option, None]
-    documented = OPTIONS[option]["default"]
+    documented = OPTIONS[option].default
     kinds = {"boolean": bool, "integer": int, "float": float, "string": str}
     if type(result) in (list, dict):
         result = ";".join(result)
-    assert type(result) is kinds[OPTIONS[option]["type"]]
+    assert type(result) is kinds[OPTIONS[option].type]
     value = documented if type(result) is str else type(result)(json.loads(documented.lower()))
     assert str(value) == str(result)
     assert lines == []

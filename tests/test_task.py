@@ -18,6 +18,7 @@ from spark_trees import column, scan
 from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.captured import Captured
 from airflow_provider_spark_lineage.task import provider, task_lineage
+from airflow_provider_spark_lineage.task.process import TASK
 
 pytestmark = pytest.mark.airflow
 
@@ -54,7 +55,7 @@ def finished() -> task_lineage.TaskLineage:
     for item in TWO:
         captured.write(item)
     lineage = task_lineage.TaskLineage(captured)
-    lineage.finish()
+    lineage.stop()
     return lineage
 
 
@@ -87,7 +88,7 @@ class Backend:
 
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
-    monkeypatch.setattr(task_lineage, "_latest", None)
+    monkeypatch.setattr(TASK, "lineage", None)
     backend = Backend()
     monkeypatch.setattr(provider, "_adapter", lambda: backend)
     yield backend
@@ -112,7 +113,7 @@ def started(**changes: object) -> task_lineage.TaskLineage:
 @pytest.mark.usefixtures("unsettled")
 def test_executions_are_sent_once_as_children(backend):
     """Each execution has a START and an end under the task's name."""
-    started().finish()
+    started().stop()
     assert backend.sent == [
         ("START", "d.t.orders"),
         ("COMPLETE", "d.t.orders"),
@@ -125,7 +126,7 @@ def test_executions_are_sent_once_as_children(backend):
 def test_executions_are_not_sent_against_the_users_will(backend, monkeypatch):
     """`execution_events` turns them off."""
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", "False")
-    started().finish()
+    started().stop()
     assert backend.sent == []
 
 
@@ -133,7 +134,7 @@ def test_executions_are_not_sent_against_the_users_will(backend, monkeypatch):
 def test_executions_that_the_java_agent_sends_are_not_sent_twice(backend, monkeypatch):
     """OpenLineage's Java agent sends an event of each execution itself."""
     monkeypatch.setattr(Captured, "agent_configured", True)
-    started().finish()
+    started().stop()
     assert backend.sent == []
 
 
@@ -144,7 +145,7 @@ def test_a_backend_that_hangs_does_not_hold_the_task(backend, monkeypatch, caplo
     backend.hangs = True
     lineage = started()
     with caplog.at_level("WARNING"):
-        lineage.finish()
+        lineage.stop()
     assert "were not sent" in caplog.text
     backend.woken.set()
     for thread in threading.enumerate():
@@ -159,7 +160,7 @@ def test_a_fault_of_ours_costs_lineage_only(backend, caplog):
     """A fault in our own code ends in one warning that says what was lost."""
     with caplog.at_level("WARNING"):
         lineage = started(get_template_context=None)
-    lineage.finish()
+    lineage.stop()
     assert [entry.levelname for entry in caplog.records] == ["WARNING"]
     assert "This has no impact on the task" in caplog.text
     assert [source.name for source in lineage.operator_lineage().inputs] == ["/in/orders"]
@@ -174,14 +175,14 @@ def test_a_task_that_is_told_to_stop_sends_its_finished_work(backend):
     captured = Captured()
     captured.write(TWO[0])
     lineage = task_lineage.TaskLineage(captured)
-    lineage.stop(instance())
+    lineage.on_kill(instance())
     (event,) = backend.events
     assert (event.eventType.value, event.job.name) == ("OTHER", "d.t")
     assert [source.name for source in event.inputs] == ["/in/orders"]
     assert "asked the task to stop" in str(event.run.facets["sparkLineage_gaps"])
 
 
-@pytest.mark.parametrize("sends", ["stop", "pause"])
+@pytest.mark.parametrize("sends", ["on_kill", "pause"])
 def test_a_task_that_has_not_ended_repeats_the_facets_of_its_start(backend, sends):
     """Parent, root, engine and type of the job: consumers replace earlier facets by the latest event's."""
     captured = Captured()
@@ -201,9 +202,9 @@ def test_a_task_that_goes_on_after_it_was_told_to_stop_is_complete(backend):
     captured = Captured()
     captured.write(TWO[0])
     lineage = task_lineage.TaskLineage(captured)
-    lineage.stop(instance())
+    lineage.on_kill(instance())
     captured.write(TWO[1])
-    lineage.finish()
+    lineage.stop()
     assert [execution.number for execution in lineage.run.executions] == [1, 2]
     assert lineage.run.lineage.gaps == ()
 
@@ -214,9 +215,9 @@ def test_an_execution_that_runs_when_its_task_is_told_to_stop_may_end_later(back
     captured.write(TWO[0])
     monkeypatch.setattr(captured, "drain", lambda _: ["1 execution was still running when the capture ended"])
     lineage = task_lineage.TaskLineage(captured)
-    lineage.stop(instance())
+    lineage.on_kill(instance())
     captured.write(TWO[1])
-    lineage.finish()
+    lineage.stop()
     assert "1 execution was still running" in str(backend.events[0].run.facets)
     assert lineage.run.lineage.gaps == ()
 
@@ -224,8 +225,8 @@ def test_an_execution_that_runs_when_its_task_is_told_to_stop_may_end_later(back
 def test_a_task_that_has_done_its_work_is_not_told_to_stop(backend):
     """Airflow calls `on_kill` after `execution_timeout` too: the FAIL that comes next holds everything."""
     lineage = task_lineage.TaskLineage(Captured())
-    lineage.finish()
-    lineage.stop(instance())
+    lineage.stop()
+    lineage.on_kill(instance())
     assert backend.events == []
 
 
@@ -242,7 +243,7 @@ def test_a_backend_that_hangs_does_not_use_up_the_time_of_the_function(backend, 
     before = signal.signal(signal.SIGALRM, time_is_up)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
-        lineage.finish()
+        lineage.stop()
         remaining, _ = signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -259,8 +260,8 @@ def test_the_providers_children_do_not_inherit_our_connections(monkeypatch):
     sent: list[OpenLineageAdapter] = []
     monkeypatch.setattr(OpenLineageAdapter, "emit", lambda self, event: sent.append(self))
     lineage = started()
-    lineage.stop(instance())
-    lineage.finish()
+    lineage.on_kill(instance())
+    lineage.stop()
     assert len(set(map(id, sent))) == 1
     assert sent[0] is not get_openlineage_listener().adapter
 
@@ -270,7 +271,7 @@ def test_a_task_that_is_deferred_sends_its_finished_work(backend):
     captured = Captured()
     captured.write(TWO[0])
     lineage = task_lineage.TaskLineage(captured)
-    lineage.finish()
+    lineage.stop()
     lineage.pause(instance())
     (event,) = backend.events
     assert (event.eventType.value, event.job.name) == ("OTHER", "d.t")
@@ -281,7 +282,7 @@ def test_a_task_that_is_deferred_sends_its_finished_work(backend):
 def test_a_task_that_did_nothing_is_deferred_silently(backend):
     """A sensor may look a thousand times before there is something to see."""
     lineage = task_lineage.TaskLineage(Captured())
-    lineage.finish()
+    lineage.stop()
     lineage.pause(instance())
     assert backend.events == []
 
@@ -299,7 +300,7 @@ def test_a_backend_that_hangs_does_not_hold_a_task_that_is_told_to_stop(backend,
     """Airflow kills it five seconds after asking it to end; the operator's own clean-up comes before that."""
     monkeypatch.setattr(task_lineage, "KILL_TIMEOUT_SECONDS", 0.1)
     backend.hangs = True
-    task_lineage.TaskLineage(Captured()).stop(instance())
+    task_lineage.TaskLineage(Captured()).on_kill(instance())
     assert not backend.woken.is_set()
 
 
@@ -372,9 +373,9 @@ def test_the_next_task_of_a_process_finds_nothing_of_the_one_before():
     """A task that ended unheard, as one that skips itself in Airflow 3.0, neither lingers nor leaks."""
     original = SparkSession.__init__
     first, second = instance(task=operator()), instance(task=operator(), task_id="next")
-    assert task_lineage.start_capture(first) is task_lineage.lineage_of(first)
+    assert task_lineage.start_capture(first) is TASK.lineage_of(first)
     lineage = task_lineage.start_capture(second)
     assert lineage is not None
-    assert task_lineage.lineage_of(first) is None
-    lineage.finish()
+    assert TASK.lineage_of(first) is None
+    lineage.stop()
     assert SparkSession.__init__ is original

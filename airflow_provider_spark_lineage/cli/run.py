@@ -71,7 +71,7 @@ def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, 
     except KeyboardInterrupt:
         code = INTERRUPTED
     sys.stdout.flush()
-    captured.finish()
+    captured.stop()
     about = {
         "job": script.stem,
         "script": script.name,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.extractors.spark import SparkExtractor
-    from airflow_provider_spark_lineage.task.annotation import operator_lineage
+    from airflow_provider_spark_lineage.task.answers import operator_lineage
 
 __all__ = ["SparkExtractor", "operator_lineage"]
 
@@ -23,7 +23,7 @@ def __getattr__(name: str) -> Any:
 
         return SparkExtractor
     if name == "operator_lineage":
-        from airflow_provider_spark_lineage.task.annotation import operator_lineage
+        from airflow_provider_spark_lineage.task.answers import operator_lineage
 
         return operator_lineage
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,15 +8,17 @@ It adds to what an operator reports without us; an operator that does not launch
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
 
-from airflow_provider_spark_lineage.extractors.resumption import first_start, trigger_event
+from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.launch.table import LAUNCHERS, launch_of
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from airflow_provider_spark_lineage.launch.application import Launch
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
@@ -30,57 +32,36 @@ class LauncherExtractor(BaseExtractor):
         return list(LAUNCHERS)
 
     def _execute_extraction(self) -> OperatorLineage:
-        return self._with_ours("extract", self._planned)
+        return self._answer("extract")
 
     def extract_on_complete(self, task_instance: Any) -> OperatorLineage:
         """Return the lineage from the applications' records, else from their texts, with a gap."""
-        from airflow_provider_spark_lineage.task.provider import is_skipped
-
-        return self._ended("extract_on_complete", task_instance, failed=is_skipped(task_instance))
+        return self._answer("extract_on_complete", task_instance)
 
     def extract_on_failure(self, task_instance: Any) -> OperatorLineage:
         """Return the lineage from the applications' records; texts do not say what a failed task did."""
-        return self._ended("extract_on_failure", task_instance, failed=True)
+        return self._answer("extract_on_failure", task_instance, has_failed=True)
 
-    def _ended(self, method: str, task_instance: Any, *, failed: bool) -> OperatorLineage:
-        def ours(launch: Launch) -> OperatorLineage:
-            return _task_lineage(launch, task_instance).operator_lineage(failed=failed)
-
-        return self._with_ours(method, ours, task_instance, failed=failed)
-
-    @staticmethod
-    def _planned(launch: Launch) -> OperatorLineage:
-        """Return the datasets of applications that have not run, if their texts name all of them."""
-        from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
-        from airflow_provider_spark_lineage.launch.texts import planned_of
-        from airflow_provider_spark_lineage.submitted.planned import certain
-
-        lineage, unread = planned_of(launch.applications)
-        if lineage is None or unread or launch.problems or not certain(lineage):
-            return OperatorLineage()
-        return OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
-
-    def _with_ours(
-        self, method: str, ours: Callable[[Launch], OperatorLineage], *arguments: Any, failed: bool = False
-    ) -> OperatorLineage:
+    def _answer(self, method: str, task_instance: Any = None, *, has_failed: bool = False) -> OperatorLineage:
         """Return the operator's own lineage with the lineage of its launch added."""
-        from airflow_provider_spark_lineage.guard import harmless
-
-        own, is_own = self._own(method, *arguments)
+        own, is_own = self._own(method, *([] if task_instance is None else [task_instance]))
         with harmless("the Spark applications that this task launches could not be reported"):
-            launch = launch_of(self.operator, trigger_event(*arguments)) if self._is_active() else None
+            launch = launch_of(self.operator, trigger_event(task_instance)) if self._is_active() else None
             if launch is not None:
                 from airflow_provider_spark_lineage import conf
                 from airflow_provider_spark_lineage.launch.facets import launch_facets
-                from airflow_provider_spark_lineage.task.annotation import annotated
+                from airflow_provider_spark_lineage.task.answers import answer, merged
 
-                added = ours(launch)
-                added.run_facets = {
-                    **launch_facets(launch, with_arguments=conf.sql_text() == "full"),
-                    **added.run_facets,
-                }
-                lineage = _merged(own, added) if is_own else added
-                return annotated(lineage, self.operator, *arguments, failed=failed)
+                def ours(failed: bool) -> OperatorLineage:
+                    if task_instance is None:
+                        added = _planned(launch)
+                    else:
+                        added = _task_lineage(launch, task_instance).operator_lineage(failed)
+                    facets = launch_facets(launch, with_arguments=conf.sql_text() == "full")
+                    added.run_facets = {**facets, **added.run_facets}
+                    return merged(own, added) if is_own else added
+
+                return answer(self.operator, ours, task_instance, has_failed=has_failed)
         return own
 
     def _is_active(self) -> bool:
@@ -135,6 +116,15 @@ def _has_hook_lineage() -> bool:
     return any(translate_airflow_asset(each.asset, each.context) is not None for each in assets)
 
 
+def _planned(launch: Launch) -> OperatorLineage:
+    """Return the datasets of applications that have not run, if their texts name all of them."""
+    from airflow_provider_spark_lineage.launch.texts import planned_of
+    from airflow_provider_spark_lineage.task.answers import rendered_plan
+
+    lineage, unread = planned_of(launch.applications)
+    return OperatorLineage() if lineage is None or unread or launch.problems else rendered_plan(lineage)
+
+
 def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
     """Return the lineage of a task that has ended.
 
@@ -142,23 +132,52 @@ def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
     """
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.launch.collector import Launched
-    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage, lineage_of
+    from airflow_provider_spark_lineage.task.process import TASK
+    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
-    lineage = lineage_of(task_instance)
+    lineage = TASK.lineage_of(task_instance)
     if lineage is None:
         run_id = str(getattr(task_instance, "run_id", None) or "")
         lineage = TaskLineage(Launched(launch, conf.records(), first_start(task_instance), run_id=run_id))
-        lineage.finish()
+        lineage.stop()
     return lineage
 
 
-def _merged(own: OperatorLineage, added: OperatorLineage) -> OperatorLineage:
-    """Return both lineages as one; the operator's own wins if both have a dataset or a facet."""
-    from airflow_provider_spark_lineage.task.annotation import joined
+# A task that deferred itself is resumed in another process, by a new operator without the attributes that
+# `execute` had set. Airflow passes the event of the trigger to that process; it is read from memory, because
+# a forked child may not ask the supervisor.
 
-    return OperatorLineage(
-        inputs=joined(own.inputs, added.inputs),
-        outputs=joined(own.outputs, added.outputs),
-        run_facets={**added.run_facets, **own.run_facets},
-        job_facets={**added.job_facets, **own.job_facets},
-    )
+
+def trigger_event(task_instance: Any = None) -> Mapping[str, Any]:
+    """Return the event of a task's trigger; empty if the task did not defer itself."""
+    given = getattr(_context(task_instance), "next_kwargs", None)
+    if given:
+        with harmless("the event of this task's trigger could not be read"):
+            event = _decoded(given).get("event")
+            return event if isinstance(event, Mapping) else {}
+    return {}
+
+
+def first_start(task_instance: Any) -> datetime | None:
+    """Return the start of a try, which is before the start of the process that resumes it."""
+    start: datetime | None = getattr(_context(task_instance), "start_date", None)
+    return start or getattr(task_instance, "start_date", None)
+
+
+def _context(task_instance: Any) -> Any:
+    """Return the context that Airflow's server sends to the process of a try."""
+    return getattr(task_instance, "_ti_context_from_server", None)
+
+
+def _decoded(given: Any) -> Mapping[str, Any]:
+    """Return the arguments of the method that resumes a task, in either of Airflow's two encodings."""
+    try:
+        from airflow.sdk.serde import deserialize
+
+        arguments = deserialize(given)
+    # The encoding of older Airflow, also for a task that was deferred before an upgrade.
+    except (ImportError, KeyError, AttributeError, TypeError):
+        from airflow.serialization.serialized_objects import BaseSerialization
+
+        arguments = BaseSerialization.deserialize(given)
+    return arguments if isinstance(arguments, Mapping) else {}

@@ -54,11 +54,10 @@ class SparkExtractor(BaseExtractor):
         return self._result(task_instance, has_failed=True)
 
     def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
-        from airflow_provider_spark_lineage.task.answers import answer_at_end
-        from airflow_provider_spark_lineage.task.planned import uncaptured_operator_lineage
-        from airflow_provider_spark_lineage.task.task_lineage import lineage_of
+        from airflow_provider_spark_lineage.task.answers import answer, uncaptured_operator_lineage
+        from airflow_provider_spark_lineage.task.process import TASK
 
-        captured = lineage_of(task_instance)
+        captured = TASK.lineage_of(task_instance)
         uncaptured = partial(uncaptured_operator_lineage, self.operator)
         ours = captured.operator_lineage if captured is not None else uncaptured
-        return answer_at_end(self.operator, task_instance, ours, has_failed=has_failed)
+        return answer(self.operator, ours, task_instance, has_failed=has_failed)

@@ -70,9 +70,6 @@ class Launch:
     """Spark applications that one operator launches."""
 
     applications: tuple[LaunchedApplication, ...] = ()
-    problems: tuple[str, ...] = ()
-    """Sentences about attributes of the operator that could not be read."""
-
     service: str = ""
     """System that runs the applications, `Livy` for example; empty for a shell command."""
 
@@ -82,8 +79,11 @@ class Launch:
     page: str = ""
     """Page or address of a run, with `{}` for its id; empty if only the service knows it."""
 
-    event_ids: tuple[str, ...] = ()
-    """Names of that id in the events of the operator's trigger."""
+    event_id: str = ""
+    """Name of the run's id in the events of the operator's trigger."""
+
+    problems: tuple[str, ...] = ()
+    """Sentences about attributes of the operator that could not be read."""
 
     @property
     def link(self) -> str:
@@ -93,14 +93,13 @@ class Launch:
     def resumed(self, event: Mapping[str, Any]) -> Launch:
         """Return the launch with the id that a trigger reported: a resumed task is a new operator object.
 
-        >>> Launch(page="https://jobs/{}", event_ids=("job_id",)).resumed({"job_id": "j-1"}).link
+        >>> Launch(page="https://jobs/{}", event_id="job_id").resumed({"job_id": "j-1"}).link
         'https://jobs/j-1'
         """
         # EMR Serverless reports it inside `job_details`.
         event = {**table(event.get("job_details")), **event}
-        reported = (str(event[name]) for name in self.event_ids if event.get(name))
-        run_id = self.run_id or next(reported, "")
-        return replace(self, run_id=run_id, page=self.page or str(event.get("run_page_url") or ""))
+        run_id = self.run_id or text(event.get(self.event_id))
+        return replace(self, run_id=run_id, page=self.page or text(event.get("run_page_url")))
 
 
 def kind_of(main: str, main_class: str = "") -> str:
@@ -118,7 +117,7 @@ def application_of(
     main: Any, main_class: Any = "", arguments: Any = (), **fields: Any
 ) -> LaunchedApplication:
     """Return the application of a file or class from fields of a service's JSON, which may be None."""
-    main, main_class = str(main or ""), str(main_class or "")
+    main, main_class = text(main), text(main_class)
     return LaunchedApplication(
         kind=kind_of(main, main_class),
         main=main,
@@ -133,7 +132,7 @@ def table(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def part(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+def member(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return the object in a field, empty if the field is absent; raise ValueError for another value."""
     value = document.get(name)
     if value is not None and not isinstance(value, Mapping):
@@ -148,6 +147,11 @@ def listed(value: Any) -> list[Any]:
     (['a', 1], [], [])
     """
     return list(value) if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) else []
+
+
+def text(value: Any) -> str:
+    """Return a value as text; an empty one for None and other values without content, but not for 0."""
+    return str(value) if value or value == 0 else ""
 
 
 def texts(value: Any) -> dict[str, str]:

@@ -7,7 +7,9 @@ it is below `[spark_lineage] records`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from urllib.parse import unquote
@@ -21,8 +23,9 @@ from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import SUFFIX, file_stem, read_records, record_paths
 from airflow_provider_spark_lineage.records.status import SUFFIX as NOTE_SUFFIX
-from airflow_provider_spark_lineage.records.status import DriverNote, losses, read_notes
-from airflow_provider_spark_lineage.runs.executions import Execution, executions
+from airflow_provider_spark_lineage.records.status import losses, read_notes
+from airflow_provider_spark_lineage.runs.collector import OnExecution
+from airflow_provider_spark_lineage.runs.executions import executions
 from airflow_provider_spark_lineage.runs.pipeline import Run, RunBuilder
 from airflow_provider_spark_lineage.submitted.other_process import OtherProcess
 
@@ -56,7 +59,7 @@ class Launched(OtherProcess):
         launch: Launch,
         base: str,
         since: datetime | None,
-        on_execution: Callable[[Execution], None] | None = None,
+        on_execution: OnExecution | None = None,
         run_id: str = "",
     ) -> None:
         super().__init__()
@@ -69,7 +72,7 @@ class Launched(OtherProcess):
     def start(self) -> None:
         """Do nothing: the application is not changed."""
 
-    def finish(self) -> None:
+    def stop(self) -> None:
         """Read records, else source texts; `run` and `planned` return the result from now on."""
         if self._final is not None:
             return
@@ -79,33 +82,29 @@ class Launched(OtherProcess):
         run = None
         with harmless("the records of the application could not be read", lost):
             run = self._read(lost)
-        applications = self._launch.applications
         if run is None or not (run.executions or self._notes):
             unread: tuple[Gap, ...] = ()
             with harmless("the text of the application could not be read", lost):
-                self._planned, unread = planned_of(applications)
+                self.planned, unread = planned_of(self._launch.applications)
             for gap in unread:
                 if gap.reason.startswith(UNREADABLE):
                     tell(f"{gap.where}: {gap.reason}")
             run = RunBuilder().run(lost)
-            run = Run(Lineage(gaps=(*run.lineage.gaps, *unread)), problems=run.problems)
+            run = replace(run, lineage=Lineage(gaps=(*run.lineage.gaps, *unread)))
         self._final = run
 
     def run(self, problems: Sequence[str] = ()) -> Run:
-        """Return the final run after `finish`; before, a run without executions."""
+        """Return the final run after `stop`; before, a run without executions."""
         return self._final if self._final is not None else RunBuilder().run(problems)
 
     def _read(self, lost: list[str]) -> Run:
         builder = RunBuilder()
-        places: dict[str, int] = {}
-        for application in self._launch.applications:
-            uri = application.conf.get(RECORDS, "").rstrip("/")
-            if uri and (self._base or self._is_own(uri)):
-                places[uri] = places.get(uri, 0) + 1
-        for uri, count in places.items():
-            folder = self._folder(uri, lost)
-            if folder is not None:
-                self._read_folder(folder, uri, count, builder, lost)
+        uris = (application.conf.get(RECORDS, "").rstrip("/") for application in self._launch.applications)
+        for uri, count in Counter(filter(None, uris)).items():
+            if self._base or self._is_own(uri):
+                folder = self._folder(uri, lost)
+                if folder is not None:
+                    self._read_folder(folder, uri, count, builder, lost)
         return builder.run(lost)
 
     def _is_own(self, uri: str) -> bool:
@@ -115,8 +114,7 @@ class Launched(OtherProcess):
     def _folder(self, uri: str, lost: list[str]) -> Path | None:
         """Return the folder of a place that may be read here; else report the reason and return None."""
         clean = without_secrets(uri)
-        is_below = f"{uri}/".startswith(f"{self._base}/") and "/../" not in f"{uri}/"
-        if not is_below:
+        if not f"{uri}/".startswith(f"{self._base}/") or "/../" in f"{uri}/":
             tell(NOT_BELOW.format(clean), lost)
             return None
         folder = local_path(uri)
@@ -126,17 +124,19 @@ class Launched(OtherProcess):
 
     def _read_folder(self, folder: Path, uri: str, count: int, builder: RunBuilder, lost: list[str]) -> None:
         is_own = self._is_own(uri)
-        has_records = any(folder.glob("*" + SUFFIX))
-        paths = [
-            path
-            for path in (record_paths(folder) if has_records else ())
-            if is_own or self._is_of_this_try(path)
+
+        def of_this_try(paths: Iterable[Path]) -> list[Path]:
+            since = self._since
+            return [path for path in paths if is_own or (since is not None and path.stat().st_mtime >= since)]
+
+        paths = of_this_try(record_paths(folder) if any(folder.glob("*" + SUFFIX)) else ())
+        files = [path.name for path in of_this_try(folder.glob("*" + NOTE_SUFFIX))]
+        notes = [
+            note
+            for note in (read_notes(folder, lost) if files else ())
+            for stem in [file_stem(note.application_id)]
+            if any(name.startswith((f"{stem}.", f"{stem}_")) for name in files)
         ]
-        notes = _notes(
-            folder,
-            [path for path in folder.glob("*" + NOTE_SUFFIX) if is_own or self._is_of_this_try(path)],
-            lost,
-        )
         first = {path.name.rpartition("-")[0]: path for path in reversed(paths)}
         started = {record.application_id: record.started_at for record in read_records([*first.values()], [])}
         if not is_own:
@@ -161,9 +161,6 @@ class Launched(OtherProcess):
             if self._on_execution is not None:
                 self._on_execution(execution)
 
-    def _is_of_this_try(self, path: Path) -> bool:
-        return self._since is not None and path.stat().st_mtime >= self._since
-
     def _is_earlier(self, started_at: str) -> bool:
         """Return whether an application's first record is from before the try."""
         # `fromisoformat` of Python 3.10 does not accept `Z`.
@@ -175,14 +172,3 @@ class Launched(OtherProcess):
 def _letters(text: str) -> str:
     """Return letters and digits only: folder names have other characters in place of `:` and `+`."""
     return re.sub(r"[\W_]", "", unquote(text))
-
-
-def _notes(folder: Path, paths: Iterable[Path], lost: list[str]) -> list[DriverNote]:
-    """Return the status notes whose files are among the paths."""
-    names = [path.name for path in paths]
-    return [
-        note
-        for note in (read_notes(folder, lost) if names else ())
-        for stem in [file_stem(note.application_id)]
-        if any(name.startswith((f"{stem}.", f"{stem}_")) for name in names)
-    ]

@@ -13,13 +13,13 @@ from airflow_provider_spark_lineage.launch.application import (
     LaunchedApplication,
     application_of,
     listed,
-    part,
+    member,
     table,
+    text,
     texts,
 )
 from airflow_provider_spark_lineage.launch.shell.applications import of_words
 
-SERVICE = "Databricks"
 _TASKS = ("spark_jar_task", "notebook_task", "spark_python_task", "spark_submit_task")
 
 
@@ -43,9 +43,8 @@ def _document(given: Any) -> dict[str, Any]:
 def of_notebook(operator: Any) -> Launch | None:
     """Return the launch of a `DatabricksNotebookOperator`."""
     notebook = {"notebook_path": operator.notebook_path, "base_parameters": operator.notebook_params}
-    return _launch(
-        {"notebook_task": notebook, "new_cluster": operator.new_cluster}, operator.databricks_run_id
-    )
+    run = {"notebook_task": notebook, "new_cluster": operator.new_cluster}
+    return _launch(run, operator.databricks_run_id)
 
 
 def of_task(operator: Any) -> Launch | None:
@@ -62,23 +61,16 @@ def _launch(run: Mapping[str, Any], run_id: Any) -> Launch | None:
         for task in tasks
         for application in _applications(task, table(clusters.get(task.get("job_cluster_key"))))
     )
-    if not applications:
-        return None
-    return Launch(
-        applications,
-        service=SERVICE,
-        run_id="" if run_id is None else str(run_id),
-        event_ids=("run_id",),
-    )
+    return Launch(applications, "Databricks", text(run_id), event_id="run_id") if applications else None
 
 
 def _applications(task: Mapping[str, Any], shared: Mapping[str, Any]) -> Iterator[LaunchedApplication]:
     cluster = table(task.get("new_cluster") or shared.get("new_cluster"))
     about: dict[str, Any] = {
         "conf": texts(cluster.get("spark_conf")),
-        "name": str(task.get("task_key") or task.get("run_name") or ""),
+        "name": text(task.get("task_key") or task.get("run_name")),
     }
-    jar, notebook, script, submit = (part(task, name) for name in _TASKS)
+    jar, notebook, script, submit = (member(task, name) for name in _TASKS)
     if notebook:
         path, parameters = str(notebook.get("notebook_path", "")), texts(notebook.get("base_parameters"))
         words = tuple(f"{name}={value}" for name, value in parameters.items())

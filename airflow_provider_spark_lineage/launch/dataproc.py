@@ -13,8 +13,9 @@ from airflow_provider_spark_lineage.launch.application import (
     LaunchedApplication,
     R,
     listed,
-    part,
+    member,
     table,
+    text,
     texts,
 )
 
@@ -31,10 +32,9 @@ def of_job(operator: Any) -> Launch | None:
     application = _application(job, "job")
     if application is None:
         return None
-    run_id = str(operator.job_id or "")
-    project = operator.project_id or _project(job)
+    project = operator.project_id or text(table(job.get("reference")).get("project_id"))
     page = f"{_CONSOLE}/jobs/{{}}?region={operator.region}&project={project}" if project else ""
-    return Launch((application,), service=SERVICE, run_id=run_id, page=page, event_ids=("job_id",))
+    return Launch((application,), SERVICE, text(operator.job_id), page, "job_id")
 
 
 def of_batch(operator: Any) -> Launch | None:
@@ -43,11 +43,10 @@ def of_batch(operator: Any) -> Launch | None:
     application = _application(batch, "batch")
     if application is None:
         return None
-    created = str(getattr(getattr(operator.operation, "metadata", None), "batch", "") or "")
-    run_id = created.rpartition("/")[2]
+    run_id = text(getattr(getattr(operator.operation, "metadata", None), "batch", "")).rpartition("/")[2]
     project = operator.project_id
     page = f"{_CONSOLE}/batches/{operator.region}/{{}}/monitoring?project={project}" if project else ""
-    return Launch((application,), service=SERVICE, run_id=run_id, page=page, event_ids=("batch_id",))
+    return Launch((application,), SERVICE, run_id, page, "batch_id")
 
 
 def _application(given: Mapping[str, Any], ending: str) -> LaunchedApplication | None:
@@ -55,22 +54,17 @@ def _application(given: Mapping[str, Any], ending: str) -> LaunchedApplication |
     kind = next((kind for kind in _KINDS if given.get(f"{kind}_{ending}")), None)
     if kind is None:
         return None
-    job = part(given, f"{kind}_{ending}")
+    job = member(given, f"{kind}_{ending}")
     queries = [str(query) for query in listed(table(job.get("query_list")).get("queries"))]
-    conf = {**texts(table(given.get("runtime_config")).get("properties")), **texts(job.get("properties"))}
     return LaunchedApplication(
         kind=_KINDS[kind],
         main=next((str(job[name]) for name in _MAIN if job.get(name)), ""),
-        main_class=str(job.get("main_class") or ""),
+        main_class=text(job.get("main_class")),
         statements=";\n".join(queries),
         arguments=tuple(str(argument) for argument in listed(job.get("args"))),
-        conf=conf,
+        conf={**texts(table(given.get("runtime_config")).get("properties")), **texts(job.get("properties"))},
         variables=texts(job.get("script_variables") or job.get("query_variables")),
     )
-
-
-def _project(job: Mapping[str, Any]) -> str:
-    return str(table(job.get("reference")).get("project_id") or "")
 
 
 def _plain(given: Any) -> dict[str, Any]:

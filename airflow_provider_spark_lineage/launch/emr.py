@@ -6,6 +6,7 @@ import ast
 import json
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from airflow_provider_spark_lineage.launch.application import (
@@ -15,6 +16,7 @@ from airflow_provider_spark_lineage.launch.application import (
     application_of,
     listed,
     table,
+    text,
     texts,
 )
 from airflow_provider_spark_lineage.launch.shell.applications import of_words
@@ -28,41 +30,39 @@ def of_steps(operator: Any) -> Launch | None:
     It has no run id: the operator does not store the ids of its steps, it returns them as XCom.
     """
     applications = tuple(_of_steps(_steps(operator.steps)))
-    return Launch(applications, service="EMR") if applications else None
+    return Launch(applications, "EMR") if applications else None
 
 
 def of_serverless(operator: Any) -> Launch | None:
     """Return the launch of an `EmrServerlessStartJobOperator`; None for a query of Hive."""
     job = table(table(operator.job_driver).get("sparkSubmit"))
-    if not job:
-        return None
-    application = _submitted(
-        job.get("entryPoint"),
-        job.get("entryPointArguments"),
-        job.get("sparkSubmitParameters"),
-        _defaults(operator),
-        name=str(getattr(operator, "name", "") or ""),
-    )
-    run_id = str(operator.job_id or "")
-    return Launch((application,), service="EMR Serverless", run_id=run_id, event_ids=("job_id",))
+    return _of_job(operator, job, {}, "EMR Serverless")
 
 
 def of_container(operator: Any) -> Launch | None:
     """Return the launch of an `EmrContainerOperator`."""
     driver = table(operator.job_driver)
     job, sql = table(driver.get("sparkSubmitJobDriver")), table(driver.get("sparkSqlJobDriver"))
+    return _of_job(operator, job, sql, "EMR on EKS")
+
+
+def _of_job(operator: Any, job: dict[str, Any], sql: dict[str, Any], service: str) -> Launch | None:
+    """Return the launch of a job or of statements, whose `spark-submit` options are a text."""
     if not (job or sql):
         return None
-    application = _submitted(
-        job.get("entryPoint") or sql.get("entryPoint"),
+    main = job.get("entryPoint") or sql.get("entryPoint")
+    options = text(job.get("sparkSubmitParameters") or sql.get("sparkSqlParameters"))
+    [command] = of_words(["spark-submit", *shlex.split(options), main or ""])
+    application = application_of(
+        main,
+        command.main_class,
         job.get("entryPointArguments"),
-        job.get("sparkSubmitParameters") or sql.get("sparkSqlParameters"),
-        _defaults(operator),
-        name=str(operator.name or ""),
-        kind=SQL if sql else "",
+        conf={**_defaults(operator), **command.conf},
+        name=command.name or text(getattr(operator, "name", "")),
+        problem=command.problem,
     )
-    run_id = str(operator.job_id or "")
-    return Launch((application,), service="EMR on EKS", run_id=run_id, event_ids=("job_id",))
+    application = replace(application, kind=SQL) if sql else application
+    return Launch((application,), service, text(operator.job_id), event_id="job_id")
 
 
 def _steps(given: Any) -> list[Any]:
@@ -81,22 +81,6 @@ def _of_steps(steps: list[Any]) -> Iterator[LaunchedApplication]:
         if str(jar.get("Jar", "")).endswith(_RUNNER):
             # After `bash -c`, one word is a whole script.
             yield from of_words(listed(jar.get("Args")))
-
-
-def _submitted(
-    main: Any, arguments: Any, parameters: Any, defaults: dict[str, str], *, name: str, kind: str = ""
-) -> LaunchedApplication:
-    """Return the application of a job driver, which gives `spark-submit` options as text."""
-    [command] = of_words(["spark-submit", *shlex.split(str(parameters or "")), main or ""])
-    plain = application_of(
-        main,
-        command.main_class,
-        arguments,
-        conf={**defaults, **command.conf},
-        name=command.name or name,
-        problem=command.problem,
-    )
-    return LaunchedApplication(**{**vars(plain), "kind": kind or plain.kind})
 
 
 def _defaults(operator: Any) -> dict[str, str]:

@@ -10,6 +10,7 @@ from airflow_provider_spark_lineage.launch.application import (
     Launch,
     LaunchedApplication,
     table,
+    text,
     texts,
 )
 
@@ -24,7 +25,7 @@ def of_job(operator: Any) -> Launch | None:
         return None
     arguments = {**texts(created.get("DefaultArguments")), **texts(operator.script_args)}
     main = operator.script_location or command.get("ScriptLocation") or ""
-    name = str(operator.job_name or "")
+    name = text(operator.job_name)
     application = LaunchedApplication(
         kind=PYTHON if str(main).endswith(".py") or not main else "jar",
         main=str(main),
@@ -36,10 +37,8 @@ def of_job(operator: Any) -> Launch | None:
         is_here="://" not in str(main),
         problem="" if main else "the script is part of an existing Glue job, which is not read",
     )
-    run_id = str(getattr(operator, "_job_run_id", None) or "")
-    return Launch(
-        (application,), service="Glue", run_id=run_id, page=_page(operator, name), event_ids=("run_id",)
-    )
+    run_id = text(getattr(operator, "_job_run_id", None))
+    return Launch((application,), "Glue", run_id, _page(operator, name), "run_id")
 
 
 def _properties(text: str) -> dict[str, str]:

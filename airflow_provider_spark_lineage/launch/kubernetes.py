@@ -14,8 +14,9 @@ from airflow_provider_spark_lineage.launch.application import (
     Launch,
     application_of,
     listed,
-    part,
+    member,
     table,
+    text,
     texts,
 )
 from airflow_provider_spark_lineage.launch.secret_names import is_secret
@@ -50,43 +51,37 @@ def of_pod(operator: Any) -> Launch | None:
         )
         for number, application in enumerate(launch.applications)
     )
-    return replace(
-        launch,
-        applications=tuple(applications),
-        service=SERVICE,
-        run_id=_pod_name(operator),
-        event_ids=("name",),
-    )
+    return Launch(tuple(applications), SERVICE, _pod_name(operator), "", "name", launch.problems)
 
 
 def of_spark_application(operator: Any) -> Launch:
     """Return the launch of a `SparkKubernetesOperator`."""
     body = _body(operator)
     resource = table(body.get("spark", body))
-    spec, metadata = part(resource, "spec"), part(resource, "metadata")
+    spec, metadata = member(resource, "spec"), member(resource, "metadata")
     application = application_of(
         spec.get("mainApplicationFile"),
         spec.get("mainClass"),
         spec.get("arguments"),
         conf={**texts(spec.get("hadoopConf")), **texts(spec.get("sparkConf"))},
-        name=str(metadata.get("name") or ""),
+        name=text(metadata.get("name")),
         variables=_variables(table(spec.get("driver")).get("env")),
         problem="" if spec else "the SparkApplication has no `spec`",
     )
-    return Launch((application,), service=SERVICE, run_id=_pod_name(operator), event_ids=("name",))
+    return Launch((application,), SERVICE, _pod_name(operator), event_id="name")
 
 
 def _body(operator: Any) -> dict[str, Any]:
     """Return the SparkApplication that the operator reads from a file, a rendered text or a dict."""
-    text = operator.application_file
-    if not text:
+    content = operator.application_file
+    if not content:
         return table(operator.template_spec)
     import yaml
 
-    path = Path(text.strip())
-    if "\n" not in text and _is_file(path):
-        text = path.read_text(encoding="utf-8-sig")
-    body = yaml.safe_load(text)
+    path = Path(content.strip())
+    if "\n" not in content and _is_file(path):
+        content = path.read_text(encoding="utf-8-sig")
+    body = yaml.safe_load(content)
     if not isinstance(body, dict):
         raise ValueError("application_file is neither a file of this worker nor a SparkApplication")
     return body
@@ -118,5 +113,4 @@ def _variables(given: Any) -> dict[str, str]:
 
 def _pod_name(operator: Any) -> str:
     """Return the pod's name; empty before the pod is created."""
-    pod = getattr(operator, "pod", None)
-    return str(getattr(getattr(pod, "metadata", None), "name", "") or "")
+    return text(getattr(getattr(getattr(operator, "pod", None), "metadata", None), "name", ""))

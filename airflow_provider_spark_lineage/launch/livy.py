@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_provider_spark_lineage.launch.application import Launch, application_of, table, texts
+from airflow_provider_spark_lineage.launch.application import Launch, application_of, table, text, texts
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 
@@ -16,16 +16,13 @@ def of_batch(operator: Any) -> Launch:
         given.get("class_name"),
         given.get("args"),
         conf=texts(given.get("conf")),
-        name=str(given.get("name") or ""),
+        name=text(given.get("name")),
     )
-    batch = getattr(operator, "_batch_id", None)
-    run_id = "" if batch is None else str(batch)
-    return Launch(
-        (application,), service="Livy", run_id=run_id, page=_page(operator), event_ids=("batch_id",)
-    )
+    batch = text(getattr(operator, "_batch_id", None))
+    return Launch((application,), "Livy", batch, _page(operator), "batch_id")
 
 
 def _page(operator: Any) -> str:
     """Return the address of a batch; empty if the hook was not used and has no server's address yet."""
-    server = without_secrets(str(getattr(vars(operator).get("hook"), "base_url", "") or ""))
+    server = without_secrets(text(getattr(vars(operator).get("hook"), "base_url", "")))
     return f"{server.rstrip('/')}/batches/{{}}" if server else ""

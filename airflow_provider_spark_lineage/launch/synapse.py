@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.launch.application import Launch, application_of, texts
+from airflow_provider_spark_lineage.launch.application import Launch, application_of, text, texts
 
 
 def of_batch(operator: Any) -> Launch:
@@ -21,7 +21,6 @@ def of_batch(operator: Any) -> Launch:
         given("class_name") or given("className"),
         given("arguments") or given("args"),
         conf=texts(given("configuration") or given("conf")),
-        name=str(given("name") or ""),
+        name=text(given("name")),
     )
-    run_id = "" if operator.job_id is None else str(operator.job_id)
-    return Launch((application,), service="Synapse", run_id=run_id)
+    return Launch((application,), "Synapse", text(operator.job_id))

@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.planned.texts import planned_lineage, program_text
 from airflow_provider_spark_lineage.records.credentials import without_secrets
-from airflow_provider_spark_lineage.submitted.planned import LARGEST_BYTES
+from airflow_provider_spark_lineage.submitted.planned import is_readable
 
 OTHER_MACHINE = "the text was read from {} on this worker; the application runs the file of another machine"
 UNREADABLE = "its text could not be read"
@@ -58,7 +58,7 @@ def _of_application(application: LaunchedApplication) -> Lineage | None:
     text, gaps = application.statements, list[Gap]()
     if not text:
         path = _path(application.main, directory)
-        if path is None or not path.is_file() or path.stat().st_size > LARGEST_BYTES:
+        if path is None or not is_readable(path):
             return None
         text = program_text(path)
         if not application.is_here:

@@ -39,7 +39,7 @@ class ReportsLineage:
             try:
                 yield
             finally:
-                lineage.finish()
+                lineage.stop()
         lineage.succeed(context)
 
     def on_kill(self) -> None:
@@ -48,7 +48,7 @@ class ReportsLineage:
             super().on_kill()  # type: ignore[misc]
         finally:
             if self._task_lineage is not None:
-                self._task_lineage.stop(self._task_instance)
+                self._task_lineage.on_kill(self._task_instance)
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         """Return the datasets named in a submitted job's text; for a function, they are not known yet."""
@@ -67,8 +67,8 @@ class ReportsLineage:
     def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
         from airflow.providers.openlineage.extractors import OperatorLineage
 
-        from airflow_provider_spark_lineage.task.answers import answer_at_end
+        from airflow_provider_spark_lineage.task.answers import answer
 
         if self._task_lineage is None:
             return OperatorLineage()
-        return answer_at_end(self, task_instance, self._task_lineage.operator_lineage, has_failed=has_failed)
+        return answer(self, self._task_lineage.operator_lineage, task_instance, has_failed=has_failed)

@@ -8,34 +8,37 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.guard import harmless
-from airflow_provider_spark_lineage.task.task_lineage import lineage_of
+from airflow_provider_spark_lineage.task.process import TASK
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
+_HOOKS, _AUTHOR = "get_hook_lineage", "extract_inlets_and_outlets"
+"""Methods of the provider's manager."""
+
 _MAY_BE_UNFINISHED = ("failed", "skipped")
 """States of a task whose work may be incomplete."""
-
-_manager: Any = None
-"""Extractor manager of the provider whose method is replaced."""
 
 
 def add_to_provider(lineage: TaskLineage) -> None:
     """Have a task's lineage added to its last event; its other events are not changed."""
-    global _manager  # noqa: PLW0603  the provider has one extractor manager in a process
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
-    manager = get_openlineage_listener().extractor_manager
-    if manager is not _manager:
-        manager.extract_metadata = _extended(manager, manager.extract_metadata)
-        _manager = manager
+    _extend(get_openlineage_listener().extractor_manager)
     lineage.is_added = True
+
+
+@functools.cache
+def _extend(manager: Any) -> None:
+    """Replace a method of the provider's manager, once."""
+    manager.extract_metadata = _extended(manager, manager.extract_metadata)
 
 
 def _extended(manager: Any, extract: Callable[..., OperatorLineage]) -> Callable[..., OperatorLineage]:
@@ -48,68 +51,45 @@ def _extended(manager: Any, extract: Callable[..., OperatorLineage]) -> Callable
         with harmless("the lineage of this task could not be added to its event"):
             arguments = signature.bind(*args, **kwargs).arguments
             state, task_instance = arguments["task_instance_state"], arguments.get("task_instance")
-            lineage = lineage_of(task_instance) if task_instance is not None else None
+            lineage = TASK.lineage_of(task_instance) if task_instance is not None else None
             if lineage is not None and lineage.is_added and state != "running":
-                ours = lineage.operator_lineage(failed=state in _MAY_BE_UNFINISHED)
+                has_failed = state in _MAY_BE_UNFINISHED
+                ours = lineage.operator_lineage(has_failed)
         if ours is None:
             return extract(*args, **kwargs)
-        questions = _Questions(manager, asks_author=not (ours.inputs or ours.outputs))
-        with questions:
-            reported = extract(*args, **kwargs)
+        with _questions(manager, asks_author=not (ours.inputs or ours.outputs)) as asked:
+            theirs = extract(*args, **kwargs)
         with harmless("the lineage of this task could not be added to its event"):
-            return _sum(ours, reported, arguments, hooks=not questions.asked_hooks)
-        return reported
+            from airflow_provider_spark_lineage.task.answers import answer, merged
+
+            options = {"has_failed": has_failed, "hooks": _HOOKS not in asked}
+            return merged(answer(arguments["task"], lambda _: ours, task_instance, **options), theirs)
+        return theirs
 
     return extract_metadata
 
 
-class _Questions:
-    """Observes and limits what the provider's manager asks during one extraction.
+@contextmanager
+def _questions(manager: Any, *, asks_author: bool) -> Iterator[list[str]]:
+    """Observe and limit what the provider's manager asks during one extraction; yield what it has asked.
 
     If Spark read or wrote something, `annotation` adds inlets and outlets by its own rules, so the manager
-    must not add them. The manager asks hooks only if an extractor names no dataset; `asked_hooks` says so.
+    must not add them. The manager asks hooks only if an extractor names no dataset.
     """
+    asked: list[str] = []
+    replaced = {name: vars(manager)[name] for name in (_HOOKS, _AUTHOR) if name in vars(manager)}
+    get_hook_lineage = getattr(manager, _HOOKS)
 
-    def __init__(self, manager: Any, *, asks_author: bool) -> None:
-        self.asked_hooks = False
-        self._manager = manager
-        self._own = dict(vars(manager))
-        self._asks_author = asks_author
-        self._get_hook_lineage = manager.get_hook_lineage
+    def ask_hooks(*args: Any, **kwargs: Any) -> Any:
+        asked.append(_HOOKS)
+        return get_hook_lineage(*args, **kwargs)
 
-    def __enter__(self) -> None:
-        self._manager.get_hook_lineage = self._ask_hooks
-        if not self._asks_author:
-            self._manager.extract_inlets_and_outlets = lambda *_, **__: None
-
-    def __exit__(self, *_: object) -> None:
-        for name in ("get_hook_lineage", "extract_inlets_and_outlets"):
-            if name in self._own:
-                setattr(self._manager, name, self._own[name])
-            else:
-                vars(self._manager).pop(name, None)
-
-    def _ask_hooks(self, *args: Any, **kwargs: Any) -> Any:
-        self.asked_hooks = True
-        return self._get_hook_lineage(*args, **kwargs)
-
-
-def _sum(
-    ours: OperatorLineage, theirs: OperatorLineage, asked: Mapping[str, Any], *, hooks: bool
-) -> OperatorLineage:
-    """Return both lineages as one; ours wins if both have a dataset or a facet.
-
-    `asked` has the provider's arguments; `hooks` is false if `theirs` already has the datasets of hooks.
-    """
-    from airflow.providers.openlineage.extractors import OperatorLineage
-
-    from airflow_provider_spark_lineage.task.annotation import annotated, joined
-
-    failed = asked["task_instance_state"] in _MAY_BE_UNFINISHED
-    ours = annotated(ours, asked["task"], asked["task_instance"], failed=failed, hooks=hooks)
-    return OperatorLineage(
-        inputs=joined(ours.inputs, theirs.inputs),
-        outputs=joined(ours.outputs, theirs.outputs),
-        run_facets={**theirs.run_facets, **ours.run_facets},
-        job_facets={**theirs.job_facets, **ours.job_facets},
-    )
+    setattr(manager, _HOOKS, ask_hooks)
+    if not asks_author:
+        setattr(manager, _AUTHOR, lambda *_, **__: None)
+    try:
+        yield asked
+    finally:
+        for name in (_HOOKS, _AUTHOR):
+            vars(manager).pop(name, None)
+        vars(manager).update(replaced)

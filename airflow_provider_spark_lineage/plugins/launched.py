@@ -1,12 +1,14 @@
-"""Auto-capture of operators that launch Spark by another system: OpenLineage's provider gets our extractor.
+"""Auto-capture of operators that launch Spark by another system, or by a shell. Imports nothing heavy.
 
-Nothing is started in the task's process, and the launched application is not changed.
+OpenLineage's provider gets our extractor. Nothing is started in the task's process.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from airflow_provider_spark_lineage.guard import alarm_paused, harmless
 from airflow_provider_spark_lineage.launch.shell.mention import mentions_spark
 from airflow_provider_spark_lineage.launch.table import LAUNCHERS
 
@@ -22,12 +24,15 @@ def may_launch(task: Any) -> bool:
     if launcher == "KubernetesPodOperator":
         words = [*(task.cmds or ()), *(task.arguments or ())]
         return not words or any(mentions_spark(f" {word}") for word in words)
-    command = command_of(task)
-    return not isinstance(command, str) or mentions_spark(command)
+    return awaits_command(task) or mentions_spark(_command_of(task))
 
 
-def command_of(task: Any) -> Any:
-    """Return the command of a shell operator: a text, or another value if it is not set yet."""
+def awaits_command(task: Any) -> bool:
+    """Return whether the command of a shell operator is unknown before it runs, as in `@task.bash`."""
+    return not isinstance(_command_of(task), str)
+
+
+def _command_of(task: Any) -> Any:
     return getattr(task, "bash_command", None) or getattr(task, "command", None)
 
 
@@ -51,3 +56,43 @@ def report_launches(task_instance: Any) -> None:
         from airflow_provider_spark_lineage.extractors.launchers import LauncherExtractor
 
         manager.add_extractor(task.task_type, LauncherExtractor)
+
+
+class CommandArrival:
+    """Calls a function once, when a task is about to run a command that may call Spark.
+
+    The function may replace the method that runs the command; the replacement is called.
+    """
+
+    def __init__(self, task: Any, function: Callable[[], None]) -> None:
+        self._task = task
+        self._function = function
+        self._owner = getattr(task, "subprocess_hook", task)
+        self._name = "run_ssh_client_command" if self._owner is task else "run_command"
+        self._run: Any = getattr(self._owner, self._name, None)
+        self.is_armed = False
+        """The command has not arrived yet."""
+
+    def arm(self) -> None:
+        """Replace the method that runs the command, to look at the command."""
+        if self._run is not None:
+            self.is_armed = True
+            setattr(self._owner, self._name, self._look)
+
+    def disarm(self) -> None:
+        """Restore the method, unless it was replaced again: that replacement calls ours."""
+        self.is_armed = False
+        if vars(self._owner).get(self._name) == self._look:
+            setattr(self._owner, self._name, self._run)
+
+    def _look(self, *args: Any, **kwargs: Any) -> Any:
+        run = self._run
+        if self.is_armed:
+            self.disarm()
+            # If a later wrapper of ours called this, run the original, not the wrapper again.
+            is_back = getattr(self._owner, self._name) == run
+            with alarm_paused(), harmless("the command of this task could not be captured"):
+                if may_launch(self._task):
+                    self._function()
+            run = getattr(self._owner, self._name) if is_back else run
+        return run(*args, **kwargs)

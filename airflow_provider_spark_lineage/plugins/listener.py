@@ -13,15 +13,9 @@ from airflow.providers.common.compat.sdk import hookimpl
 from airflow_provider_spark_lineage import conf
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.known_operators import COMMAND, IN_PROCESS, PYTHON, driver_kind, is_named
-from airflow_provider_spark_lineage.plugins.command import awaits_command
-from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
+from airflow_provider_spark_lineage.plugins.launched import awaits_command, may_launch, report_launches
 from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
-
-_running: Any = None
-"""The task instance that runs in this process, or ran last."""
-
-_latest: CapturedTask | None = None
-"""The capture of the task that this process runs; None without one."""
+from airflow_provider_spark_lineage.task.process import TASK
 
 
 class AutoCapture:
@@ -33,14 +27,13 @@ class AutoCapture:
     @hookimpl(tryfirst=True)
     def on_task_instance_running(self, previous_state: Any, task_instance: Any) -> None:
         """Start capturing before the operator opens its session or starts its job."""
-        global _running  # noqa: PLW0603  a listener has no object for one task
-        _running = task_instance
+        TASK.instance = task_instance
         _start(task_instance)
 
     @hookimpl(tryfirst=True)
     def on_task_instance_success(self, previous_state: Any, task_instance: Any) -> None:
         """Stop capturing after the operator ended."""
-        _finish(task_instance)
+        _stop(task_instance)
 
     @hookimpl(tryfirst=True)
     def on_task_instance_failed(self, previous_state: Any, task_instance: Any, error: Any) -> None:
@@ -48,27 +41,26 @@ class AutoCapture:
 
         A task whose template could not be rendered never started: its planned job is reported.
         """
-        if _latest is None and task_instance is not _running:
+        if TASK.auto_capture is None and task_instance is not TASK.instance:
             _start(task_instance, has_failed=True)
-        _finish(task_instance)
+        _stop(task_instance)
 
     @hookimpl(tryfirst=True)
     def on_task_instance_skipped(self, previous_state: Any, task_instance: Any) -> None:
         """Stop capturing after the function skipped its task; Airflow 3.0 does not call this."""
-        _finish(task_instance)
+        _stop(task_instance)
 
     @hookimpl(tryfirst=True)
     def before_stopping(self, component: Any) -> None:
         """Pause the capture of a task that deferred or rescheduled itself, before this process ends."""
-        _finish(is_paused=True)
+        _stop(is_paused=True)
 
 
 def _start(task_instance: Any, *, has_failed: bool = False) -> None:
     """Start the capture of a task instance; if it failed before it ran, only for operators with a job."""
-    global _latest  # noqa: PLW0603  a listener has no object for one task
     with harmless("auto-capture could not be started"):
         # End an earlier capture: Airflow 3.0 has no hook for a task that skipped itself.
-        _finish()
+        _stop()
         task = getattr(task_instance, "task", None)
         if task is None or not conf.auto_capture() or conf.disabled():
             return
@@ -81,20 +73,20 @@ def _start(task_instance: Any, *, has_failed: bool = False) -> None:
         if driver == COMMAND and not (is_awaited or (launches and conf.auto_capture_commands())):
             return
         if driver is not None and not (has_failed and driver in (COMMAND, IN_PROCESS, PYTHON)):
-            _latest = CapturedTask(task_instance, driver, is_named=is_named(type(task), extra))
-            _latest.start()
+            TASK.auto_capture = CapturedTask(task_instance, driver, is_named=is_named(type(task), extra))
+            TASK.auto_capture.start()
 
 
-def _finish(task_instance: Any = None, *, is_paused: bool = False) -> None:
+def _stop(task_instance: Any = None, *, is_paused: bool = False) -> None:
     """End the capture of a task instance; with None, the current one. A paused task continues elsewhere.
 
     Airflow calls the listener also for tasks that never ran in this process: they are ignored.
     """
-    global _latest
-    with harmless("auto-capture could not be finished"):
-        if _latest is not None and (task_instance is None or task_instance is _latest.task_instance):
-            ended, _latest = _latest, None
+    with harmless("auto-capture could not be stopped"):
+        ended = TASK.auto_capture
+        if ended is not None and (task_instance is None or task_instance is ended.task_instance):
+            TASK.auto_capture = None
             if is_paused:
                 ended.pause()
             else:
-                ended.finish()
+                ended.stop()

@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Any
 from airflow_provider_spark_lineage.capture.arrival import Arrival
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.known_operators import COMMAND, PYTHON
-from airflow_provider_spark_lineage.plugins.command import CommandArrival, awaits_command
-from airflow_provider_spark_lineage.plugins.launched import may_launch, report_launches
+from airflow_provider_spark_lineage.plugins.launched import (
+    CommandArrival,
+    awaits_command,
+    may_launch,
+    report_launches,
+)
 from airflow_provider_spark_lineage.task.hook_reports import Reported, reported_so_far
 from airflow_provider_spark_lineage.task.selection import is_selected
 
@@ -56,7 +60,7 @@ class CapturedTask:
         else:
             self._start()
 
-    def finish(self) -> None:
+    def stop(self) -> None:
         """Stop capturing; the provider reads the result later."""
         if self._arrival is not None:
             # The command did not pass through the hook: the operator may have run it in another way.
@@ -65,18 +69,18 @@ class CapturedTask:
             if is_waiting and may_launch(self._task):
                 report_launches(self.task_instance)
         if self._lineage is not None:
-            self._lineage.finish()
+            self._lineage.stop()
 
     def pause(self) -> None:
         """Stop capturing a task that continues later, and send its lineage, as the provider does not."""
-        self.finish()
+        self.stop()
         if self._lineage is not None:
             self._lineage.pause(self.task_instance)
 
     def _succeed(self, context: Any) -> None:
         """Stop capturing a task that has succeeded, and have Airflow record its asset events."""
         with harmless("Airflow does not get the assets that this task wrote"):
-            self.finish()
+            self.stop()
             if self._lineage is not None:
                 self._lineage.succeed(context)
 
@@ -91,9 +95,7 @@ class CapturedTask:
         from airflow_provider_spark_lineage.task.provider import is_active
         from airflow_provider_spark_lineage.task.task_lineage import start_capture
 
-        if not is_active(self.task_instance):
-            return
-        report = self._report_by()
+        report = self._report_by() if is_active(self.task_instance) else None
         if report is None:
             return
         self._lineage = lineage = start_capture(self.task_instance, self._hooks_before)
@@ -107,46 +109,33 @@ class CapturedTask:
 
         from airflow_provider_spark_lineage.extractors.launchers import LauncherExtractor
         from airflow_provider_spark_lineage.extractors.spark import SparkExtractor
+        from airflow_provider_spark_lineage.plugins.added import add_to_provider
 
         manager = get_openlineage_listener().extractor_manager
         extractor = manager.get_extractor_class(self._task)
         if extractor is None:
-            return self._answer if self._arrival is None else self._add
+            return self._answer if self._arrival is None else add_to_provider
         if issubclass(extractor, (SparkExtractor, LauncherExtractor)):
-            return _extracted
+            return lambda _: None  # Our extractor asks for the lineage.
         has_methods = extractor is manager.default_extractor
         is_providers = extractor.__module__.startswith("airflow.providers.openlineage.") and not has_methods
-        return self._add if is_providers or self._is_named else None
+        return add_to_provider if is_providers or self._is_named else None
 
     def _answer(self, lineage: TaskLineage) -> None:
         """Give the operator the methods that the provider calls."""
-        from airflow_provider_spark_lineage.task.answers import answer_at_end, answer_at_start
+        from airflow_provider_spark_lineage.task.answers import answer, answer_at_start
 
         task = self._task
 
         # Functions, because a copy of the task must not copy the lineage.
-        def on_start() -> OperatorLineage:
-            return answer_at_start(task)
+        def on_end(has_failed: bool) -> Callable[[Any], OperatorLineage]:
+            return lambda task_instance: answer(
+                task, lineage.operator_lineage, task_instance, has_failed=has_failed
+            )
 
-        def on_complete(task_instance: Any) -> OperatorLineage:
-            return answer_at_end(task, task_instance, lineage.operator_lineage, has_failed=False)
-
-        def on_failure(task_instance: Any) -> OperatorLineage:
-            return answer_at_end(task, task_instance, lineage.operator_lineage, has_failed=True)
-
-        task.get_openlineage_facets_on_start = on_start
-        task.get_openlineage_facets_on_complete = on_complete
-        task.get_openlineage_facets_on_failure = on_failure
-
-    def _add(self, lineage: TaskLineage) -> None:
-        """Have the lineage added to the provider's own result."""
-        from airflow_provider_spark_lineage.plugins.added import add_to_provider
-
-        add_to_provider(lineage)
-
-
-def _extracted(lineage: TaskLineage) -> None:
-    """Do nothing: our extractor asks for the lineage."""
+        task.get_openlineage_facets_on_start = lambda: answer_at_start(task)
+        task.get_openlineage_facets_on_complete = on_end(False)
+        task.get_openlineage_facets_on_failure = on_end(True)
 
 
 def _succeed_after_execute(task: Any, succeed: Callable[[Any], None]) -> None:
@@ -195,6 +184,6 @@ def _stop_on_kill(task: Any, lineage: TaskLineage, task_instance: Any) -> None:
         try:
             on_kill()
         finally:
-            lineage.stop(task_instance)
+            lineage.on_kill(task_instance)
 
     task.on_kill = stop

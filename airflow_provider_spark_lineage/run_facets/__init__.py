@@ -40,7 +40,7 @@ def spark_executions(task_instance: Any, ti_state: Any) -> dict[str, Any] | None
 
 def _run(task_instance: Any) -> Run | None:
     """Return the captured run of a task; None before it ran, or if capture is off."""
-    from airflow_provider_spark_lineage.task.task_lineage import lineage_of
+    from airflow_provider_spark_lineage.task.process import TASK
 
-    lineage = lineage_of(task_instance)
+    lineage = TASK.lineage_of(task_instance)
     return lineage.run if lineage is not None else None

@@ -1,4 +1,4 @@
-"""Capture in this process, from start to finish: for notebooks, plain functions, operators and the plugin.
+"""Capture in this process, from start to stop: for notebooks, plain functions, operators and the plugin.
 
 Needs no Airflow, and never raises: a failure becomes a gap.
 """
@@ -9,7 +9,7 @@ import html
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -17,7 +17,6 @@ from typing import Any
 
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
 from airflow_provider_spark_lineage.guard import harmless, tell
-from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.records.record import (
     FULL,
     NONE,
@@ -26,7 +25,8 @@ from airflow_provider_spark_lineage.records.record import (
     RecordError,
     write_record,
 )
-from airflow_provider_spark_lineage.runs.executions import Execution, Executions, explained
+from airflow_provider_spark_lineage.runs.collector import Collector, OnExecution
+from airflow_provider_spark_lineage.runs.executions import Executions, explained
 from airflow_provider_spark_lineage.runs.memory import Memory
 from airflow_provider_spark_lineage.runs.pipeline import Recorded, RecordedFolder, Run, RunBuilder
 
@@ -36,8 +36,8 @@ SQL_TEXT_VARIABLE = "AIRFLOW__SPARK_LINEAGE__SQL_TEXT"
 log = logging.getLogger(__name__)
 
 
-class Captured(Recorded):
-    """Lineage of Spark in this process between `start` and `finish`.
+class Captured(Recorded, Collector):
+    """Lineage of Spark in this process between `start` and `stop`.
 
     It is computed while the program runs, for each execution; `on_execution` receives each, on capture's own
     thread. Records are stored in memory, or in `directory` for other processes; with `keep` off they are not
@@ -49,7 +49,7 @@ class Captured(Recorded):
         self,
         *,
         directory: str | Path | None = None,
-        on_execution: Callable[[Execution], None] | None = None,
+        on_execution: OnExecution | None = None,
         keep: bool = True,
         drain_timeout_seconds: float = DRAIN_TIMEOUT_SECONDS,
         max_plan_bytes: int = MAX_PLAN_BYTES,
@@ -114,7 +114,7 @@ class Captured(Recorded):
         self._capture.drain(timeout_seconds, problems)
         return problems
 
-    def finish(self) -> None:
+    def stop(self) -> None:
         """Wait until Spark has reported its executions, and stop capturing."""
         self._capture.disarm()
         self._ended = _now() if self._began else ""
@@ -124,10 +124,6 @@ class Captured(Recorded):
     def problems(self) -> list[str]:
         """Sentences about losses that no record has."""
         return [*self._capture.problems, *self._lost]
-
-    @property
-    def planned(self) -> None:
-        """None: nothing is read from text, because Spark in this process is captured."""
 
     @property
     def agent_configured(self) -> bool:
@@ -143,10 +139,7 @@ class Captured(Recorded):
             return self._final
         with harmless("the lineage of the run could not be built", self._lost), self._lock:
             return self._builder.run((*self.problems, *problems))
-        all_problems = (*self.problems, *problems)
-        return Run(
-            Lineage(gaps=tuple(Gap("records", problem) for problem in all_problems)), problems=all_problems
-        )
+        return RunBuilder().run((*self.problems, *problems))
 
     def __repr__(self) -> str:
         """Return the readable lineage."""
@@ -194,7 +187,7 @@ def capture_lineage(spark: Any = None, *, sql_text: str | None = None) -> Iterat
     else:
         captured.failed = False
     finally:
-        captured.finish()
+        captured.stop()
 
 
 def _sql_text(option: str | None) -> str:

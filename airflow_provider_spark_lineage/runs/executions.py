@@ -87,11 +87,11 @@ def explained(record: Record) -> Record:
         return {"plan": read.plan, "facts": read.facts}
 
     # A part comes after the parts that ran inside it.
-    texts = [str(part.get("explain", "")) for part in record.parts]
+    texts = [str(inner.get("explain", "")) for inner in record.parts]
     of_record = fields_of(record.explain, record.metrics, texts)
     parts = [
-        {**part, **fields_of(texts[i], part.get("metrics", ()), texts[:i])}
-        for i, part in enumerate(record.parts)
+        {**inner, **fields_of(texts[i], inner.get("metrics", ()), texts[:i])}
+        for i, inner in enumerate(record.parts)
     ]
     read: dict[str, Any] = {"plan_kind": "analyzed", "explain": "", "connect": {}}
     return replace(record, parts=parts, problems=problems, **read, **of_record)
@@ -101,7 +101,7 @@ def _about(record: Record) -> ExecutionFacts:
     """Return the facts of a record besides its plans."""
     return ExecutionFacts(
         facts=record.facts,
-        metrics=[*record.metrics, *(metric for part in record.parts for metric in part.get("metrics", ()))],
+        metrics=[*record.metrics, *(metric for inner in record.parts for metric in inner.get("metrics", ()))],
         written=record.written or {},
         jobs=record.jobs,
         stream=str(record.plan[0].get("queryId", "")) if is_batch_of_stream(record) else "",
@@ -120,13 +120,13 @@ def _with_parts(record: Record, about: ExecutionFacts) -> Iterator[tuple[Plan | 
     A part that a source knows (`PARTS`), such as the write inside Delta's MERGE, is not an execution: its
     plan only completes the others. If the outer command has no plan, the outermost part takes its place.
     """
-    parts = [(part, read_plan(part["plan"])) for part in record.parts if part.get("plan")]
-    about = replace(about, parts=[plan for part, plan in parts if part["name"] in PARTS])
-    inside = [(part, plan) for part, plan in parts if part["name"] not in PARTS]
-    for number, (part, plan) in enumerate(inside, 1):
+    parts = [(inner, read_plan(inner["plan"])) for inner in record.parts if inner.get("plan")]
+    about = replace(about, parts=[plan for inner, plan in parts if inner["name"] in PARTS])
+    inside = [(inner, plan) for inner, plan in parts if inner["name"] not in PARTS]
+    for number, (inner, plan) in enumerate(inside, 1):
         is_outermost = not record.plan and number == len(inside)
         problems = about.problems if is_outermost else ()
-        yield plan, replace(about, facts=part.get("facts", ()), problems=problems)
+        yield plan, replace(about, facts=inner.get("facts", ()), problems=problems)
     if record.plan or not inside:
         yield (read_plan(record.plan) if record.plan else None), about
 
@@ -171,11 +171,7 @@ class Executions:
 
 def executions(records: Iterable[Record]) -> Iterator[Execution]:
     """Yield one execution for each user action."""
-    numbered = Executions()
-    for record in records:
-        execution = numbered.of(record)
-        if execution is not None:
-            yield execution
+    yield from filter(None, map(Executions().of, records))
 
 
 def _is_internal(record: Record) -> bool:

@@ -177,15 +177,12 @@ class RecordedFolder(Recorded):
         all_problems += losses(read_notes(self.directory, all_problems))
         try:
             run = super().run(all_problems)
-            return run if run.executions or not self._is_log else self._without_execution(run)
+            logged = read_application(self.directory) if self._is_log and not run.executions else None
         except RecordError as error:
             raise RecordError("; ".join([str(error), *all_problems])) from error
-
-    def _without_execution(self, run: Run) -> Run:
-        """Return the run with the log's application, which ended before its first statement."""
-        logged = read_application(self.directory)
         if logged is None:
             return run
+        # The application ended before its first statement.
         return replace(
             run,
             applications=(Application(logged.id, logged.name, logged.spark_version),),

@@ -5,7 +5,7 @@ In a Python driver, the agent writes records; a driver without Python writes Spa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from airflow_provider_spark_lineage.agent.folder import local_path
@@ -14,10 +14,10 @@ from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.capture.replaced import Replacements
 from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
-from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import SUFFIX
 from airflow_provider_spark_lineage.records.status import losses, read_notes
+from airflow_provider_spark_lineage.runs.collector import OnExecution
 from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder, Run, RunBuilder
 from airflow_provider_spark_lineage.submitted.jobs import Job
@@ -52,9 +52,8 @@ _AT_ONCE_SECONDS = 3.0
 class Submitted(OtherProcess):
     """Adds the agent or an event log to the job of an operator's hook, and reads its driver's files.
 
-    `run_method` is the method of the hook that starts the job, `job_class` the class of its jobs. `settings`
-    are `spark.lineage.*` properties for the driver; `agent` is the URI of the agent's zip, for a driver that
-    cannot get a file of this machine. `driver` overrides the kind of driver known for the operator's class.
+    `settings` are `spark.lineage.*` properties for the driver; `agent` is the URI of the agent's zip, for a
+    driver that cannot get a file of this machine.
     """
 
     def __init__(
@@ -62,21 +61,17 @@ class Submitted(OtherProcess):
         task: Any,
         place: RecordsFolder,
         *,
-        job_class: Callable[[Any, str], Job],
-        run_method: str,
+        job_class: type[Job],
         settings: dict[str, str],
-        driver: str | None = None,
         agent: str = "",
         keep: bool = False,
-        on_execution: Callable[[Execution], None] | None = None,
+        on_execution: OnExecution | None = None,
     ) -> None:
         super().__init__()
         self._task = task
         self._place = place
         self._job_class = job_class
-        self._run_method = run_method
         self._settings = settings
-        self._driver = driver
         self._agent = agent
         self._keep = keep
         self._on_execution = on_execution
@@ -90,13 +85,12 @@ class Submitted(OtherProcess):
 
     def start(self) -> None:
         """Have the operator's hook start its job with the agent or an event log."""
+        # A hook that exists already is not watched.
+        vars(self._task).pop("hook", None)
         if callable(getattr(self._task, "_get_hook", None)):
             self._task._get_hook = self._watching(self._task._get_hook)
-            # Drop a hook that exists already: it is not watched.
             self._task._hook = None
-            vars(self._task).pop("hook", None)
             return
-        vars(self._task).pop("hook", None)
         # Leave the operator's `hook` lazy: `execute` may change the attributes that it is created from.
         owner = next((parent for parent in type(self._task).__mro__ if "hook" in vars(parent)), None)
         if owner is None:
@@ -113,8 +107,8 @@ class Submitted(OtherProcess):
                 return hook
             with harmless("the job's hook could not be watched", self._problems):
                 if hook is not self._hook:
-                    self._hook = hook
-                    setattr(hook, self._run_method, self._armed(hook, getattr(hook, self._run_method)))
+                    self._hook, name = hook, self._job_class.run_method
+                    setattr(hook, name, self._armed(hook, getattr(hook, name)))
             return hook
 
         return get_watched_hook
@@ -126,10 +120,11 @@ class Submitted(OtherProcess):
             application = args[0] if args else kwargs.get("application", "")
             self._job = job = self._job_class(hook, application)
             with alarm_paused(), harmless("the job could not be armed for its lineage", self._problems):
-                reason = "" if job.is_dry else self._arm(job)
-                self._is_armed = not (reason or job.is_dry)
-                if reason:
-                    tell(reason, self._problems)
+                if not job.is_dry:
+                    reason = self._arm(job)
+                    self._is_armed = not reason
+                    if reason:
+                        tell(reason, self._problems)
             return self._until_returned(run, *args, **kwargs)
 
         return run_armed
@@ -160,7 +155,7 @@ class Submitted(OtherProcess):
         job.add({**SETTINGS, **own, **records, **log, "spark.eventLog.compress": "false"})
         return ""
 
-    def finish(self) -> None:
+    def stop(self) -> None:
         """Read the driver's files, send the events of its executions, and remove the files."""
         if self._final is not None:
             return
@@ -168,7 +163,7 @@ class Submitted(OtherProcess):
         final = self._read(self._on_execution)
         if not self._has_written:
             with harmless("the text of the job could not be read"):
-                self._planned = planned_of(self._task, self._driver)
+                self.planned = planned_of(self._task, self._job_class.driver)
         self._final = final
         with harmless("the records of the job could not be removed"):
             self._place.clean(keep=self._keep or not self._is_over())
@@ -185,27 +180,29 @@ class Submitted(OtherProcess):
 
     def _read(
         self,
-        on_execution: Callable[[Execution], None] | None,
+        on_execution: OnExecution | None,
         problems: Sequence[str] = (),
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> Run:
         lost = [*self._problems, *problems]
-        with harmless("the driver's records or event log could not be read", lost):
-            return self._read_folder(on_execution, lost, timeout_seconds)
-        return Run(Lineage(gaps=tuple(Gap("records", problem) for problem in lost)), problems=tuple(lost))
-
-    def _read_folder(
-        self, on_execution: Callable[[Execution], None] | None, lost: list[str], timeout_seconds: float
-    ) -> Run:
         builder = RunBuilder()
+        with harmless("the driver's records or event log could not be read", lost):
+            for execution in self._executions(lost, timeout_seconds):
+                builder.add(execution)
+                if on_execution is not None:
+                    on_execution(execution)
+            return builder.run(lost)
+        return RunBuilder().run(lost)
+
+    def _executions(self, lost: list[str], timeout_seconds: float) -> Iterator[Execution]:
         uri = self._place.uri if self._job is not None else self._place.earlier()
         if not uri and not lost:
             tell(NO_JOB, lost)
         if not uri or not (self._is_armed or self._job is None):
-            return builder.run(lost)
+            return
         folder = self._place.read_from(uri, self._job, lost, timeout_seconds)
         if folder is None:
-            return builder.run(lost)
+            return
         self._notes = read_notes(folder, lost)
         for loss in losses(self._notes):
             tell(loss, lost)
@@ -215,12 +212,8 @@ class Submitted(OtherProcess):
             is_python = self._job is None or self._job.is_python
             tell(NOT_STARTED.format(without_secrets(uri)) if is_python else NO_LOG, lost)
         self._has_written = is_log or bool(self._notes)
-        for execution in (
-            RecordedFolder(folder, self._settings[SQL_TEXT]).executions(lost) if has_records else ()
-        ):
-            # Only now: records of another release of the agent yield no execution.
-            self._has_written = True
-            builder.add(execution)
-            if on_execution is not None:
-                on_execution(execution)
-        return builder.run(lost)
+        if has_records:
+            for execution in RecordedFolder(folder, self._settings[SQL_TEXT]).executions(lost):
+                # Only now: records of another release of the agent yield no execution.
+                self._has_written = True
+                yield execution

@@ -48,7 +48,7 @@ def run_shell(job: Job, *arguments: str, timeout_seconds: float) -> str:
     }
     command = [sys.executable, _LIFELINE, *job.spark_submit, "--master", "local", "--deploy-mode", "client"]
     command += job.options
-    command += [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+    command += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
     # In a file that only this user can read: a process's arguments are visible to all users.
     with tempfile.NamedTemporaryFile("w", suffix=".xml") as site:
         site.write(_site(properties))

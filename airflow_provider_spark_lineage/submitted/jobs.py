@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
+from airflow_provider_spark_lineage.known_operators import SPARK_PIPELINES, SPARK_SQL, SPARK_SUBMIT
 from airflow_provider_spark_lineage.submitted.properties import default_properties
 
 ON_SERVER = (
@@ -36,8 +36,14 @@ def pairs(conf: Any) -> dict[str, str]:
     return {str(name): str(value) for name, value in (conf or {}).items()}
 
 
-class Job(ABC):
-    """A job that a hook is about to start."""
+class Job:
+    """A job that a hook is about to start; a job of `SparkSqlHook`, if no subclass says otherwise."""
+
+    driver = ""
+    """Kind of the driver (`known_operators`); empty for the one of the operator's class."""
+
+    run_method = "submit"
+    """Method of the hook that starts the job."""
 
     def __init__(self, hook: Any, application: str) -> None:
         self.hook = hook
@@ -59,28 +65,28 @@ class Job(ABC):
         return ""
 
     @property
-    @abstractmethod
     def conf(self) -> dict[str, str]:
         """Properties that the user gave to the hook."""
+        return pairs(self.hook._conf)
 
-    @abstractmethod
     def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
         """Add properties, and a file to `PYTHONPATH`; the user's own are kept."""
+        self.hook._conf = {**self.conf, **conf}
 
     @property
-    @abstractmethod
     def is_on_cluster(self) -> bool:
-        """Return whether the driver runs on another machine."""
+        """Return whether the driver runs on another machine; Spark refuses that for `spark-sql`."""
+        return False
 
     @property
-    @abstractmethod
     def is_on_kubernetes(self) -> bool:
         """Return whether the master is Kubernetes."""
+        return "k8s" in str(self.hook._master)
 
     @property
-    @abstractmethod
     def spark_submit(self) -> list[str]:
         """Command that starts Spark here."""
+        return ["spark-submit"]
 
     @property
     def environment(self) -> dict[str, str]:
@@ -102,8 +108,17 @@ class Job(ABC):
         return {**default_properties(binary, file, self.environment), **self.conf}
 
 
+class SparkSqlJob(Job):
+    """A job of `SparkSqlHook`."""
+
+    driver = SPARK_SQL
+    run_method = "run_query"
+
+
 class SparkSubmitJob(Job):
     """A job of `SparkSubmitHook` and of its subclass for JDBC."""
+
+    driver = SPARK_SUBMIT
 
     @property
     def properties(self) -> dict[str, str]:
@@ -119,13 +134,8 @@ class SparkSubmitJob(Job):
             "--keytab": self.hook._connection["keytab"],
             "--proxy-user": self.hook._proxy_user,
         }
-        given = [part for option, value in users.items() if value for part in (option, value)]
+        given = [word for option, value in users.items() if value for word in (option, value)]
         return [*super().options, *given]
-
-    @property
-    def conf(self) -> dict[str, str]:
-        """Properties that the user gave to the hook."""
-        return pairs(self.hook._conf)
 
     def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
         """Add properties, and a file to `PYTHONPATH`; the user's own are kept."""
@@ -133,7 +143,7 @@ class SparkSubmitJob(Job):
             # `--py-files` replaces the property, so the property's files are repeated in the option.
             files = self.hook._py_files or self.properties.get(PY_FILES)
             self.hook._py_files = f"{files},{python_file}" if files else python_file
-        self.hook._conf = {**self.conf, **conf}
+        super().add(conf)
 
     @property
     def is_on_cluster(self) -> bool:
@@ -152,34 +162,6 @@ class SparkSubmitJob(Job):
         return list(self.hook._get_spark_binary_path())
 
 
-class SparkSqlJob(Job):
-    """A job of `SparkSqlHook`: `spark-sql` runs in client mode only."""
-
-    @property
-    def conf(self) -> dict[str, str]:
-        """Properties that the user gave to the hook, as a dict or as `k=v,k=v`."""
-        return pairs(self.hook._conf)
-
-    def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
-        """Add properties; the user's own are kept."""
-        self.hook._conf = {**self.conf, **conf}
-
-    @property
-    def is_on_cluster(self) -> bool:
-        """Return False: Spark refuses cluster mode for `spark-sql`."""
-        return False
-
-    @property
-    def is_on_kubernetes(self) -> bool:
-        """Return whether the master is Kubernetes."""
-        return "k8s" in str(self.hook._master)
-
-    @property
-    def spark_submit(self) -> list[str]:
-        """Command that starts Spark here."""
-        return ["spark-submit"]
-
-
 class SparkPipelinesJob(SparkSubmitJob):
     """A job of `SparkPipelinesHook`: the command's Python starts a child process with the Spark of the flows.
 
@@ -189,6 +171,8 @@ class SparkPipelinesJob(SparkSubmitJob):
     """
 
     VARIABLE = "PYSPARK_SUBMIT_ARGS"
+    driver = SPARK_PIPELINES
+    run_method = "submit_pipeline"
 
     @property
     def is_dry(self) -> bool:
@@ -198,18 +182,10 @@ class SparkPipelinesJob(SparkSubmitJob):
     @property
     def obstacle(self) -> str:
         """Return the reason why the job cannot be captured, a Spark Connect server; empty without one."""
-        return ON_SERVER if self._remote.startswith("sc:") else ""
-
-    @property
-    def _remote(self) -> str:
-        """Address of Spark Connect; `local` or `local[*]` for a server in a process of this job."""
-        given = self._environment.get("SPARK_REMOTE")
-        return str((given or self._server) if self._server else "local")
-
-    @property
-    def _server(self) -> str:
-        """Address in a connection of the type `spark_connect`; empty for other types."""
-        return self.hook._connection.get("spark_remote") or ""
+        # Only connections of the type `spark_connect` have one; `local[*]` is a server inside the job.
+        server = str(self.hook._connection.get("spark_remote") or "")
+        remote = server and (self._environment.get("SPARK_REMOTE") or server)
+        return ON_SERVER if remote.startswith("sc:") else ""
 
     @property
     def _environment(self) -> dict[str, str]:
@@ -229,7 +205,7 @@ class SparkPipelinesJob(SparkSubmitJob):
 
     def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
         """Add properties to `VARIABLE`; the user's own are kept."""
-        ours = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
+        ours = [word for name, value in conf.items() for word in ("--conf", f"{name}={value}")]
         variable = {self.VARIABLE: f"{shlex.join(ours)} {self._arguments}"}
         if self.hook._env_vars:
             self.hook._env_vars = {**self.hook._env_vars, **variable}
@@ -246,3 +222,7 @@ class SparkPipelinesJob(SparkSubmitJob):
     def spark_submit(self) -> list[str]:
         """Command that starts Spark here; not `spark-pipelines`, which cannot run a class."""
         return ["spark-submit"]
+
+
+JOBS = {job.driver: job for job in (SparkSubmitJob, SparkSqlJob, SparkPipelinesJob)}
+"""Kind of driver -> class of its jobs."""

@@ -5,29 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.records.status import DriverNote
+from airflow_provider_spark_lineage.runs.collector import Collector
 from airflow_provider_spark_lineage.runs.pipeline import Run
 
 
-class OtherProcess:
-    """State of a collector that reads files of drivers; its `finish` sets the final run."""
+class OtherProcess(Collector):
+    """State of a collector that reads files of drivers; its `stop` sets the final run."""
 
     def __init__(self) -> None:
         self._notes: list[DriverNote] = []
         self._final: Run | None = None
-        self._planned: Lineage | None = None
         self._has_returned = False
         """The call that starts the driver has ended. A driver may still run if the task is stopped before."""
-
-    def drain(self, timeout_seconds: float) -> list[str]:
-        """Return an empty list: the driver writes each execution by itself when it ends."""
-        return []
-
-    @property
-    def planned(self) -> Lineage | None:
-        """Planned lineage from the job's text; None if the driver has written something."""
-        return self._planned
 
     @property
     def agent_configured(self) -> bool:

@@ -17,10 +17,9 @@ from airflow_provider_spark_lineage.known_operators import (
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.planned.lineage import NO_FILE_SYSTEM, PLANNED
 from airflow_provider_spark_lineage.planned.texts import planned_lineage, program_text
-from airflow_provider_spark_lineage.submitted.hadoop_conf import default_file_system
 from airflow_provider_spark_lineage.submitted.jobs import pairs
 from airflow_provider_spark_lineage.submitted.pipeline_files import definitions, read_spec, statements
-from airflow_provider_spark_lineage.submitted.properties import default_properties
+from airflow_provider_spark_lineage.submitted.properties import default_file_system, default_properties
 
 LARGEST_BYTES = 200_000
 """Limit of a script's size: reading a larger one takes seconds."""
@@ -51,6 +50,13 @@ def lacks_file_system(lineage: Lineage) -> bool:
     return {gap.reason for gap in lineage.gaps} == {PLANNED, NO_FILE_SYSTEM}
 
 
+def is_readable(*paths: Path) -> bool:
+    """Return whether all paths are files of this machine, and not too large together."""
+    return (
+        all(path.is_file() for path in paths) and sum(path.stat().st_size for path in paths) <= LARGEST_BYTES
+    )
+
+
 def _settings(task: Any, binary: str, conf: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of a job: its own override settings in files that its command reads."""
     environment = {**os.environ, **pairs(getattr(task, "env_vars", None))}
@@ -66,7 +72,7 @@ def _settings(task: Any, binary: str, conf: Mapping[str, str]) -> dict[str, str]
 def _of_script(task: Any) -> Lineage | None:
     """Return the planned lineage of a local Python application; None for another file."""
     path = Path(str(getattr(task, "application", "")))
-    if path.suffix != ".py" or not path.is_file() or path.stat().st_size > LARGEST_BYTES:
+    if path.suffix != ".py" or not is_readable(path):
         return None
     return planned_lineage(
         program_text(path),
@@ -81,7 +87,7 @@ def _of_statements(task: Any) -> Lineage | None:
     text = str(task.sql).strip()
     if text.endswith((".sql", ".hql")):
         path = Path(text)
-        if not path.is_file() or path.stat().st_size > LARGEST_BYTES:
+        if not is_readable(path):
             return None
         text = program_text(path)
     return planned_lineage(text, language="sql", conf=_settings(task, "spark-sql", pairs(task._conf)))
@@ -94,7 +100,7 @@ def _of_pipeline(task: Any) -> Lineage | None:
         return None
     spec = read_spec(path)
     files = definitions(path, spec)
-    if sum(file.stat().st_size for file in files) > LARGEST_BYTES:
+    if not is_readable(*files):
         return None
     own = {**pairs(task.conf), **pairs(spec.get("configuration"))}
     settings = _settings(task, "spark-pipelines", own)

@@ -1,4 +1,4 @@
-"""RecordsFolder of the records of one try of a task: its URI for the driver, and access for the worker.
+"""Folder of the records of one try of a task: its URI for the driver, and access for the worker.
 
 `[spark_lineage] records` is the folder or URI for all tasks; without it, a local folder is used, which only
 drivers on this machine can write to.
@@ -105,8 +105,8 @@ class RecordsFolder:
                 folder = self._own
                 # One by one: with `parents`, `mode` would not apply to the upper folders.
                 folder.mkdir(mode=0o700, exist_ok=True)
-                for part in path.relative_to(folder).parts:
-                    folder /= part
+                for name in path.relative_to(folder).parts:
+                    folder /= name
                     folder.mkdir(exist_ok=True)
                 return
         raise FileNotFoundError(

@@ -16,22 +16,8 @@ from airflow_provider_spark_lineage.guard import harmless
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
-    from airflow_provider_spark_lineage.lineage.model import Lineage
-
 INLETS = "inlets"
 OUTLETS = "outlets"
-
-
-def operator_lineage(
-    lineage: Lineage, operator: Any, task_instance: Any = None, *, failed: bool = False
-) -> OperatorLineage:
-    """Return a lineage as an `OperatorLineage`, with the datasets of inlets, outlets and hooks.
-
-    `task_instance` is the argument of `extract_on_complete` or `extract_on_failure`; None at START.
-    """
-    from airflow_provider_spark_lineage.task.rendering import rendered
-
-    return annotated(rendered(lineage), operator, task_instance, failed=failed)
 
 
 def annotated(
@@ -42,10 +28,9 @@ def annotated(
     failed: bool = False,
     hooks: bool = True,
 ) -> OperatorLineage:
-    """Return our lineage with the datasets of inlets, outlets and hooks.
+    """Return our lineage with the datasets of inlets, outlets and hooks, by the arguments of `answer`.
 
-    A lineage without datasets is not changed: the provider adds them itself. `task_instance` is None at
-    START, when no hook has run; `hooks` is false if the provider has added their datasets already.
+    A lineage without datasets is not changed: the provider adds them itself.
     """
     if not (ours.inputs or ours.outputs):
         return ours
@@ -60,15 +45,18 @@ def annotated(
         reads = joined(ours.inputs, inlets, by=INLETS)
         # A failed task may not have written its stated outlets.
         writes = joined(ours.outputs, outlets, by=OUTLETS, adds=not failed)
-        job_facets = with_entries(
-            ours.job_facets,
-            [(each, _sources(each, reads)) for each in writes if is_stated(each)],
-        )
+        # The possible sources of a stated output are all inputs except the output itself.
+        sources = [
+            (output, [read for read in reads if set(_names(output)).isdisjoint(_names(read))])
+            for output in writes
+            if is_stated(output)
+        ]
+        job_facets = with_entries(ours.job_facets, sources)
         if task_instance is not None and hooks:
             from airflow_provider_spark_lineage.task.hook_reports import hook_datasets
-            from airflow_provider_spark_lineage.task.task_lineage import lineage_of
+            from airflow_provider_spark_lineage.task.process import TASK
 
-            captured = lineage_of(task_instance)
+            captured = TASK.lineage_of(task_instance)
             read_by_hooks, written_by_hooks = hook_datasets(
                 task_instance, failed=failed, before=captured.hooks_before if captured else None
             )
@@ -86,7 +74,7 @@ def joined(ours: Iterable[Any], others: Iterable[Any], *, by: str = "", adds: bo
     result = [*ours]
     places: dict[tuple[str, str], int] = {}
     # Two datasets may share a name: a table of a catalog has its files' name as a symlink. Own names first.
-    for names in (_own_name, _names):
+    for names in (lambda dataset: [_key(dataset)], _names):
         for index, dataset in enumerate(result):
             for name in names(dataset):
                 places.setdefault(name, index)
@@ -96,7 +84,7 @@ def joined(ours: Iterable[Any], others: Iterable[Any], *, by: str = "", adds: bo
             result[index] = _completed(result[index], dataset)
         elif adds:
             places[_key(dataset)] = index
-            result.append(_marked(dataset, by) if by else dataset)
+            result.append(_stated(dataset, by) if by else dataset)
     return result
 
 
@@ -128,12 +116,6 @@ def _resolved_outlets(task_instance: Any) -> list[Any]:
     return [dataset for asset in assets if (dataset := translate_airflow_asset(asset, None)) is not None]
 
 
-def _sources(output: Any, reads: Iterable[Any]) -> list[Any]:
-    """Return the possible sources of an output: all inputs except the output itself."""
-    own = set(_names(output))
-    return [read for read in reads if own.isdisjoint(_names(read))]
-
-
 def _completed(dataset: Any, other: Any) -> Any:
     """Return a copy of a dataset, with missing facets added from another one."""
     kinds = [kind for kind in ("facets", "inputFacets", "outputFacets") if hasattr(dataset, kind)]
@@ -141,14 +123,9 @@ def _completed(dataset: Any, other: Any) -> Any:
     return attrs.evolve(dataset, **both)
 
 
-def _own_name(dataset: Any) -> Iterator[tuple[str, str]]:
-    """Yield the name of a dataset."""
-    yield _key(dataset)
-
-
 def _names(dataset: Any) -> Iterator[tuple[str, str]]:
     """Yield all names of a dataset: its own, and its names in Spark's catalog."""
-    yield from _own_name(dataset)
+    yield _key(dataset)
     symlinks = (dataset.facets or {}).get("symlinks")
     if symlinks is not None:
         yield from map(_key, symlinks.identifiers)
@@ -163,7 +140,7 @@ def _key(named: Any) -> tuple[str, str]:
     return named.namespace.rstrip(":/"), name.strip("/")
 
 
-def _marked(dataset: Any, by: str) -> Any:
+def _stated(dataset: Any, by: str) -> Any:
     """Return a copy of a dataset with the facet `sparkLineage_stated`."""
     from airflow_provider_spark_lineage.facets.stated import stated_facet
 

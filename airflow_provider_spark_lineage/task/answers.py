@@ -7,29 +7,140 @@ execution_timeout`, and may ask again: answers only read what the task's process
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.task.annotation import annotated, joined
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
+    from airflow_provider_spark_lineage.lineage.model import Lineage
 
-def answer_at_start(task: Any) -> OperatorLineage:
-    """Return the datasets in the text of a task's job, and those that its author states."""
-    from airflow_provider_spark_lineage.task.annotation import annotated
-    from airflow_provider_spark_lineage.task.planned import planned_operator_lineage
+SWITCHED_OFF = "operators of other packages are not captured: set [spark_lineage] auto_capture to True"
+NO_FILE_SYSTEM = (
+    "the text has paths without a scheme, and Hadoop's default file system is unknown on this machine:"
+    " set HADOOP_CONF_DIR, or the property spark.hadoop.fs.defaultFS"
+)
+NOT_CAPTURED = "auto-capture did not start in this task: the task's log may say why"
 
-    return annotated(planned_operator_lineage(task), task)
 
-
-def answer_at_end(
-    task: Any, task_instance: Any, ours: Callable[..., OperatorLineage], *, has_failed: bool
+def answer(
+    task: Any,
+    ours: Callable[[bool], OperatorLineage],
+    task_instance: Any = None,
+    *,
+    has_failed: bool = False,
+    hooks: bool = True,
 ) -> OperatorLineage:
     """Return the datasets that a task read and wrote, and those that its author and hooks state.
 
-    `ours` is called with `failed`, which is true also for a task that was skipped.
+    `ours` is called with whether the work may be incomplete: the task failed, or skipped itself.
+    `task_instance` is None at START; `hooks` is false if the provider has added their datasets already.
     """
-    from airflow_provider_spark_lineage.task.annotation import annotated
     from airflow_provider_spark_lineage.task.provider import is_skipped
 
     failed = has_failed or is_skipped(task_instance)
-    return annotated(ours(failed=failed), task, task_instance, failed=failed)
+    return annotated(ours(failed), task, task_instance, failed=failed, hooks=hooks)
+
+
+def answer_at_start(task: Any) -> OperatorLineage:
+    """Return the datasets in the text of a task's job, and those that its author states."""
+    return answer(task, lambda _: _planned_operator_lineage(task))
+
+
+def operator_lineage(
+    lineage: Lineage, operator: Any, task_instance: Any = None, *, failed: bool = False
+) -> OperatorLineage:
+    """Return a lineage as an `OperatorLineage`, with the datasets of inlets, outlets and hooks.
+
+    `task_instance` is the argument of `extract_on_complete` or `extract_on_failure`; None at START.
+    """
+    return annotated(rendered(lineage), operator, task_instance, failed=failed)
+
+
+def merged(first: OperatorLineage, second: OperatorLineage) -> OperatorLineage:
+    """Return both lineages as one; the first wins if both have a dataset or a facet."""
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    return OperatorLineage(
+        inputs=joined(first.inputs, second.inputs),
+        outputs=joined(first.outputs, second.outputs),
+        run_facets={**second.run_facets, **first.run_facets},
+        job_facets={**second.job_facets, **first.job_facets},
+    )
+
+
+def rendered(lineage: Lineage) -> OperatorLineage:
+    """Return new OpenLineage objects on each call, because the provider's redactor modifies them."""
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
+    from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets
+    from airflow_provider_spark_lineage.facets.runs import lineage_run_facets
+
+    return OperatorLineage(
+        inputs=input_datasets(lineage),
+        outputs=output_datasets(lineage, dataset_edges_per_field=conf.repeat_dataset_edges()),
+        run_facets=lineage_run_facets(lineage),
+        job_facets=lineage_job_facets(lineage),
+    )
+
+
+def rendered_plan(lineage: Lineage) -> OperatorLineage:
+    """Return the datasets of a job that has not run; none if its text leaves names open."""
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
+    from airflow_provider_spark_lineage.submitted.planned import certain
+
+    if not certain(lineage):
+        return OperatorLineage()
+    return OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
+
+
+def _planned_operator_lineage(operator: Any) -> OperatorLineage:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    with harmless("the planned lineage of this task could not be computed"):
+        from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
+        from airflow_provider_spark_lineage.submitted.planned import lacks_file_system
+
+        lineage = _planned(operator)
+        if lineage is not None and lacks_file_system(lineage):
+            return rendered(Lineage(gaps=(Gap("text", NO_FILE_SYSTEM),)))
+        if lineage is not None:
+            return rendered_plan(lineage)
+    return OperatorLineage()
+
+
+def uncaptured_operator_lineage(operator: Any, failed: bool) -> OperatorLineage:
+    """Return the planned lineage of a job that has run, with a gap that says why it was not captured.
+
+    Empty if the user has disabled capture or excluded the task.
+    """
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    with harmless("the lineage of this task could not be computed from its text"):
+        from airflow_provider_spark_lineage import conf
+        from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
+        from airflow_provider_spark_lineage.task.selection import is_selected
+
+        if not conf.disabled() and is_selected(operator.dag_id, operator.task_id):
+            gap = Gap("task", NOT_CAPTURED if conf.auto_capture() else SWITCHED_OFF)
+            planned = None if failed else _planned(operator)
+            lineage = Lineage() if planned is None else planned
+            return rendered(replace(lineage, gaps=(gap, *lineage.gaps)))
+    return OperatorLineage()
+
+
+def _planned(operator: Any) -> Lineage | None:
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.known_operators import driver_kind
+    from airflow_provider_spark_lineage.submitted.planned import planned_of
+
+    if conf.disabled():
+        return None
+    return planned_of(operator, driver_kind(type(operator), conf.extra_operators()))

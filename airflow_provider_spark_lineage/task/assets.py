@@ -95,8 +95,8 @@ def add_asset_events(context: Any, lineage: Lineage) -> None:
         deadline = time.monotonic() + ASSETS_TIMEOUT_SECONDS
         for number, output in enumerate(written):
             if number == MAX_ASSETS or time.monotonic() > deadline:
-                left = f"{len(written) - number} of the {len(written)} assets"
-                tell(f"Airflow does not get {left} that this task wrote")
+                missing = f"{len(written) - number} of the {len(written)} assets"
+                tell(f"Airflow does not get {missing} that this task wrote")
                 break
             asset = None
             with harmless(f"Airflow does not get the asset {output.dataset.id.name}"):
@@ -107,10 +107,8 @@ def add_asset_events(context: Any, lineage: Lineage) -> None:
 
 def _has_new_data(output: Output) -> bool:
     """Return whether a write changed the rows of a dataset, not only its place, name or columns."""
-    if output.mode is Mode.CREATE:
-        counts = output.statistics
-        return any(count is not None for count in (counts.rows, counts.size_bytes, counts.files))
-    return output.mode in (Mode.OVERWRITE, Mode.APPEND)
+    has_counts = bool(output.statistics)
+    return output.mode in (Mode.OVERWRITE, Mode.APPEND) or (output.mode is Mode.CREATE and has_counts)
 
 
 class _Events:
@@ -180,15 +178,13 @@ def _asset(dataset: DatasetId) -> Asset:
 
 def _facts(output: Output) -> dict[str, Any]:
     """Return the `extra` of an event: the dataset's name, the mode, and how much was written if known."""
-    counts = {
-        "rows": output.statistics.rows,
-        "bytes": output.statistics.size_bytes,
-        "files": output.statistics.files,
-    }
-    known = {name: count for name, count in counts.items() if count is not None}
-    return {
-        "namespace": output.dataset.id.namespace,
-        "name": output.dataset.id.name,
+    dataset, counts = output.dataset.id, output.statistics
+    facts = {
+        "namespace": dataset.namespace,
+        "name": dataset.name,
         "mode": output.mode.value,
-        **known,
+        "rows": counts.rows,
+        "bytes": counts.size_bytes,
+        "files": counts.files,
     }
+    return {name: fact for name, fact in facts.items() if fact is not None}

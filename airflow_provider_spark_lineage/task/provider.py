@@ -41,10 +41,7 @@ def is_active(task_instance: Any) -> bool:
 
 
 def emission_policy(task_instance: Any) -> Any:
-    """Return the provider's `EmissionPolicy` for a task.
-
-    None for providers before 2.19, which have two options instead.
-    """
+    """Return the provider's `EmissionPolicy` for a task; None before 2.19, which has two options instead."""
     try:
         from airflow.providers.openlineage.utils.emission_policy import resolve_task_emission_policy
     except ImportError:

@@ -58,7 +58,7 @@ class Sender:
         except queue.Full:
             self._unsent += 1
 
-    def finish(self, timeout_seconds: float) -> None:
+    def stop(self, timeout_seconds: float) -> None:
         """Wait until all events are sent, for a limited time; drop the rest."""
         if self._thread is None:
             return

@@ -1,4 +1,4 @@
-"""Lineage of the task that this process runs: shared by operators, extractors, plugin and run facets."""
+"""Lineage of one try of a task, from the start of its capture until its events are sent."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless
+from airflow_provider_spark_lineage.task.hook_reports import Reported, reported_so_far
+from airflow_provider_spark_lineage.task.process import TASK
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.sdk import Context
 
     from airflow_provider_spark_lineage.lineage.model import Lineage
+    from airflow_provider_spark_lineage.runs.collector import Collector
     from airflow_provider_spark_lineage.runs.pipeline import Run
-    from airflow_provider_spark_lineage.task.collectors import Collector
-    from airflow_provider_spark_lineage.task.hook_reports import Reported
     from airflow_provider_spark_lineage.task.sender import Sender
 
 ENDED_EARLY = "it is unknown which part of the job ran before the task ended, so its text is not used"
@@ -30,13 +31,17 @@ class TaskLineage:
     """Lineage of one try of one task instance."""
 
     def __init__(
-        self, collector: Collector, sender: Sender | None = None, *, emit_timeout_seconds: float = 10.0
+        self,
+        collector: Collector,
+        sender: Sender | None = None,
+        emit_timeout_seconds: float = 10.0,
+        hooks_before: Reported | None = None,
     ) -> None:
         self._collector = collector
         self._sender = sender
         self._emit_timeout_seconds = emit_timeout_seconds
-        self._is_finished = False
-        self.hooks_before: Reported | None = None
+        self._is_stopped = False
+        self.hooks_before = hooks_before
         """Numbers of hooks' reports in this process before the task began."""
         self.is_added = False
         """True if the result of the provider's own extractor is extended by this lineage."""
@@ -46,18 +51,18 @@ class TaskLineage:
         """Executions and lineage of the task on Spark; empty if it did nothing."""
         return self._collector.run()
 
-    def finish(self) -> None:
+    def stop(self) -> None:
         """Stop capturing, and wait until the events of executions are sent."""
         with alarm_paused(), harmless("the lineage of this task could not be computed"):
-            self._collector.finish()
-            self._is_finished = True
+            self._collector.stop()
+            self._is_stopped = True
             if self._sender is not None:
-                self._sender.finish(self._emit_timeout_seconds)
+                self._sender.stop(self._emit_timeout_seconds)
 
     def succeed(self, context: Context) -> None:
         """Have Airflow record events of the written assets, if `[spark_lineage] asset_events` is set.
 
-        Call it after `finish`, if the task has not failed, with the context of its `execute`.
+        Call it after `stop`, if the task has not failed, with the context of its `execute`.
         """
         with harmless("Airflow does not get the assets that this task wrote"):
             from airflow_provider_spark_lineage import conf
@@ -67,27 +72,26 @@ class TaskLineage:
 
                 add_asset_events(context, self.run.lineage)
 
-    def stop(self, task_instance: Any) -> None:
+    def on_kill(self, task_instance: Any) -> None:
         """Send the lineage so far, because the process may be killed next.
 
         Runs in a signal handler, which may have interrupted a call to the JVM: then the connection of this
-        thread is busy, so another thread with its own connection does the work. After `finish`, nothing is
+        thread is busy, so another thread with its own connection does the work. After `stop`, nothing is
         sent: the final event has everything.
         """
-        if not self._is_finished:
-            _within(KILL_TIMEOUT_SECONDS, self._stop, task_instance)
+        if not self._is_stopped:
+            _within(KILL_TIMEOUT_SECONDS, self._report_so_far, task_instance)
 
     def pause(self, task_instance: Any) -> None:
-        """Send the lineage so far of a task that continues later in another process; call `finish` before."""
+        """Send the lineage so far of a task that continues later in another process; call `stop` before."""
         _within(self._emit_timeout_seconds, self._pause, task_instance)
 
     def _pause(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it deferred itself could not be sent"):
-            lineage = self.run.lineage
-            if lineage:
+            if lineage := self.run.lineage:
                 _send(lineage, task_instance)
 
-    def _stop(self, task_instance: Any) -> None:
+    def _report_so_far(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it was stopped could not be sent"):
             from airflow_provider_spark_lineage.lineage.model import Gap
 
@@ -97,17 +101,16 @@ class TaskLineage:
             reason = "Airflow asked the task to stop: what it did after that is not in this event"
             _send(replace(lineage, gaps=(*lineage.gaps, Gap("task", reason))), task_instance)
 
-    def operator_lineage(self, *, failed: bool = False) -> OperatorLineage:
+    def operator_lineage(self, failed: bool = False) -> OperatorLineage:
         """Return new OpenLineage objects on each call, because the provider's redactor modifies them.
 
         If nothing was captured of a task that has not failed, it is the planned lineage, with a gap.
         """
         from airflow.providers.openlineage.extractors import OperatorLineage
 
-        from airflow_provider_spark_lineage.task.rendering import rendered
-
         with harmless("the lineage of this task could not be converted to OpenLineage"):
             from airflow_provider_spark_lineage.lineage.model import Gap
+            from airflow_provider_spark_lineage.task.answers import rendered
 
             lineage, planned = self.run.lineage, self._collector.planned
             if planned is not None:
@@ -140,20 +143,15 @@ def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> N
         thread.join(seconds)
 
 
-_latest: tuple[tuple[Any, ...], TaskLineage] | None = None
-"""Key and lineage of the task that this process runs, or ran last: `dag.test()` runs several."""
-
-
 def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> TaskLineage | None:
     """Start capturing for a task instance; return None if no event would have the lineage.
 
     `hooks_before` has the numbers of hooks' reports from when the task began, if that was earlier.
     """
-    global _latest  # noqa: PLW0603  extractors and run facets have only the task instance to find it by
-    if _latest is not None:
-        # It ended without `finish`: Airflow 3.0 has no hook for a task that skipped itself.
-        _latest[1].finish()
-    _latest = None
+    if TASK.lineage is not None:
+        # It ended without `stop`: Airflow 3.0 has no hook for a task that skipped itself.
+        TASK.lineage.stop()
+    TASK.lineage = None
     with harmless("capture could not be started"):
         from airflow_provider_spark_lineage.task.provider import emit, identity_of, is_active
 
@@ -170,30 +168,9 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
         collector = collector_of(task_instance, sender.put if sender else None)
         if sender is not None:
             sender.silenced = lambda: collector.agent_configured
-        from airflow_provider_spark_lineage.task.hook_reports import reported_so_far
-
         before = reported_so_far() if hooks_before is None else hooks_before
         collector.start()
-        lineage = TaskLineage(collector, sender, emit_timeout_seconds=conf.emit_timeout_seconds())
-        lineage.hooks_before = before
-        _latest = (key_of(task_instance), lineage)
-        return _latest[1]
+        lineage = TaskLineage(collector, sender, conf.emit_timeout_seconds(), before)
+        TASK.set_lineage(task_instance, lineage)
+        return lineage
     return None
-
-
-def lineage_of(task_instance: Any) -> TaskLineage | None:
-    """Return the lineage captured for a task instance in this process; None without one."""
-    if _latest is not None and _latest[0] == key_of(task_instance):
-        return _latest[1]
-    return None
-
-
-def key_of(task_instance: Any) -> tuple[Any, ...]:
-    """Return a key that is unique to one try of a task instance."""
-    return (
-        task_instance.dag_id,
-        task_instance.task_id,
-        task_instance.run_id,
-        task_instance.map_index,
-        task_instance.try_number,
-    )

@@ -9,6 +9,7 @@ import pytest
 
 from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.task import task_lineage
+from airflow_provider_spark_lineage.task.process import TASK
 
 ORDERS = ("file", "/data/orders")
 TOTALS = ("file", "/data/warehouse/totals")
@@ -64,7 +65,7 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
     lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: run, planned=None))
     subject = instance(operator)
     subject.state = state
-    task_lineage._latest = (task_lineage.key_of(subject), lineage)
+    TASK.set_lineage(subject, lineage)
     try:
         if kind.startswith("ours"):
             operator._task_lineage = lineage
@@ -81,7 +82,7 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
         )
     finally:
         manager.extractors = before
-        task_lineage._latest = None
+        TASK.lineage = None
 
 
 def named(datasets: list[Any]) -> dict[tuple[str, str], str]:

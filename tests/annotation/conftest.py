@@ -10,7 +10,7 @@ from recordings import Recording
 from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.executions import executions
 from airflow_provider_spark_lineage.runs.pipeline import Run, RunBuilder
-from airflow_provider_spark_lineage.task import task_lineage
+from airflow_provider_spark_lineage.task.process import TASK
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def provider(monkeypatch: pytest.MonkeyPatch):
     caches = [each for each in vars(conf).values() if hasattr(each, "cache_clear")]
     for cache in caches:
         cache.cache_clear()
-    monkeypatch.setattr(task_lineage, "_latest", None)
+    monkeypatch.setattr(TASK, "lineage", None)
     collector = hook.get_hook_lineage_collector()
     yield
     monkeypatch.undo()

@@ -230,8 +230,8 @@ class Ended:
         self._calls = calls
         self._is_broken = is_broken
 
-    def finish(self) -> None:
-        self._calls.append("finish")
+    def stop(self) -> None:
+        self._calls.append("stop")
         if self._is_broken:
             raise ValueError("on purpose")
 
@@ -272,7 +272,7 @@ def test_ours_runs_after_post_execute_of_an_operator(context, monkeypatch, is_ge
     assert (vars(operator) == before) is not is_on
     outlet_events, log = context["outlet_events"], logging.getLogger(__name__)
     create_executable_runner(operator.post_execute, outlet_events, logger=log).run(context)
-    assert calls == ["theirs", *(["finish", "succeed"] if is_on else [])]
+    assert calls == ["theirs", *(["stop", "succeed"] if is_on else [])]
     assert events(context) == (["file:///a"] if is_on else [])
     assert outlet_events[Asset("mine")].extra == ({"by": "hand"} if is_generator else {})
 
@@ -282,7 +282,7 @@ def test_an_error_of_ours_does_not_fail_a_task_that_has_ended(context, monkeypat
     operator = context["ti"].task
     captured(operator, Ended(context["calls"], is_broken=True))
     operator.post_execute(context)
-    assert context["calls"] == ["theirs", "finish"]
+    assert context["calls"] == ["theirs", "stop"]
     assert caplog.text.count("on purpose") == 1
 
 
@@ -342,9 +342,9 @@ def test_ends_by_an_exception(context, monkeypatch, kind, end):
         run(context=context)
     assert caught.value is raised
     # Auto-capture hears of the others from Airflow's listener.
-    ends = {"skips": ["finish", "succeed"]}
+    ends = {"skips": ["stop", "succeed"]}
     if kind == "ours":
-        ends |= {"defers": ["finish", "pause"], "reschedules": ["finish", "pause"], "fails": ["finish"]}
+        ends |= {"defers": ["stop", "pause"], "reschedules": ["stop", "pause"], "fails": ["stop"]}
     assert calls == ["execute", *ends.get(end, [])]
     assert events(context) == (["file:///a"] if end == "skips" else [])
 
@@ -379,5 +379,5 @@ def test_airflow_runs_a_branch_whose_execute_is_replaced(context, monkeypatch):
     }
     with pytest.raises(DownstreamTasksSkipped):
         task_runner._execute_task({**context, **given, "run_id": "r"}, instance, logging.getLogger(__name__))
-    assert context["calls"] == ["finish", "succeed"]
+    assert context["calls"] == ["stop", "succeed"]
     assert events(context) == ["file:///a"]

@@ -20,6 +20,7 @@ from annotation.asked_tasks import (
 from openlineage.client.event_v2 import Dataset as OpenLineageDataset
 
 from airflow_provider_spark_lineage.task import task_lineage
+from airflow_provider_spark_lineage.task.process import TASK
 
 pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("provider")]
 
@@ -95,7 +96,7 @@ def test_an_operator_that_you_name_has_both(monkeypatch, spark_did):
     subject = instance(operator)
     try:
         lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: spark_did, planned=None))
-        task_lineage._latest = (task_lineage.key_of(subject), lineage)
+        TASK.set_lineage(subject, lineage)
         CapturedTask(subject, "in process", is_named=True)._report_by()(lineage)
         both = manager.extract_metadata(
             dagrun=SimpleNamespace(run_id="r"),
@@ -105,7 +106,7 @@ def test_an_operator_that_you_name_has_both(monkeypatch, spark_did):
         )
     finally:
         del manager.extractors["PySparkOperator"]
-        task_lineage._latest = None
+        TASK.lineage = None
     assert named(both.inputs) == {ORDERS: CAPTURED, ("theirs", "a"): ""}
     assert named(both.outputs) == {TOTALS: CAPTURED}
 

@@ -24,6 +24,7 @@ from providers import import_or_skip
 
 from airflow_provider_spark_lineage.task import task_lineage
 from airflow_provider_spark_lineage.task.hook_reports import reported_so_far
+from airflow_provider_spark_lineage.task.process import TASK
 
 pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("provider")]
 
@@ -73,7 +74,7 @@ def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did,
 
     monkeypatch.setattr(manager, "get_hook_lineage", ask)
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", "False")
-    ended = SimpleNamespace(run=lambda: spark_did, planned=None, finish=lambda: None)
+    ended = SimpleNamespace(run=lambda: spark_did, planned=None, stop=lambda: None)
     expected = [
         {ORDERS: CAPTURED, HOOKED: ""},
         {ORDERS: CAPTURED},
@@ -90,7 +91,7 @@ def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did,
         if number == 2:
             get_hook_lineage_collector().add_input_asset(object(), uri="file:///third")
             sql("third")
-        lineage.finish()
+        lineage.stop()
         monkeypatch.setattr(lineage, "_collector", ended)
         operator._task_lineage = lineage
         for _ in range(2):
@@ -111,8 +112,8 @@ def test_hooks_that_a_function_calls_before_its_session_are_its_own():
         report_by_hooks()
         captured._start()
     finally:
-        captured.finish()
-    before = task_lineage.lineage_of(subject).hooks_before
+        captured.stop()
+    before = TASK.lineage_of(subject).hooks_before
     assert [
         (each.namespace, each.name) for each in hook_datasets(subject, failed=False, before=before)[0]
     ] == [HOOKED]

@@ -120,6 +120,7 @@ WAITS_FOR_SPARK = {
         "known_operators",
         "task",
         "task.hook_reports",
+        "task.process",
         "task.selection",
     ),
     *("launch", "launch.shell", "launch.shell.mention", "launch.table"),

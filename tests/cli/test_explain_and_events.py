@@ -141,7 +141,7 @@ def test_events_are_those_of_the_context_manager(recorded):
     captured = Captured()
     for record in RecordedFolder(folder).records([]):
         captured.write(record)
-    captured.finish()
+    captured.stop()
     printed = documents(run("events", folder, "--namespace", "ns", "--job", "j"))
     assert captured.events(namespace="ns", job="j") == printed
 

@@ -238,7 +238,7 @@ def test_an_encoding_of_an_older_airflow_is_read():
     """Airflow 3.0 encodes the report of a trigger otherwise."""
     from airflow.serialization.serialized_objects import BaseSerialization
 
-    from airflow_provider_spark_lineage.extractors.resumption import trigger_event
+    from airflow_provider_spark_lineage.extractors.launchers import trigger_event
 
     given = BaseSerialization.serialize({"event": {"job_id": "j-3"}})
     known = SimpleNamespace(next_kwargs=given)
@@ -247,7 +247,7 @@ def test_an_encoding_of_an_older_airflow_is_read():
 
 def test_records_of_a_task_that_deferred_itself_began_with_its_first_process():
     """Records from before the task resumed are older than the process that resumes it."""
-    from airflow_provider_spark_lineage.extractors.resumption import first_start
+    from airflow_provider_spark_lineage.extractors.launchers import first_start
 
     began = datetime(2026, 1, 1, tzinfo=timezone.utc)
     assert first_start(resumed({}, start_date=began)) == began

@@ -10,7 +10,8 @@ from airflow_provider_spark_lineage.known_operators import COMMAND, DRIVERS, PYT
 from airflow_provider_spark_lineage.lineage.model import Dataset, Gap, Input, Lineage
 from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
-from airflow_provider_spark_lineage.task import planned, task_lineage
+from airflow_provider_spark_lineage.task import answers, task_lineage
+from airflow_provider_spark_lineage.task.process import TASK
 
 pytestmark = pytest.mark.airflow
 
@@ -35,8 +36,8 @@ def extractor(monkeypatch: pytest.MonkeyPatch):
     run = Run(Lineage(inputs=(Input(Dataset(Identity(ORDERS))),)))
     planned = Lineage(gaps=(Gap("text", "not what ran"),))
     captured = SimpleNamespace(run=lambda: run, planned=planned)
-    latest = (task_lineage.key_of(instance()), task_lineage.TaskLineage(captured))
-    monkeypatch.setattr(task_lineage, "_latest", latest)
+    monkeypatch.setattr(TASK, "lineage", None)
+    TASK.set_lineage(instance(), task_lineage.TaskLineage(captured))
     return SparkExtractor(PySparkOperator())
 
 
@@ -60,9 +61,9 @@ def test_a_failed_or_skipped_task_has_no_lineage_of_its_text(extractor):
 def test_a_task_that_was_not_captured_has_a_gap_with_the_cure(extractor, monkeypatch, method, other):
     """Another try, another mapped instance: no guess."""
     answer = getattr(extractor, method)(instance(**other))
-    assert (answer.inputs, answer.outputs, gaps(answer)) == ([], [], [planned.SWITCHED_OFF])
+    assert (answer.inputs, answer.outputs, gaps(answer)) == ([], [], [answers.SWITCHED_OFF])
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE", "True")
-    assert gaps(getattr(extractor, method)(instance(**other))) == [planned.NOT_CAPTURED]
+    assert gaps(getattr(extractor, method)(instance(**other))) == [answers.NOT_CAPTURED]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,7 @@ def test_an_operator_that_breaks_its_reader_raises_nothing():
             raise RuntimeError("on purpose")
 
     for operator, reasons in (
-        (SparkSqlOperator(), [planned.SWITCHED_OFF, "its text could not be read: RuntimeError"]),
+        (SparkSqlOperator(), [answers.SWITCHED_OFF, "its text could not be read: RuntimeError"]),
         (object(), []),
     ):
         extractor = SparkExtractor(operator)

@@ -197,7 +197,7 @@ def test_records_of_the_command_are_facts_and_are_removed(tmp_path):
     task.execute()
     agent = Path(shlex.split(task.given[-1])[2])
     assert agent.is_file()
-    collector.finish()
+    collector.stop()
     assert collector.run().lineage.outputs[0].edges
     assert collector.run().problems == ()
     assert not agent.exists()
@@ -214,7 +214,7 @@ def test_records_of_a_command_that_fails_are_read(tmp_path):
     collector = armed(task, tmp_path.as_uri())
     with pytest.raises(ValueError, match="exit code 1"):
         task.execute()
-    collector.finish()
+    collector.stop()
     assert collector.run().lineage.outputs
 
 
@@ -224,13 +224,13 @@ def test_a_command_elsewhere_needs_a_place_and_a_zip_for_its_machine(tmp_path):
         collector = armed(task, tmp_path / "local", **options)
         task.execute()
         assert task.given == ["spark-submit /a.py"]
-        collector.finish()
+        collector.stop()
         assert "runs on another machine" in collector.run().problems[0]
     task = SSH("spark-submit /a.py")
     collector = armed(task, tmp_path.as_uri(), agent="hdfs:///agent.zip")
     task.execute()
     assert "--py-files hdfs:///agent.zip" in task.given[0]
-    collector.finish()
+    collector.stop()
     assert collector.run().lineage.outputs
 
 
@@ -297,7 +297,7 @@ def test_what_has_no_agent_says_why(command, said, tmp_path, caplog, monkeypatch
     task = Bash(command)
     collector = armed(task, tmp_path)
     task.execute()
-    collector.finish()
+    collector.stop()
     assert task.given[-1] == command
     reasons = [reason for reason in collector.run().problems if said in reason]
     assert len(reasons) == 1
@@ -328,7 +328,7 @@ def test_a_name_in_other_words_or_texts_is_no_command(command, tmp_path):
     collector = armed(task, tmp_path, agent="AGENT")
     task.execute()
     assert task.given[-1] == command
-    collector.finish()
+    collector.stop()
     assert collector.run().problems == ()
 
 
@@ -382,7 +382,7 @@ def test_a_failure_of_ours_leaves_the_command(tmp_path, monkeypatch, caplog):
     task = Bash("spark-submit a.py")
     collector = armed(task, tmp_path)
     task.execute()
-    collector.finish()
+    collector.stop()
     assert task.given[-1] == "spark-submit a.py"
     assert any("disk full" in problem for problem in collector.run().problems)
 
@@ -392,7 +392,7 @@ def test_a_text_that_becomes_a_file_stays(tmp_path):
     task = Bash("spark-submit a.py run.sh")
     collector = armed(task, tmp_path)
     task.subprocess_hook.run_command(command=["/bin/bash", "tmp1.sh"])
-    collector.finish()
+    collector.stop()
     assert task.given == ["/bin/bash", "tmp1.sh"]
     assert "to a file" in collector.run().problems[0]
 
@@ -414,6 +414,6 @@ def test_records_that_only_spark_reads_are_fetched_by_spark_submit(tmp_path, mon
     task = Bash("spark-submit a.py")
     collector = armed(task, "s3a://lake/records")
     task.execute()
-    collector.finish()
+    collector.stop()
     assert collector.run().lineage.outputs[0].edges
     assert collector.run().problems == ()

@@ -83,7 +83,7 @@ def test_a_broken_text_is_one_gap_and_one_warning_that_quotes_nothing(broken, ca
     launch = launch_of(subject)
     assert launch is not None
     collector = Launched(launch, "", None)
-    collector.finish()
+    collector.stop()
     [gap] = collector.run().lineage.gaps
     assert reason in gap.reason
     assert [record.levelname for record in caplog.records if gap.reason in record.getMessage()] == ["WARNING"]
@@ -116,7 +116,7 @@ def test_a_manifest_that_is_not_utf_8_has_its_own_sentence(tmp_path):
     (tmp_path / "app.yaml").write_bytes("spec: {name: caf\u00e9}".encode("latin-1"))
     launch = launch_of(manifest(str(tmp_path / "app.yaml")))
     collector = Launched(launch, "", None)
-    collector.finish()
+    collector.stop()
     [gap] = collector.run().lineage.gaps
     assert gap.reason.endswith("UnicodeDecodeError: it is not UTF-8")
 

@@ -130,7 +130,7 @@ def launched(
         LaunchedApplication(JAR, main="a.jar", conf={"spark.lineage.records": str(place)}) for place in places
     )
     collector = Launched(Launch(tuple(applications)), str(base), since, run_id=run_id)
-    collector.finish()
+    collector.stop()
     return collector
 
 
@@ -226,14 +226,14 @@ def test_a_driver_that_did_nothing_has_no_plan(base, tmp_path):
         tmp_path / "a.py", "s3://b/in", "s3://b/out", conf={"spark.lineage.records": str(base)}
     )
     collector = Launched(Launch((application,)), str(base), SINCE)
-    collector.finish()
+    collector.stop()
     assert collector.planned is None
     assert not collector.run().lineage
 
 
 def test_a_problem_of_the_launch_is_one_warning(caplog):
     collector = Launched(Launch(problems=("it could not be read",)), "", SINCE)
-    collector.finish()
-    collector.finish()
+    collector.stop()
+    collector.stop()
     assert reasons(collector.run().lineage) == ["it could not be read"]
     assert caplog.text.count("it could not be read") == 1

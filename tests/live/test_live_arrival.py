@@ -25,7 +25,7 @@ WAIT = """
 
     def ends():
         arrival.disarm()
-        captured.finish()
+        captured.stop()
         print(len(begun), len([*captured.records([])]), captured.problems)
     """
 CLASSIC = """

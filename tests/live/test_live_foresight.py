@@ -82,7 +82,7 @@ def test_a_forked_child_that_leaves_the_block_disturbs_nobody(spark, tmp_path):
             try:
                 sys.exit(0)
             finally:
-                captured.finish()
+                captured.stop()
                 os._exit(0)
         os.waitpid(child, 0)
         spark.range(3).write.parquet(str(tmp_path / "later"))

@@ -75,7 +75,7 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     of_task.start()
     with capture_lineage(spark, sql_text=sql_text) as captured:
         planted.run(spark, tmp_path)
-    task.finish()
+    task.stop()
     records = [record.to_json() for record in captured.records([])]
     assert len(records) > 40
     assert captured.problems == []

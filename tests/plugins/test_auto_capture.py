@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from airflow_provider_spark_lineage.task import provider, task_lineage
+from airflow_provider_spark_lineage.task.process import TASK
 
 pytestmark = pytest.mark.airflow
 
@@ -35,11 +36,11 @@ def listeners(monkeypatch: pytest.MonkeyPatch):
     manager.add_hookspecs(taskinstance)
     manager.register(AutoCapture())
     monkeypatch.setattr(provider, "is_active", lambda _: True)
-    monkeypatch.setattr(task_lineage, "_latest", None)
+    monkeypatch.setattr(TASK, "lineage", None)
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE", "True")
     yield manager
-    if task_lineage._latest is not None:
-        task_lineage._latest[1].finish()
+    if TASK.lineage is not None:
+        TASK.lineage.stop()
 
 
 class Task:
@@ -72,7 +73,7 @@ def instance(*names: str, **also: object) -> SimpleNamespace:
 
 def started(listeners, task_instance: SimpleNamespace) -> bool:
     listeners.hook.on_task_instance_running(previous_state=None, task_instance=task_instance)
-    return task_lineage.lineage_of(task_instance) is not None
+    return TASK.lineage_of(task_instance) is not None
 
 
 @pytest.mark.parametrize("task_type", ["PySparkOperator", "_PySparkDecoratedOperator"])
@@ -87,7 +88,7 @@ def test_a_task_is_captured_and_let_go_however_it_ends(listeners, task_type, end
     assert SparkSession.__init__ is not found
     getattr(listeners.hook, ending)(previous_state=None, task_instance=subject, **ENDINGS[ending])
     assert SparkSession.__init__ is found
-    assert task_lineage.lineage_of(subject) is not None, "the extractor asks after this"
+    assert TASK.lineage_of(subject) is not None, "the extractor asks after this"
 
 
 def test_a_task_that_is_deferred_is_let_go_when_its_process_ends(listeners, monkeypatch):
@@ -192,7 +193,7 @@ def test_a_task_that_failed_before_it_ran_says_which_job_that_was(
     before, subject = dict(extractors), instance(name, **also)
     failure = {"previous_state": None, "error": ValueError("no template")}
     listeners.hook.on_task_instance_failed(task_instance=subject, **failure)
-    captured = task_lineage.lineage_of(subject)
+    captured = TASK.lineage_of(subject)
     assert (captured is not None or extractors != before) is is_reported
     assert captured is None or captured.run.problems
 
@@ -206,16 +207,16 @@ def test_a_failure_of_another_task_does_not_end_a_capture(listeners):
     other = instance("SparkSqlOperator", sql="select 1", _get_hook=print)
     other.task_id = "u"
     listeners.hook.on_task_instance_failed(previous_state=None, task_instance=other, error=ValueError("no"))
-    assert task_lineage.lineage_of(subject) is not None
+    assert TASK.lineage_of(subject) is not None
     assert SparkSession.__init__ is not found
 
 
 def test_a_job_that_ran_and_failed_is_not_captured_a_second_time(listeners):
     subject = instance("SparkSqlOperator", sql="select 1", _get_hook=print)
     assert started(listeners, subject)
-    captured = task_lineage.lineage_of(subject)
+    captured = TASK.lineage_of(subject)
     listeners.hook.on_task_instance_failed(previous_state=None, task_instance=subject, error=ValueError("no"))
-    assert task_lineage.lineage_of(subject) is captured
+    assert TASK.lineage_of(subject) is captured
 
 
 def test_an_extractor_of_the_users_own_stays(listeners, extractors):
@@ -296,7 +297,7 @@ def test_a_command_that_is_not_known_yet_is_looked_at_when_it_runs(
     assert not started(listeners, shell.instance)
     assert extractors == before
     assert shell.execute(command) == 7
-    assert (task_lineage.lineage_of(shell.instance) is not None) is is_spark
+    assert (TASK.lineage_of(shell.instance) is not None) is is_spark
     assert (extractors != before) is is_spark
     is_armed = is_spark and shell.is_bash
     assert [("--py-files" in given) for given in shell.given] == [is_armed], "the other machine has no agent"
@@ -308,7 +309,7 @@ def test_without_the_option_a_command_is_only_reported(listeners, extractors, co
     started(listeners, shell.instance)
     shell.execute(command)
     assert shell.given == [command]
-    assert task_lineage.lineage_of(shell.instance) is None
+    assert TASK.lineage_of(shell.instance) is None
     assert (extractors != before) is command.startswith("spark")
 
 
@@ -426,7 +427,7 @@ def test_a_task_that_is_told_to_stop_sends_its_finished_work(listeners, monkeypa
     """Its operator's own `on_kill` runs first, also one that fails."""
     stopped = []
     monkeypatch.setattr(
-        task_lineage.TaskLineage, "stop", lambda _, task_instance: stopped.append(task_instance)
+        task_lineage.TaskLineage, "on_kill", lambda _, task_instance: stopped.append(task_instance)
     )
     subject = instance()
     assert started(listeners, subject)

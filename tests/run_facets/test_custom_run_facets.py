@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.lineage.model import Application, ExecutionS
 from airflow_provider_spark_lineage.run_facets import spark_application, spark_executions
 from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.task import task_lineage
+from airflow_provider_spark_lineage.task.process import TASK
 
 BOTH = pytest.mark.parametrize("function", [spark_application, spark_executions])
 
@@ -35,8 +36,8 @@ def ran(monkeypatch):
     summary = ExecutionSummary(1, "count", "2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01+00:00", False)
     run = Run(Lineage(), applications=(Application("a", "n", "4"),), executions=(summary,))
     captured = SimpleNamespace(run=lambda: run)
-    latest = (task_lineage.key_of(_task_instance()), task_lineage.TaskLineage(captured))
-    monkeypatch.setattr(task_lineage, "_latest", latest)
+    monkeypatch.setattr(TASK, "lineage", None)
+    TASK.set_lineage(_task_instance(), task_lineage.TaskLineage(captured))
 
 
 @BOTH

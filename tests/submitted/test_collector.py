@@ -62,11 +62,11 @@ def collected(tmp_path: Path):
         instance = SimpleNamespace(dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1)
         settings = {SQL_TEXT: "full"}
         place = RecordsFolder(str(tmp_path / "records"), instance)
-        collector = Submitted(task, place, job_class=OwnJob, run_method="submit", settings=settings)
+        collector = Submitted(task, place, job_class=OwnJob, settings=settings)
         collector.start()
         with suppress(error):
             task._get_hook().submit("app.py")
-        collector.finish()
+        collector.stop()
         return collector
 
     return run

@@ -137,15 +137,14 @@ class _Keep(logging.Handler):
 def _own_values() -> tuple[dict[str, Any], list[str]]:
     """Return this package's options, and the warnings of `conf` about values that it cannot use."""
     from airflow_provider_spark_lineage import conf
-    from airflow_provider_spark_lineage.get_provider_info import get_provider_info
+    from airflow_provider_spark_lineage.get_provider_info import OPTIONS
 
     # Each message is logged once in a process.
     conf._warn.cache_clear()
     keep = _Keep()
     conf.log.addHandler(keep)
     try:
-        names = get_provider_info()["config"]["spark_lineage"]["options"]
-        return {name: getattr(conf, name)() for name in names}, keep.lines
+        return {name: getattr(conf, name)() for name in OPTIONS}, keep.lines
     finally:
         conf.log.removeHandler(keep)
 

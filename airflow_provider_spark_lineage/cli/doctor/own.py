@@ -9,11 +9,10 @@ from collections.abc import Iterator
 
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
 from airflow_provider_spark_lineage.cli.doctor.found import PACKAGE, Found
-from airflow_provider_spark_lineage.get_provider_info import get_provider_info
+from airflow_provider_spark_lineage.get_provider_info import OPTIONS
 from airflow_provider_spark_lineage.known_operators import DRIVERS
 from airflow_provider_spark_lineage.launch.table import LAUNCHERS
 
-OPTIONS = frozenset(get_provider_info()["config"]["spark_lineage"]["options"])
 _PREFIX = "AIRFLOW__SPARK_LINEAGE__"
 
 
@@ -25,7 +24,7 @@ def values(found: Found) -> Iterator[Finding]:
 
 def names(found: Found) -> Iterator[Finding]:
     """Look for unknown options, and suggest the nearest known one."""
-    for name in sorted(set(found.airflow.own_texts) - OPTIONS):
+    for name in sorted(set(found.airflow.own_texts) - set(OPTIONS)):
         nearest = difflib.get_close_matches(name, OPTIONS, n=1)
         cure = (
             f"did you mean `{nearest[0]}`?" if nearest else f"the options are {', '.join(sorted(OPTIONS))}."

@@ -182,11 +182,11 @@ class Armed(Launched):
         lost += self._problems
         return super()._read(lost)
 
-    def finish(self) -> None:
+    def stop(self) -> None:
         """Read the records, and remove the files of this try."""
         if self._final is not None:
             return
-        super().finish()
+        super().stop()
         with harmless("the records of the task could not be removed"):
             self._place.clean(keep=self._keep or not self._is_over())
 

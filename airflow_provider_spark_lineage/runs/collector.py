@@ -1,0 +1,44 @@
+"""What a task's code asks of a collector, in this process or of another process's files."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.runs.executions import Execution
+from airflow_provider_spark_lineage.runs.pipeline import Run
+
+OnExecution = Callable[[Execution], None]
+"""Receives each execution as soon as it is known, on the collector's own thread."""
+
+
+class Collector(ABC):
+    """Gets the lineage of one try of a task, from before its `execute` until after."""
+
+    planned: Lineage | None = None
+    """Planned lineage from the job's text, if nothing was captured."""
+
+    @property
+    def agent_configured(self) -> bool:
+        """Return whether OpenLineage's Java agent sends events of the same executions."""
+        return False
+
+    @abstractmethod
+    def start(self) -> None:
+        """Start, before the operator runs."""
+
+    def drain(self, timeout_seconds: float) -> list[str]:
+        """Wait until Spark has reported its executions so far; return sentences about missing ones.
+
+        A driver in another process writes each execution by itself when it ends: no wait.
+        """
+        return []
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Stop, after the operator ran; from now on, `run` returns everything, also in a forked child."""
+
+    @abstractmethod
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Return the run so far; `problems` are sentences about losses."""
