@@ -111,13 +111,18 @@ class TaskDatasets:
         dataset = self._now.get(name)
         made_without_rows = output.mode is Mode.CREATE and not (inputs or output.statistics or output.partial)
         is_dropped = self.is_dropped(name)
-        if made_without_rows and dataset is not None and dataset.history is not None and not is_dropped:
-            # CREATE TABLE IF NOT EXISTS: any other CREATE of an existing table fails.
-            return
+        if made_without_rows and dataset is not None and not is_dropped:
+            named = map(self._now.get, names_of(output.dataset))
+            is_known = was_read and {entry and entry.place for entry in named} == {dataset}
+            if is_known or dataset.history is not None:
+                # CREATE TABLE IF NOT EXISTS: any other CREATE of an existing table fails.
+                return
         dataset = self.at(name)
         if output.mode is not Mode.ALTER and not output.dataset.identity.is_entry:
             dataset.history = dataset.history or History()
-            dataset.history.write(output, dataset.key, edges, inputs, empty=is_dropped)
+            # Nothing is older than the task where the task itself freed the name.
+            is_empty = is_dropped or (dataset.anew and not was_read)
+            dataset.history.write(output, dataset.key, edges, inputs, empty=is_empty)
         # The task created this table and now writes it elsewhere. Spark refuses a location that is not empty.
         is_whole = output.mode in (Mode.CREATE, Mode.OVERWRITE) and not output.partial
         entries = [self.at(entry) for entry in names_of(output.dataset)]

@@ -421,6 +421,29 @@ def test_created_again_if_not_exists_keeps_its_rows() -> None:
     assert edges_of(lineage, "b") == {edge("a.x", "x")}
 
 
+def test_table_that_was_read_is_not_created() -> None:
+    """CREATE TABLE IF NOT EXISTS changed nothing; a table over files that were read by their path is new."""
+    table = Input(dataset("t", "x", table="db.t"))
+    create = execution(Output(dataset("t", "x", table="db.t"), Mode.CREATE))
+    assert modes_of(compose([execution(table), create])) == {}
+    assert modes_of(compose([execution(reads("t", "x")), create])) == {"t": Mode.CREATE}
+    dropped = execution(changes("t", Mode.DROP, table="db.t"))
+    assert modes_of(compose([execution(table), dropped, create])) == {"t": Mode.OVERWRITE}
+
+
+def test_name_that_the_task_freed_has_no_older_rows() -> None:
+    """Rows appended to the path of a renamed table are all rows there."""
+    lineage = compose(
+        [
+            execution(changes("u", Mode.RENAME, previous=place("t"))),
+            execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND)),
+            execution(reads("t", "x"), writes("b", edge("t.x", "x"))),
+        ]
+    )
+    assert edges_of(lineage, "b") == {edge("a.x", "x")}
+    assert inputs_of(lineage) == ["a"]
+
+
 def test_a_view_has_its_last_definition() -> None:
     """A view holds no rows: its earlier definitions are irrelevant."""
 
