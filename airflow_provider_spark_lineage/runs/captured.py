@@ -17,6 +17,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
 from airflow_provider_spark_lineage.guard import harmless, tell
+from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.records.record import (
     FULL,
     NONE,
@@ -139,7 +140,10 @@ class Captured(Recorded, Collector):
             return self._final
         with harmless("the lineage of the run could not be built", self._lost), self._lock:
             return self._builder.run((*self.problems, *problems))
-        return RunBuilder().run((*self.problems, *problems))
+        # Nothing of the lineage's own code is used after it has failed.
+        all_problems = (*self.problems, *problems)
+        gaps = tuple(Gap("records", problem) for problem in all_problems)
+        return Run(Lineage(gaps=gaps), problems=all_problems)
 
     def __repr__(self) -> str:
         """Return the readable lineage."""
