@@ -13,20 +13,7 @@ from airflow_provider_spark_lineage.lineage.columns import (
     evaluate,
 )
 from airflow_provider_spark_lineage.lineage.commands import effect
-from airflow_provider_spark_lineage.lineage.leaves import (
-    FactsOfPlan,
-    FieldUse,
-    KeptFrames,
-    Leaf,
-    ResultKey,
-    Results,
-    StoredResult,
-    by_snapshot,
-    fields_of,
-    gaps_of,
-    merged,
-    rdd_key,
-)
+from airflow_provider_spark_lineage.lineage.leaves import FactsOfPlan, Leaf, fields_of, gaps_of, merged
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
     Edge,
@@ -46,6 +33,14 @@ from airflow_provider_spark_lineage.lineage.statistics import (
     scan_statistics,
     task_statistics,
     write_statistics,
+)
+from airflow_provider_spark_lineage.lineage.stored_results import (
+    FieldUse,
+    KeptFrames,
+    ResultKey,
+    Results,
+    StoredResult,
+    rdd_key,
 )
 from airflow_provider_spark_lineage.lineage.values import Sources
 from airflow_provider_spark_lineage.lineage.writes import (
@@ -381,7 +376,7 @@ def _stored_results(
     about: ExecutionFacts,
 ) -> dict[ResultKey, StoredResult | KeptFrames]:
     """Return the results that later executions may read."""
-    datasets = by_snapshot(dataset for leaf in leaves.values() for dataset in leaf.datasets)
+    datasets = merged((dataset for leaf in leaves.values() for dataset in leaf.datasets), by_snapshot=True)
     rows_read = frozenset[FieldUse]().union(*(leaf.rows for leaf in leaves.values()))
     gaps = (*lineage.gaps, *(gap for leaf in leaves.values() for gap in leaf.column_gaps))
     results = facts.kept_after(evaluation.scans)

@@ -9,8 +9,8 @@ from itertools import count
 from typing import Any
 
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
-from airflow_provider_spark_lineage.lineage.leaves import KeptFrames, ResultKey, Results, StoredResult
 from airflow_provider_spark_lineage.lineage.model import Failure, Lineage, Mode
+from airflow_provider_spark_lineage.lineage.stored_results import KeptFrames, ResultKey, Results, StoredResult
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.plan.algebra import Plan
 from airflow_provider_spark_lineage.plan.connect.reader import bodies_of, read_connect
