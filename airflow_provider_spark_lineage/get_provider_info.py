@@ -1,4 +1,4 @@
-"""What Airflow's provider manager reads: operators, decorators, options. Data only."""
+"""Data for Airflow's provider manager: operators, decorators, options."""
 
 from __future__ import annotations
 

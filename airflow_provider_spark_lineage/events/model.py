@@ -212,7 +212,7 @@ class Events:
         return event.task_try or (same_run.task_try if same_run and same_run.name == event.name else None)
 
     def instance_of(self, event: Event) -> tuple[int | None, int | None]:
-        """Return map index and try of an event's task: its own, or those of the nearest parent run."""
+        """Return map index and try of an event's task, else of the nearest parent run that has them."""
         for each in self._upwards(event):
             is_other_job = each.run_id == event.run_id and each.name != event.name
             if (each.try_number, each.map_index) != (None, None) and not is_other_job:

@@ -131,7 +131,7 @@ class Composer:
     def _reported(self, read: Input, key: DatasetId, name: DatasetId) -> Input:
         """Return a read of a dataset under the name that is reported.
 
-        Of what the task wrote and then renamed, no read of that name has counts.
+        A dataset that the task wrote and then renamed has no counts under that name.
         """
         if read.dataset.id == name:
             return read
@@ -277,7 +277,7 @@ def _add_input(inputs: dict[DatasetId, Input], key: DatasetId, read: Input) -> N
 
 
 def compose(executions: Iterable[Lineage]) -> Lineage:
-    """Merge executions in the order in which they ended."""
+    """Merge executions, in the order of their ends."""
     composer = Composer()
     for lineage in executions:
         composer.add(lineage)

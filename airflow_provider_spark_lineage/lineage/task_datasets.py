@@ -94,7 +94,7 @@ class TaskDatasets:
     def reported_names(self, born: set[DatasetId]) -> dict[DatasetId, DatasetId | None]:
         """Return the keys that are not reported as they are, with their names; None if not reported at all.
 
-        `born` are the keys of datasets in which columns originate.
+        `born` are the keys of datasets where columns originate.
         """
         if not self._changes:
             return {}

@@ -66,7 +66,7 @@ class Unread:
 
 @dataclass
 class Program:
-    """All steps and settings of a text, in the order in which they run, as far as that is known."""
+    """All steps and settings of a text, in the order of running, as far as that is known."""
 
     steps: list[Access | Unread] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)

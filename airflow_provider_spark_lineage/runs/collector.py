@@ -1,4 +1,4 @@
-"""What a task's code asks of a collector, in this process or of another process's files."""
+"""Interface of a collector of a task's lineage: of this process, or of another process's files."""
 
 from __future__ import annotations
 

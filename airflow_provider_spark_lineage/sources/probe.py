@@ -46,11 +46,11 @@ def read(
     nodes: Names, accessors: Mapping[str, str], *, relation: Names = "", **more: Any
 ) -> Tuple[Probe, ...]:
     """Return a probe for each node and each class of the relation; `more` are other fields of `Probe`."""
-    return tuple(Probe(node, accessors, one, **more) for node in _each(nodes) for one in _each(relation))
+    return tuple(Probe(node, accessors, each, **more) for node in _each(nodes) for each in _each(relation))
 
 
 def write(nodes: Names, accessors: Mapping[str, str], **more: Any) -> Tuple[Probe, ...]:
-    """Return the same for commands, of which the facts are those of the table that they write or change."""
+    """Return the same for commands: their facts describe the table that they write or change."""
     return read(nodes, accessors, target=True, **more)
 
 

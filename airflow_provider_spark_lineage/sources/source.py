@@ -77,7 +77,7 @@ class Source(Generic[F]):
         return False
 
     def replaced_by(self) -> Optional[Tuple[str, ...]]:
-        """Return the table's columns in the condition by which an option replaces rows.
+        """Return the table's columns in an option's condition that chooses the replaced rows.
 
         Empty without such an option; None if the condition was not recorded. Columns that the plan names are
         not included.

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.cli.doctor.found import Airflow, Extractor, Found, Plugins
+from airflow_provider_spark_lineage.cli.doctor.installation import Airflow, Extractor, Installation, Plugins
 
 OURS = "airflow_provider_spark_lineage.extractors.SparkExtractor"
 USERS = "company.lineage.Extractor"
@@ -46,7 +46,7 @@ AIRFLOW = Airflow(
     transport={**HTTP, "auth": {"type": "api_key", "apiKey": "hunter2hunter2"}},
     plugins=PLUGINS,
 )
-FOUND = Found(
+INSTALLATION = Installation(
     distributions={
         "airflow-provider-spark-lineage": "0.1.0",
         "apache-airflow": "3.3.2",
@@ -76,16 +76,16 @@ FOUND = Found(
 class Machine:
     """Data of a machine, with the files and variables that checks look at themselves."""
 
-    found: Found = FOUND
+    installation: Installation = INSTALLATION
     files: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     """`{here}` is the folder of the files."""
 
-    def planted(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Found:
+    def planted(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
         """Write the files and set the variables; by default Java 17, and PySpark's files of its version."""
         for name in ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"):
             monkeypatch.delenv(name, raising=False)
-        version = self.found.distributions.get("pyspark")
+        version = self.installation.distributions.get("pyspark")
         defaults = {"jdk/bin/java": java("17.0.15"), "pyspark/version.py": f"__version__: str = '{version}'"}
         for name, text in {**defaults, **self.files}.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +93,7 @@ class Machine:
             (folder / name).chmod(0o755)
         for name, value in {"JAVA_HOME": "{here}/jdk", **self.variables}.items():
             monkeypatch.setenv(name, value.format(here=folder))
-        return replace(self.found, pyspark_folder=folder / "pyspark")
+        return replace(self.installation, pyspark_folder=folder / "pyspark")
 
 
 def java(version: str) -> str:
@@ -101,39 +101,41 @@ def java(version: str) -> str:
     return f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025-01-01' >&2\n"
 
 
-def installed(**versions: str | None) -> Found:
+def installed(**versions: str | None) -> Installation:
     """Return the healthy machine with other versions; None removes a package."""
     names = {name.replace("_", "-"): version for name, version in versions.items()}
-    all_versions = {**FOUND.distributions, **names}
-    return replace(FOUND, distributions={name: version for name, version in all_versions.items() if version})
+    all_versions = {**INSTALLATION.distributions, **names}
+    return replace(
+        INSTALLATION, distributions={name: version for name, version in all_versions.items() if version}
+    )
 
 
-def airflow(**fields: Any) -> Found:
-    return replace(FOUND, airflow=replace(AIRFLOW, **fields))
+def airflow(**fields: Any) -> Installation:
+    return replace(INSTALLATION, airflow=replace(AIRFLOW, **fields))
 
 
-def options(**values: Any) -> Found:
+def options(**values: Any) -> Installation:
     return airflow(options={**AIRFLOW.options, **values})
 
 
-def unreadable(**errors: str) -> Found:
+def unreadable(**errors: str) -> Installation:
     """Return the healthy machine with options that cannot be read."""
     values = {name: value for name, value in AIRFLOW.options.items() if name not in {*errors, "is_disabled"}}
     return airflow(options=values, unreadable=errors)
 
 
-def texts(**values: str) -> Found:
+def texts(**values: str) -> Installation:
     return airflow(texts={**AIRFLOW.texts, **values})
 
 
-def own(**values: Any) -> Found:
+def own(**values: Any) -> Installation:
     return airflow(own_values={**AIRFLOW.own_values, **values})
 
 
-def plugins(**fields: Any) -> Found:
+def plugins(**fields: Any) -> Installation:
     return airflow(plugins=replace(PLUGINS, **fields))
 
 
-def extractor(path: str = USERS, **fields: Any) -> Found:
+def extractor(path: str = USERS, **fields: Any) -> Installation:
     """Return the healthy machine with one more extractor."""
     return plugins(extractors=(*PLUGINS.extractors, Extractor(path, **fields)))

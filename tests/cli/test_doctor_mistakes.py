@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from cli.doctor_machine import (
     AIRFLOW,
-    FOUND,
+    INSTALLATION,
     OURS,
     USERS,
     Machine,
@@ -28,7 +28,7 @@ from cli.doctor_mistakes import extractors, machine, settings, transports
 from click.testing import CliRunner
 
 from airflow_provider_spark_lineage.cli import doctor, main
-from airflow_provider_spark_lineage.cli.doctor.found import Airflow, Extractor, Found
+from airflow_provider_spark_lineage.cli.doctor.installation import Airflow, Extractor, Installation
 
 PAGE = Path(__file__).parents[2] / "docs" / "doctor.md"
 PLANTED = [*machine.PLANTED, *settings.PLANTED, *extractors.PLANTED]
@@ -39,7 +39,7 @@ Report = Callable[..., tuple[int, str]]
 def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
     """Return a function that runs the command on a machine, through its public face."""
 
-    def run(planted: Found | Machine, *arguments: str) -> tuple[int, str]:
+    def run(planted: Installation | Machine, *arguments: str) -> tuple[int, str]:
         on = planted if isinstance(planted, Machine) else Machine(planted)
         findings = on.planted(tmp_path, monkeypatch)
         monkeypatch.setattr(doctor, "look", lambda _: findings)
@@ -72,7 +72,7 @@ def test_planted_mistake_is_named_with_its_cure(planted, name, words, report):
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json",)])
-@pytest.mark.parametrize("planted", [FOUND, *machine.RIGHT])
+@pytest.mark.parametrize("planted", [INSTALLATION, *machine.RIGHT])
 def test_right_configuration_has_no_finding(report, planted, arguments):
     """A report that cries wolf is not read."""
     code, text = report(planted, *arguments)
@@ -86,7 +86,7 @@ def test_right_configuration_has_no_finding(report, planted, arguments):
 
 
 SEVERAL = f"{OURS}, {USERS}"
-TWO = {**FOUND.requirements, "openlineage-python": ("apache-airflow-providers-openlineage>=2.20",)}
+TWO = {**INSTALLATION.requirements, "openlineage-python": ("apache-airflow-providers-openlineage>=2.20",)}
 
 
 @pytest.mark.parametrize(

@@ -135,15 +135,15 @@ class _Steps:
             self._made.clear()
         for name in (*(changed or ()), *map(_last, statement_of(part.text).targets)):
             self._made.pop(name, None)
-        made = made_from_query(part.text)
-        if made is not None and part.is_certain and "." not in made.name:
-            self._made[_last(made.name)] = made
+        created = made_from_query(part.text)
+        if created is not None and part.is_certain and "." not in created.name:
+            self._made[_last(created.name)] = created
 
     def _is_undone(self, part: Part) -> bool:
         """Return whether a statement drops an object that the script itself has created."""
         dropped = dropped_name(part.text)
-        made = self._made.get(_last(dropped))
-        return "." not in dropped and made is not None and not made.replaces
+        created = self._made.get(_last(dropped))
+        return "." not in dropped and created is not None and not created.replaces
 
     def _is_dropped(self, number: int, name: str) -> bool:
         """Return whether a table is dropped later in the script, without other changes."""

@@ -16,12 +16,12 @@ import click
 
 from airflow_provider_spark_lineage.cli.doctor import extractors, openlineage, own, packages, spark
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note
-from airflow_provider_spark_lineage.cli.doctor.found import Found
+from airflow_provider_spark_lineage.cli.doctor.installation import Installation
 from airflow_provider_spark_lineage.cli.doctor.look import look
 from airflow_provider_spark_lineage.cli.doctor.secrets import hidden, secrets_of
 from airflow_provider_spark_lineage.cli.doctor.transport import transport
 
-CHECKS: tuple[Callable[[Found], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[Installation], Iterator[Finding]], ...] = (
     packages.python,
     packages.needed,
     packages.versions,
@@ -84,16 +84,16 @@ def command(*, as_json: bool) -> None:
     raise SystemExit(1 if problems else 0)
 
 
-def examine(found: Found) -> list[Finding]:
+def examine(installation: Installation) -> list[Finding]:
     """Return every finding, without secrets."""
     findings: list[Finding] = []
     for check in CHECKS:
         try:
-            findings += check(found)
+            findings += check(installation)
         except Exception as error:  # A configuration that no check expects must not hide the other findings.
             advice = f"The check `{check.__name__}` raised {type(error).__name__}; please report that."
             findings.append(note("check-failed", check.__name__, "not checked", advice))
-    secrets = secrets_of(found.airflow.transport)
+    secrets = secrets_of(installation.airflow.transport)
     return [hidden(finding, secrets) for finding in findings]
 
 

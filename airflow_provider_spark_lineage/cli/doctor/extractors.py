@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.found import Extractor, Found
+from airflow_provider_spark_lineage.cli.doctor.installation import Extractor, Installation
 from airflow_provider_spark_lineage.cli.doctor.openlineage import is_several_names
 from airflow_provider_spark_lineage.known_operators import DRIVERS, PYTHON
 from airflow_provider_spark_lineage.launch.table import LAUNCHERS
@@ -16,12 +16,12 @@ _BUILT_IN = ("PythonOperator", "_PythonDecoratedOperator", "BashOperator")
 _SETTING = "`[openlineage] extractors`"
 
 
-def imports(found: Found) -> Iterator[Finding]:
+def imports(installation: Installation) -> Iterator[Finding]:
     """Check that each extractor can be imported, in Airflow's order too."""
-    for extractor in found.airflow.plugins.extractors:
+    for extractor in installation.airflow.plugins.extractors:
         path, error = extractor.path, extractor.error
         is_circular = "partially initialized" in error or "circular import" in error
-        if is_circular or not (error or extractor.is_registered or _is_shadowed(extractor, found)):
+        if is_circular or not (error or extractor.is_registered or _is_shadowed(extractor, installation)):
             reason = error or "it was not registered when Airflow loaded its plugins"
             modules = ", ".join(extractor.airflow_imports) or "the modules of Airflow that it needs"
             advice = (
@@ -45,9 +45,9 @@ def imports(found: Found) -> Iterator[Finding]:
             yield problem("extractor-import", "extractor", path, advice)
 
 
-def airflow_imports(found: Found) -> Iterator[Finding]:
+def airflow_imports(installation: Installation) -> Iterator[Finding]:
     """Look for modules of Airflow that an extractor's file imports at its top."""
-    for extractor in found.airflow.plugins.extractors:
+    for extractor in installation.airflow.plugins.extractors:
         if extractor.airflow_imports and not extractor.error and extractor.is_registered:
             modules = ", ".join(extractor.airflow_imports)
             advice = (
@@ -58,9 +58,9 @@ def airflow_imports(found: Found) -> Iterator[Finding]:
             yield note("extractor-airflow-import", "extractor", extractor.path, advice)
 
 
-def interface(found: Found) -> Iterator[Finding]:
+def interface(installation: Installation) -> Iterator[Finding]:
     """Check that each extractor has the interface that the provider calls."""
-    for extractor in found.airflow.plugins.extractors:
+    for extractor in installation.airflow.plugins.extractors:
         if extractor.interface:
             advice = (
                 f"{_SETTING} names {extractor.path}, which {extractor.interface}; write a subclass of "
@@ -70,10 +70,10 @@ def interface(found: Found) -> Iterator[Finding]:
             yield problem("extractor-interface", "extractor", extractor.path, advice)
 
 
-def clashes(found: Found) -> Iterator[Finding]:
+def clashes(installation: Installation) -> Iterator[Finding]:
     """Look for operators with several extractors: the provider keeps one for each class name."""
     several: dict[str, list[str]] = {}
-    for name, extractors in _by_operator(found).items():
+    for name, extractors in _by_operator(installation).items():
         paths = " and ".join(extractor.path for extractor in extractors)
         if len(extractors) == 1 and name in _BUILT_IN and not extractors[0].is_ours:
             advice = (
@@ -102,13 +102,13 @@ def clashes(found: Found) -> Iterator[Finding]:
             yield problem("extractor-twice", "extractor", ", ".join(names), advice)
 
 
-def before_capture(found: Found) -> Iterator[Finding]:
+def before_capture(installation: Installation) -> Iterator[Finding]:
     """Look for the user's extractors whose operators auto-capture therefore does not capture."""
-    options = found.airflow.own_values
+    options = installation.airflow.own_values
     if options.get("auto_capture") is not True:
         return
     named = {dotted.rpartition(".")[2] for dotted in options.get("extra_operators", ())}
-    for name, extractors in _by_operator(found).items():
+    for name, extractors in _by_operator(installation).items():
         others = [extractor.path for extractor in extractors if not extractor.is_ours]
         is_captured = name in LAUNCHERS or DRIVERS.get(name) not in (None, "", PYTHON)
         if others and is_captured and name not in named:
@@ -120,15 +120,15 @@ def before_capture(found: Found) -> Iterator[Finding]:
             yield note("extractor-before-capture", "extractor", name, advice)
 
 
-def _by_operator(found: Found) -> dict[str, list[Extractor]]:
+def _by_operator(installation: Installation) -> dict[str, list[Extractor]]:
     by_operator: dict[str, list[Extractor]] = {}
-    for extractor in found.airflow.plugins.extractors:
+    for extractor in installation.airflow.plugins.extractors:
         for name in extractor.names:
             by_operator.setdefault(name, []).append(extractor)
     return by_operator
 
 
-def _is_shadowed(extractor: Extractor, found: Found) -> bool:
+def _is_shadowed(extractor: Extractor, installation: Installation) -> bool:
     """Return whether other extractors claim all operators of this one, so that it may be unregistered."""
-    by_operator = _by_operator(found)
+    by_operator = _by_operator(installation)
     return all(len(by_operator[name]) > 1 for name in extractor.names)

@@ -12,26 +12,26 @@ from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
-from airflow_provider_spark_lineage.cli.doctor.found import Found
+from airflow_provider_spark_lineage.cli.doctor.installation import Installation
 from airflow_provider_spark_lineage.cli.doctor.packages import NEEDED
 
 
-def look(progress: Callable[[str], object]) -> Found:
+def look(progress: Callable[[str], object]) -> Installation:
     """Look at this machine, and at Airflow if it is installed with OpenLineage's provider.
 
     `progress` is called with the name of each step.
     """
     progress("packages")
-    found = look_at_packages()
-    if not {"apache-airflow", "apache-airflow-providers-openlineage"} <= set(found.distributions):
-        return found
+    installation = look_at_packages()
+    if not {"apache-airflow", "apache-airflow-providers-openlineage"} <= set(installation.distributions):
+        return installation
     # Only now: reading its options imports Airflow, which takes seconds.
     from airflow_provider_spark_lineage.cli.doctor.look_airflow import look_airflow
 
-    return replace(found, airflow=look_airflow(progress))
+    return replace(installation, airflow=look_airflow(progress))
 
 
-def look_at_packages() -> Found:
+def look_at_packages() -> Installation:
     """Look at the installed packages; of two versions of one, Python imports the first."""
     versions: dict[str, str] = {}
     for distribution in metadata.distributions():
@@ -41,7 +41,7 @@ def look_at_packages() -> Found:
             continue
         if name and version:
             versions.setdefault(re.sub(r"[-_.]+", "-", name).lower(), version)
-    return Found(
+    return Installation(
         distributions=versions,
         requirements={name: metadata.requires(name) or () for name in NEEDED if name in versions},
         pyspark_folder=_pyspark_folder(),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, problem
-from airflow_provider_spark_lineage.cli.doctor.found import Airflow
+from airflow_provider_spark_lineage.cli.doctor.installation import Airflow
 from airflow_provider_spark_lineage.cli.doctor.look_transport import unbuildable, unreachable
 from airflow_provider_spark_lineage.cli.doctor.probe import probed, reason
 from airflow_provider_spark_lineage.cli.doctor.transport import mistakes_of

@@ -64,15 +64,15 @@ def _class_of(kind: str) -> Any:
         if importlib.util.find_spec(name) is None:
             raise ImportError(f"it needs {name}")
     known = get_default_factory().transports
-    found = known.get(kind, kind)
-    if isinstance(found, str):
-        module, _, name = found.rpartition(".")
+    transport_class = known.get(kind, kind)
+    if isinstance(transport_class, str):
+        module, _, name = transport_class.rpartition(".")
         if not module:
             raise ImportError(f"the client knows {', '.join(sorted(known))}")
-        found = getattr(importlib.import_module(module), name)
-    if not (isinstance(found, type) and issubclass(found, Transport)):
+        transport_class = getattr(importlib.import_module(module), name)
+    if not (isinstance(transport_class, type) and issubclass(transport_class, Transport)):
         raise TypeError(f"{kind} is not a subclass of Transport")
-    return found
+    return transport_class
 
 
 def unreachable(config: Any) -> Iterator[Finding]:
@@ -97,20 +97,20 @@ def _folder(config: dict[str, Any]) -> Iterator[Finding]:
     # A relative path depends on the working directory of the task, which is not this one.
     if config.get("filesystem") or not path.is_absolute():
         return
-    place, said = str(path.parent), ""
+    place, fault = str(path.parent), ""
     if is_appended and os.path.isdir(path):
-        place, said = str(path), "is a folder; move it"
+        place, fault = str(path), "is a folder; move it"
     elif is_appended and os.path.exists(path):
-        place, said = str(path), "" if os.access(path, os.W_OK) else _DENIED
+        place, fault = str(path), "" if os.access(path, os.W_OK) else _DENIED
     elif not os.path.exists(place):
-        said = "does not exist; create it"
+        fault = "does not exist; create it"
     elif not os.path.isdir(place):
-        said = "is a file; move it"
+        fault = "is a file; move it"
     elif not os.access(place, os.W_OK | os.X_OK):
-        said = _DENIED
-    if said:
+        fault = _DENIED
+    if fault:
         advice = (
-            f"OpenLineage's file transport cannot write its events: {place} {said}, or correct the "
+            f"OpenLineage's file transport cannot write its events: {place} {fault}, or correct the "
             "transport's `log_file_path`."
         )
         yield problem("transport-folder", "transport", place, advice)

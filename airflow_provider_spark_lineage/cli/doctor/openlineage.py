@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.found import PACKAGE, Found
+from airflow_provider_spark_lineage.cli.doctor.installation import PACKAGE, Installation
 
 TRANSPORT_EXAMPLE = """AIRFLOW__OPENLINEAGE__TRANSPORT='{"type": "http", "url": "http://localhost:5000"}'"""
 
@@ -23,12 +23,12 @@ _CONTROLS = ("emit", "emit_task_events", "extract_operator_metadata")
 """Controls of `[openlineage] emission_policy` without which a task has no lineage."""
 
 
-def readable(found: Found) -> Iterator[Finding]:
+def readable(installation: Installation) -> Iterator[Finding]:
     """Check that the provider and its options can be read."""
-    if found.airflow.error:
-        advice = f"Airflow raises {found.airflow.error}; fix that first."
+    if installation.airflow.error:
+        advice = f"Airflow raises {installation.airflow.error}; fix that first."
         yield problem("openlineage-unreadable", "openlineage", "cannot be read", advice)
-    for name, error in found.airflow.unreadable.items():
+    for name, error in installation.airflow.unreadable.items():
         if name == "transport":
             # Without the message: it may quote the transport, which may hold an API key.
             advice = (
@@ -41,9 +41,9 @@ def readable(found: Found) -> Iterator[Finding]:
             yield problem("option-unreadable", name, "cannot be read", advice)
 
 
-def activity(found: Found) -> Iterator[Finding]:
+def activity(installation: Installation) -> Iterator[Finding]:
     """Check that OpenLineage emits, and name the setting that decides that."""
-    options = found.airflow.options
+    options = installation.airflow.options
     if options.get("is_disabled") is False:
         deciding = (text for name, text in _DECIDING.items() if options.get(name))
         setting = next(deciding, "a setting of OpenLineage's client")
@@ -65,9 +65,9 @@ def _off(switch: str, cure: str) -> Finding:
     return problem("openlineage-off", "openlineage", f"inactive: {switch}", advice)
 
 
-def listener(found: Found) -> Iterator[Finding]:
+def listener(installation: Installation) -> Iterator[Finding]:
     """Check that Airflow has the provider's listener after it loaded its plugins."""
-    plugins = found.airflow.plugins
+    plugins = installation.airflow.plugins
     reason = plugins.error or plugins.listener_error
     # `extractor-breaks-plugin` reports which extractor stops the plugin.
     if any(each.error and not each.is_import_error and each.error in reason for each in plugins.extractors):
@@ -85,13 +85,13 @@ def listener(found: Found) -> Iterator[Finding]:
             "`pip install --force-reinstall apache-airflow-providers-openlineage`."
         )
         yield problem("listener-missing", "listener", "missing", advice)
-    elif found.airflow.is_active:
+    elif installation.airflow.is_active:
         yield Finding("listener", "registered")
 
 
-def other_plugins(found: Found) -> Iterator[Finding]:
+def other_plugins(installation: Installation) -> Iterator[Finding]:
     """Report other plugins of Airflow that do not load; this package's plugin may be one of them."""
-    for source, text in found.airflow.plugins.errors.items():
+    for source, text in installation.airflow.plugins.errors.items():
         advice = (
             f"Airflow's plugin {source} does not load ({text}); fix it, or remove it from `plugins_folder`."
         )
@@ -101,9 +101,9 @@ def other_plugins(found: Found) -> Iterator[Finding]:
 # ---- How events are made -------------------------------------------------------------------------
 
 
-def execution(found: Found) -> Iterator[Finding]:
+def execution(installation: Installation) -> Iterator[Finding]:
     """Check the time limit for an event, and whether a thread or a forked child emits it."""
-    options = found.airflow.options
+    options = installation.airflow.options
     seconds = options.get("execution_timeout")
     if seconds is None:
         return
@@ -117,20 +117,20 @@ def execution(found: Found) -> Iterator[Finding]:
         yield Finding("execution", value)
 
 
-def unknown_options(found: Found) -> Iterator[Finding]:
+def unknown_options(installation: Installation) -> Iterator[Finding]:
     """Look for options that this provider does not have: misspelled, or from another release."""
-    known = found.airflow.known_options
-    for name in sorted(set(found.airflow.texts) - known) if known else ():
+    known = installation.airflow.known_options
+    for name in sorted(set(installation.airflow.texts) - known) if known else ():
         nearest = difflib.get_close_matches(name, known, n=1)
         cure = f"set `{nearest[0]}`" if nearest else "remove it, or upgrade the provider"
         advice = f"This provider has no option `[openlineage] {name}`; {cure}."
         yield note("option-unknown", name, "unknown option", advice)
 
 
-def separators(found: Found) -> Iterator[Finding]:
+def separators(installation: Installation) -> Iterator[Finding]:
     """Look for lists that are not separated by semicolons."""
     for name in ("extractors", "disabled_for_operators", "custom_run_facets"):
-        entries = [entry.strip() for entry in found.airflow.texts.get(name, "").split(";")]
+        entries = [entry.strip() for entry in installation.airflow.texts.get(name, "").split(";")]
         for wrong in [entry for entry in entries if is_several_names(entry)][:1]:
             names = [part for entry in entries for part in entry.replace(",", " ").split()]
             advice = (
@@ -145,15 +145,15 @@ def is_several_names(entry: str) -> bool:
     return len(entry.replace(",", " , ").split()) > 1
 
 
-def namespace(found: Found) -> Iterator[Finding]:
+def namespace(installation: Installation) -> Iterator[Finding]:
     """Report the namespace of all jobs."""
-    if name := found.airflow.options.get("namespace"):
+    if name := installation.airflow.options.get("namespace"):
         yield Finding("namespace", name)
 
 
-def disabled_operators(found: Found) -> Iterator[Finding]:
+def disabled_operators(installation: Installation) -> Iterator[Finding]:
     """Look for Spark operators that are turned off, and for names that turn nothing off."""
-    names = sorted(found.airflow.options.get("disabled_operators", ()))
+    names = sorted(installation.airflow.options.get("disabled_operators", ()))
     silenced = ", ".join(name for name in names if name.startswith((f"{PACKAGE}.", _SPARK)))
     if silenced:
         advice = f"`[openlineage] disabled_for_operators` turns off {silenced}; remove it from the option."
@@ -167,18 +167,18 @@ def disabled_operators(found: Found) -> Iterator[Finding]:
         yield note("operators-bare-name", "disabled_for_operators", bare, advice)
 
 
-def selective_enable(found: Found) -> Iterator[Finding]:
+def selective_enable(installation: Installation) -> Iterator[Finding]:
     """Report that only some DAGs and tasks emit."""
-    if found.airflow.options.get("selective_enable") is True:
+    if installation.airflow.options.get("selective_enable") is True:
         advice = (
             "`[openlineage] selective_enable` is on: only DAGs and tasks that call `enable_lineage` emit."
         )
         yield note("selective-enable", "selective_enable", "True", advice)
 
 
-def emission_policy(found: Found) -> Iterator[Finding]:
+def emission_policy(installation: Installation) -> Iterator[Finding]:
     """Look for rules that suppress events of tasks, or their lineage."""
-    for rule in found.airflow.options.get("emission_policy", ()):
+    for rule in installation.airflow.options.get("emission_policy", ()):
         controls = rule.get("controls") or {}
         for control in [name for name in _CONTROLS if controls.get(name) is False][:1]:
             scope = ", ".join(f"{name} {value}" for name, value in (rule.get("scope") or {}).items())

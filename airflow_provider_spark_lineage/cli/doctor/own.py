@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.found import PACKAGE, Found
+from airflow_provider_spark_lineage.cli.doctor.installation import PACKAGE, Installation
 from airflow_provider_spark_lineage.get_provider_info import OPTIONS
 from airflow_provider_spark_lineage.known_operators import DRIVERS
 from airflow_provider_spark_lineage.launch.table import LAUNCHERS
@@ -16,15 +16,15 @@ from airflow_provider_spark_lineage.launch.table import LAUNCHERS
 _PREFIX = "AIRFLOW__SPARK_LINEAGE__"
 
 
-def values(found: Found) -> Iterator[Finding]:
+def values(installation: Installation) -> Iterator[Finding]:
     """Report values that cannot be used, in the words of `conf`."""
-    for line in found.airflow.own_warnings:
+    for line in installation.airflow.own_warnings:
         yield problem("own-value", "option", line.split(" = ")[0].split(":")[0], line)
 
 
-def names(found: Found) -> Iterator[Finding]:
+def names(installation: Installation) -> Iterator[Finding]:
     """Look for unknown options, and suggest the nearest known one."""
-    for name in sorted(set(found.airflow.own_texts) - set(OPTIONS)):
+    for name in sorted(set(installation.airflow.own_texts) - set(OPTIONS)):
         nearest = difflib.get_close_matches(name, OPTIONS, n=1)
         cure = (
             f"did you mean `{nearest[0]}`?" if nearest else f"the options are {', '.join(sorted(OPTIONS))}."
@@ -33,7 +33,7 @@ def names(found: Found) -> Iterator[Finding]:
         yield problem("own-option", name, "unknown option", advice)
 
 
-def variables(found: Found) -> Iterator[Finding]:
+def variables(installation: Installation) -> Iterator[Finding]:
     """Look for misspelled environment variables of `[spark_lineage]`, which are not read."""
     for name in sorted(os.environ):
         match = re.fullmatch(r"AIRFLOW_+SPARK_*LINEAGE_+(.+)", name, re.IGNORECASE)
@@ -42,16 +42,16 @@ def variables(found: Found) -> Iterator[Finding]:
             yield problem("own-variable", name, "not read", advice)
 
 
-def disabled(found: Found) -> Iterator[Finding]:
+def disabled(installation: Installation) -> Iterator[Finding]:
     """Report that the package is switched off."""
-    if found.airflow.own_values.get("disabled") is True:
+    if installation.airflow.own_values.get("disabled") is True:
         advice = "This package is switched off by `[spark_lineage] disabled`; set it to False."
         yield problem("own-disabled", "disabled", "True", advice)
 
 
-def auto_capture(found: Found) -> Iterator[Finding]:
+def auto_capture(installation: Installation) -> Iterator[Finding]:
     """Check that auto-capture is set, and that extractors are not used without it."""
-    airflow = found.airflow
+    airflow = installation.airflow
     if not airflow.own_values:
         return
     named = airflow.options.get("custom_extractors", ())
@@ -75,9 +75,9 @@ def auto_capture(found: Found) -> Iterator[Finding]:
         yield Finding("auto_capture", value)
 
 
-def operators(found: Found) -> Iterator[Finding]:
+def operators(installation: Installation) -> Iterator[Finding]:
     """Check that the classes of `extra_operators` exist."""
-    for path, reason in found.airflow.plugins.broken_operators.items():
+    for path, reason in installation.airflow.plugins.broken_operators.items():
         advice = (
             f"`[spark_lineage] extra_operators` names {path}, which cannot be imported ({reason}), so no "
             "task matches it; correct the dotted class."
@@ -85,9 +85,9 @@ def operators(found: Found) -> Iterator[Finding]:
         yield problem("own-operator", "extra_operators", path, advice)
 
 
-def operator_names(found: Found) -> Iterator[Finding]:
+def operator_names(installation: Installation) -> Iterator[Finding]:
     """Look for classes of `extra_operators` that share their name with another operator."""
-    paths = list(found.airflow.own_values.get("extra_operators", ()))
+    paths = list(installation.airflow.own_values.get("extra_operators", ()))
     for name in dict.fromkeys(path.rpartition(".")[2] for path in paths):
         same = [path for path in paths if path.rpartition(".")[2] == name]
         if (name in DRIVERS or name in LAUNCHERS) and not same[0].startswith("airflow."):
@@ -100,10 +100,10 @@ def operator_names(found: Found) -> Iterator[Finding]:
             yield problem("own-operator-name", "extra_operators", name, advice)
 
 
-def patterns(found: Found) -> Iterator[Finding]:
+def patterns(installation: Installation) -> Iterator[Finding]:
     """Look for patterns that exclude all that is included."""
-    include = found.airflow.own_values.get("auto_capture_include", ())
-    exclude = found.airflow.own_values.get("auto_capture_exclude", ())
+    include = installation.airflow.own_values.get("auto_capture_include", ())
+    exclude = installation.airflow.own_values.get("auto_capture_exclude", ())
     if include and all(each in exclude or "*" in exclude for each in include):
         advice = (
             "`[spark_lineage] auto_capture_exclude` excludes everything that `auto_capture_include` names, "

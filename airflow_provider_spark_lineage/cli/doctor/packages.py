@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.found import Found
+from airflow_provider_spark_lineage.cli.doctor.installation import Installation
 
 OURS = "airflow-provider-spark-lineage"
 NEEDED = (
@@ -26,15 +26,15 @@ _WATCHED = re.compile(r"apache-airflow|openlineage|py4j|pyspark")
 """Beginnings of the packages whose versions are compared with the requirements of the needed ones."""
 
 
-def python(found: Found) -> Iterator[Finding]:
+def python(installation: Installation) -> Iterator[Finding]:
     """Report the version of Python."""
     yield Finding("python", platform.python_version())
 
 
-def needed(found: Found) -> Iterator[Finding]:
+def needed(installation: Installation) -> Iterator[Finding]:
     """Check that all packages that lineage needs are installed."""
     for name in NEEDED:
-        version = found.distributions.get(name)
+        version = installation.distributions.get(name)
         if version is None:
             advice = f"{name} is not installed; run `pip install {name}`."
             yield problem("package-missing", name, "missing", advice)
@@ -42,14 +42,14 @@ def needed(found: Found) -> Iterator[Finding]:
             yield Finding(name, version)
 
 
-def versions(found: Found) -> Iterator[Finding]:
+def versions(installation: Installation) -> Iterator[Finding]:
     """Compare installed versions with the requirements of the packages that lineage needs."""
     unmet: dict[str, dict[str, str]] = {}
-    for package, name, specifier in _requirements(found):
-        if not specifier.contains(found.distributions[name], prereleases=True):
+    for package, name, specifier in _requirements(installation):
+        if not specifier.contains(installation.distributions[name], prereleases=True):
             unmet.setdefault(name, {})[package] = str(specifier)
     for name, ranges in unmet.items():
-        version = found.distributions[name]
+        version = installation.distributions[name]
         needs = f"{name}{','.join(dict.fromkeys(ranges.values()))}"
         verb = "needs" if len(ranges) == 1 else "need"
         advice = (
@@ -58,29 +58,29 @@ def versions(found: Found) -> Iterator[Finding]:
         yield problem("package-version", name, version, advice)
 
 
-def _requirements(found: Found) -> Iterator[tuple[str, str, SpecifierSet]]:
+def _requirements(installation: Installation) -> Iterator[tuple[str, str, SpecifierSet]]:
     """Yield each package that lineage needs, and what it requires of another installed one."""
-    for package, lines in found.requirements.items():
+    for package, lines in installation.requirements.items():
         for line in lines:
             requirement = Requirement(line)
             name = re.sub(r"[-_.]+", "-", requirement.name).lower()
             # Requirements of an extra apply only if it is installed.
             applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-            if applies and name in found.distributions and _WATCHED.match(name):
+            if applies and name in installation.distributions and _WATCHED.match(name):
                 yield package, name, requirement.specifier
 
 
 # ---- PySpark -------------------------------------------------------------------------------------
 
 
-def pyspark(found: Found) -> Iterator[Finding]:
+def pyspark(installation: Installation) -> Iterator[Finding]:
     """Look for the clash of `pyspark` and `pyspark-client`, which write the same files.
 
     Airflow's apache-spark provider depends on `pyspark-client`; whichever of the two pip wrote last owns
     the folder, and removing either takes the files of both.
     """
-    full, client = found.distributions.get("pyspark"), found.distributions.get("pyspark-client")
-    files = _version_in_files(found.pyspark_folder)
+    full, client = installation.distributions.get("pyspark"), installation.distributions.get("pyspark-client")
+    files = _version_in_files(installation.pyspark_folder)
     if full is None:
         cure = f"install the Spark that you use, for example `pip install '{OURS}[spark-4-2]'`"
         if client:
@@ -103,9 +103,12 @@ def pyspark(found: Found) -> Iterator[Finding]:
         yield problem("spark-client-version", "pyspark-client", client, f"{advice} {_reinstall(full)}.")
 
 
-def pyspark_connect(found: Found) -> Iterator[Finding]:
+def pyspark_connect(installation: Installation) -> Iterator[Finding]:
     """Look for `pyspark-connect`, which makes `SparkSession.builder` create sessions of Spark Connect."""
-    connect, full = found.distributions.get("pyspark-connect"), found.distributions.get("pyspark")
+    connect, full = (
+        installation.distributions.get("pyspark-connect"),
+        installation.distributions.get("pyspark"),
+    )
     if connect and full and connect != full:
         advice = (
             f"pyspark-connect {connect} is for another version than pyspark {full}; run "
@@ -120,19 +123,19 @@ def pyspark_connect(found: Found) -> Iterator[Finding]:
         yield note("spark-connect-default", "pyspark-connect", connect, advice)
 
 
-def py4j(found: Found) -> Iterator[Finding]:
+def py4j(installation: Installation) -> Iterator[Finding]:
     """Check for py4j, the bridge to the JVM."""
-    full = found.distributions.get("pyspark")
-    if full and "py4j" not in found.distributions:
+    full = installation.distributions.get("pyspark")
+    if full and "py4j" not in installation.distributions:
         yield problem("py4j-missing", "py4j", "missing", f"py4j is not installed; {_reinstall(full)}.")
 
 
-def pandas(found: Found) -> Iterator[Finding]:
+def pandas(installation: Installation) -> Iterator[Finding]:
     """Check for a pandas that is too new for this Spark: PySpark fails inside, or warns."""
-    version, spark = found.distributions.get("pandas"), found.distributions.get("pyspark")
+    version, spark = installation.distributions.get("pandas"), installation.distributions.get("pyspark")
     if not version or not spark:
         return
-    utils = text_of(found.pyspark_folder, "sql/pandas/utils.py")
+    utils = text_of(installation.pyspark_folder, "sql/pandas/utils.py")
     if numbers(version) < (3,):
         yield Finding("pandas", version)
     elif numbers(spark) < (4, 2):

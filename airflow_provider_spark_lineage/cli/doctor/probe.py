@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.cli.doctor.found import Extractor, Plugins
+from airflow_provider_spark_lineage.cli.doctor.installation import Extractor, Plugins
 from airflow_provider_spark_lineage.cli.doctor.source import airflow_imports
 
 TIMEOUT_SECONDS = 120

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.found import Found
+from airflow_provider_spark_lineage.cli.doctor.installation import Installation
 from airflow_provider_spark_lineage.cli.doctor.packages import numbers, text_of
 
 _LISTENER = "OpenLineageSparkListener"
@@ -25,9 +25,9 @@ _WITH_SUBJECT_FIXED = (4, 1)
 _JAVA_TIMEOUT_SECONDS = 10
 
 
-def java(found: Found) -> Iterator[Finding]:
+def java(installation: Installation) -> Iterator[Finding]:
     """Check the Java that Spark would start: JAVA_HOME first, then PATH."""
-    spark = found.distributions.get("pyspark") or "4.1"
+    spark = installation.distributions.get("pyspark") or "4.1"
     oldest = 8 if spark.startswith("3.") else 17
     cure = "install Java 17 (on Debian or Ubuntu `apt-get install openjdk-17-jre-headless`)"
     home = os.environ.get("JAVA_HOME", "")
@@ -76,9 +76,9 @@ def java_major(version: str) -> int:
     return int(match[1]) if match else 0
 
 
-def spark_home(found: Found) -> Iterator[Finding]:
+def spark_home(installation: Installation) -> Iterator[Finding]:
     """Check SPARK_HOME: PySpark starts the Spark in that folder instead of its own."""
-    home, full = os.environ.get("SPARK_HOME"), found.distributions.get("pyspark")
+    home, full = os.environ.get("SPARK_HOME"), installation.distributions.get("pyspark")
     if not home:
         return
     if not any((Path(home) / "bin" / name).is_file() for name in ("spark-submit", "spark-submit.cmd")):
@@ -112,11 +112,11 @@ def _release(version: str) -> str:
     return ".".join(re.findall(r"\d+", version)[:3])
 
 
-def java_listener(found: Found) -> Iterator[Finding]:
+def java_listener(installation: Installation) -> Iterator[Finding]:
     """Look for OpenLineage's Java listener, which reports the same executions a second time."""
     home, conf = os.environ.get("SPARK_HOME"), os.environ.get("SPARK_CONF_DIR")
     homes = [Path(home)] if home else []
-    homes += [found.pyspark_folder] if found.pyspark_folder else []
+    homes += [installation.pyspark_folder] if installation.pyspark_folder else []
     folders = [Path(conf)] if conf else [each / "conf" for each in homes]
     # A property file of Java: a key, then spaces, `=` or `:`, then the value.
     pattern = re.compile(rf"^\s*spark\.extraListeners(\s*[=:]\s*|\s+)\S*{_LISTENER}", re.MULTILINE)

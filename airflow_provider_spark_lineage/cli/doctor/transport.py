@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.found import Found
+from airflow_provider_spark_lineage.cli.doctor.installation import Installation
 from airflow_provider_spark_lineage.cli.doctor.openlineage import TRANSPORT_EXAMPLE
 from airflow_provider_spark_lineage.cli.doctor.secrets import without_credentials
 
@@ -21,9 +21,9 @@ _ENDPOINT = "/api/v1/lineage"
 """Path that the client appends to the address of an HTTP transport."""
 
 
-def transport(found: Found) -> Iterator[Finding]:
+def transport(installation: Installation) -> Iterator[Finding]:
     """Check the destination of events."""
-    airflow = found.airflow
+    airflow = installation.airflow
     connection, path = airflow.options.get("config_conn_id"), airflow.options.get("config_path_option")
     if airflow.is_active and connection:
         yield Finding("transport", f"from connection `{connection}`, not opened here")

@@ -1,4 +1,4 @@
-"""What the readers of clauses need from the reader of whole queries."""
+"""Interface of the reader of whole queries, for the readers of clauses."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class Expressions:
     # --- Choices
 
     def _choice(self, node: ast.BoolOp | ast.IfExp, scope: Scope) -> Value:
-        """Read an expression of which only the first part runs in any case."""
+        """Read an expression whose other parts may not run."""
         first, *others = node.values if isinstance(node, ast.BoolOp) else (node.test, node.body, node.orelse)
         self.value(first, scope)
         for part in others:

@@ -1,4 +1,4 @@
-"""Objects behind names and attributes: those of Spark, and those of other libraries."""
+"""Objects behind names and attributes: Spark's, and other libraries'."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class Airflow:
 
 
 @dataclass(frozen=True)
-class Found:
+class Installation:
     """Everything that several checks use."""
 
     distributions: Mapping[str, str] = field(default_factory=dict)
