@@ -16,42 +16,12 @@ from typing import Any, Dict, List, Optional, Tuple
 from airflow_provider_spark_lineage.capture.rdd_saves import RDD_SAVES
 
 RDD_ACTIONS = (
-    "aggregate",
-    "collect",
-    "collectAsMap",
-    "collectWithJobGroup",
-    "count",
-    "countApprox",
-    "countApproxDistinct",
-    "countByKey",
-    "countByValue",
-    "first",
-    "fold",
-    "foreach",
-    "foreachPartition",
-    "histogram",
-    "isEmpty",
-    "lookup",
-    "max",
-    "mean",
-    "meanApprox",
-    "min",
-    "reduce",
-    "reduceByKeyLocally",
-    "sampleStdev",
-    "sampleVariance",
-    "stats",
-    "stdev",
-    "sum",
-    "sumApprox",
-    "take",
-    "takeOrdered",
-    "takeSample",
-    "toLocalIterator",
-    "top",
-    "treeAggregate",
-    "treeReduce",
-    "variance",
+    *"""
+    aggregate collect collectAsMap collectWithJobGroup count countApprox countApproxDistinct countByKey
+    countByValue first fold foreach foreachPartition histogram isEmpty lookup max mean meanApprox min reduce
+    reduceByKeyLocally sampleStdev sampleVariance stats stdev sum sumApprox take takeOrdered takeSample
+    toLocalIterator top treeAggregate treeReduce variance
+    """.split(),
 )
 """The methods of pyspark's `RDD` that run jobs and return the result to the program.
 

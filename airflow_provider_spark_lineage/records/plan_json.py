@@ -19,74 +19,35 @@ _EXPRESSION_PACKAGES = (".expressions.", ".plans.physical.")
 _EXPRESSIONS_ELSEWHERE = frozenset(
     {
         # org.apache.spark.sql.catalyst.analysis, except names that begin with Unresolved
-        "CdcAssertCommitTimestampNotNull",
-        "ExpressionWithUnresolvedIdentifier",
-        "GetColumnByOrdinal",
-        "GetViewColumnByNameAndOrdinal",
-        "LazyExpression",
-        "MultiAlias",
-        "NamedParameter",
-        "PosParameter",
-        "ResolvedFieldName",
-        "ResolvedFieldPosition",
-        "ResolvedPartitionSpec",
-        "ResolvedStar",
-        "SQLFunctionExpression",
-        "SQLScalarFunction",
-        "TempResolvedColumn",
+        *"""
+        CdcAssertCommitTimestampNotNull ExpressionWithUnresolvedIdentifier GetColumnByOrdinal
+        GetViewColumnByNameAndOrdinal LazyExpression MultiAlias NamedParameter PosParameter ResolvedFieldName
+        ResolvedFieldPosition ResolvedPartitionSpec ResolvedStar SQLFunctionExpression SQLScalarFunction
+        TempResolvedColumn
+        """.split(),
         # org.apache.spark.sql.catalyst.plans.logical
-        "AlterColumnSpec",
-        "Assignment",
-        "ColumnDefinition",
-        "DefaultValueExpression",
-        "DeleteAction",
-        "GeneratedColumnExpression",
-        "InsertAction",
-        "InsertReplaceOn",
-        "InsertReplaceUsing",
-        "InsertReplaceWhere",
-        "InsertStarAction",
-        "MergeRows$Discard",
-        "MergeRows$Keep",
-        "MergeRows$Split",
-        "OptionList",
-        "QualifiedColType",
-        "UpdateAction",
-        "UpdateStarAction",
+        *"""
+        AlterColumnSpec Assignment ColumnDefinition DefaultValueExpression DeleteAction
+        GeneratedColumnExpression InsertAction InsertReplaceOn InsertReplaceUsing InsertReplaceWhere
+        InsertStarAction MergeRows$Discard MergeRows$Keep MergeRows$Split OptionList QualifiedColType
+        UpdateAction UpdateStarAction
+        """.split(),
         # optimizer, execution, ml, hive
-        "CollectFrequentItems",
-        "ColumnNodeExpression",
-        "ComplexTypedAggregateExpression",
-        "HiveGenericUDF",
-        "HiveGenericUDTF",
-        "HiveSimpleUDF",
-        "HiveUDAFFunction",
-        "InSubqueryExec",
-        "NormalizeNaNAndZero",
-        "ScalaAggregator",
-        "ScalaUDAF",
-        "ScalarCastHelper",
-        "ScalarSubquery",
-        "ScalarSubqueryReference",
-        "SimpleTypedAggregateExpression",
-        "SummaryBuilderImpl$MetricsAggregate",
+        *"""
+        CollectFrequentItems ColumnNodeExpression ComplexTypedAggregateExpression HiveGenericUDF
+        HiveGenericUDTF HiveSimpleUDF HiveUDAFFunction InSubqueryExec NormalizeNaNAndZero ScalaAggregator
+        ScalaUDAF ScalarCastHelper ScalarSubquery ScalarSubqueryReference SimpleTypedAggregateExpression
+        SummaryBuilderImpl$MetricsAggregate
+        """.split(),
         # Delta Lake, Iceberg
-        "CheckDeltaInvariant",
-        "CheckOverflowInTableWrite",
-        "ConditionalIncrementMetric",
-        "DeletedRecordCountsHistogramUtils$DeletedRecordCountsHistogramAgg",
-        "DeltaMergeAction",
-        "DeltaMergeIntoMatchedDeleteClause",
-        "DeltaMergeIntoMatchedUpdateClause",
-        "DeltaMergeIntoNotMatchedBySourceDeleteClause",
-        "DeltaMergeIntoNotMatchedBySourceUpdateClause",
-        "DeltaMergeIntoNotMatchedInsertClause",
-        "FileSizeHistogramUtils$FileSizeHistogramAgg",
-        "GenerateIdentityValues",
-        "IncrementMetric",
-        "MaxVariantStats",
-        "MinVariantStats",
-        "ThetaSketchAgg",
+        *"""
+        CheckDeltaInvariant CheckOverflowInTableWrite ConditionalIncrementMetric
+        DeletedRecordCountsHistogramUtils$DeletedRecordCountsHistogramAgg DeltaMergeAction
+        DeltaMergeIntoMatchedDeleteClause DeltaMergeIntoMatchedUpdateClause
+        DeltaMergeIntoNotMatchedBySourceDeleteClause DeltaMergeIntoNotMatchedBySourceUpdateClause
+        DeltaMergeIntoNotMatchedInsertClause FileSizeHistogramUtils$FileSizeHistogramAgg
+        GenerateIdentityValues IncrementMetric MaxVariantStats MinVariantStats ThetaSketchAgg
+        """.split(),
     }
 )
 """Simple names of expressions in packages of plans."""

@@ -17,28 +17,10 @@ _TABLE = "PythonTable"
 _PACKAGE = "org.apache.spark.sql.execution.datasources.v2.python."
 
 _PLACES = (
-    "url",
-    "uri",
-    "endpoint",
-    "host",
-    "account",
-    "project",
-    "workspace",
-    "bucket",
-    "container",
-    "database",
-    "catalog",
-    "namespace",
-    "schema",
-    "dataset",
-    "table",
-    "dbtable",
-    "collection",
-    "index",
-    "topic",
-    "sheet",
-    "path",
-    "file",
+    *"""
+    url uri endpoint host account project workspace bucket container database catalog namespace schema dataset
+    table dbtable collection index topic sheet path file
+    """.split(),
 )
 """Options that name the place of data, from the whole to the part; no other option is recorded."""
 

@@ -18,67 +18,24 @@ from airflow_provider_spark_lineage.sources.databases import dialect_of
 
 LAZY = frozenset(
     {
-        "aggregate",
-        "apply_in_pandas_with_state",
-        "as_of_join",
-        "cached_local_relation",
-        "cached_remote_relation",
-        "chunked_cached_local_relation",
-        "co_group_map",
-        "collect_metrics",
-        "common_inline_user_defined_data_source",
-        "common_inline_user_defined_table_function",
-        "deduplicate",
-        "describe",
-        "drop",
-        "drop_na",
-        "fill_na",
-        "filter",
-        "freq_items",
-        "group_map",
-        "hint",
-        "join",
-        "lateral_join",
-        "limit",
-        "local_relation",
-        "map_partitions",
-        "offset",
-        "parse",
-        "project",
-        "range",
-        "read",
-        "repartition",
-        "repartition_by_expression",
-        "replace",
-        "sample",
-        "sample_by",
-        "set_op",
-        "sort",
-        "sql",
-        "subquery_alias",
-        "summary",
-        "tail",
-        "to_df",
-        "to_schema",
-        "unpivot",
-        "unresolved_table_valued_function",
-        "with_columns",
-        "with_columns_renamed",
-        "with_relations",
-        "with_watermark",
+        *"""
+        aggregate apply_in_pandas_with_state as_of_join cached_local_relation cached_remote_relation
+        chunked_cached_local_relation co_group_map collect_metrics common_inline_user_defined_data_source
+        common_inline_user_defined_table_function deduplicate describe drop drop_na fill_na filter freq_items
+        group_map hint join lateral_join limit local_relation map_partitions offset parse project range read
+        repartition repartition_by_expression replace sample sample_by set_op sort sql subquery_alias summary
+        tail to_df to_schema unpivot unresolved_table_valued_function with_columns with_columns_renamed
+        with_relations with_watermark
+        """.split(),
     }
 )
 """Relations that the server analyses without running a job, by their names in `Relation.rel_type`."""
 
 COMPUTED = frozenset(
     {
-        "approx_quantile",
-        "corr",
-        "cov",
-        "crosstab",
-        "html_string",
-        "show_string",
-        "transpose",
+        *"""
+        approx_quantile corr cov crosstab html_string show_string transpose
+        """.split(),
     }
 )
 """Relations with one input whose rows the server may compute during analysis."""
