@@ -68,7 +68,7 @@ class LauncherExtractor(BaseExtractor):
 
         own, is_own = self._own(method, *arguments)
         with harmless("the Spark applications that this task launches could not be reported"):
-            launch = launch_of(self.operator, trigger_event(*arguments)) if self._is_active() else None
+            launch = self._launch(*arguments) if self._is_active() else None
             if launch is not None:
                 from airflow_provider_spark_lineage import conf
                 from airflow_provider_spark_lineage.launch.facets import launch_facets
@@ -82,6 +82,16 @@ class LauncherExtractor(BaseExtractor):
                 lineage = _merged(own, added) if is_own else added
                 return annotated(lineage, self.operator, *arguments, failed=failed)
         return own
+
+    def _launch(self, *arguments: Any) -> Launch | None:
+        """Return the launch of the operator; of a command that has run, with the arguments that it had."""
+        if arguments:
+            from airflow_provider_spark_lineage.task.task_lineage import lineage_of
+
+            lineage = lineage_of(arguments[0])
+            if lineage is not None and lineage.launch is not None and lineage.launch.applications:
+                return lineage.launch
+        return launch_of(self.operator, trigger_event(*arguments))
 
     def _is_active(self) -> bool:
         from airflow_provider_spark_lineage import conf
