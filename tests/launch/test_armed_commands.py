@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +19,7 @@ from servers.commands import write_command, write_commands
 from servers.driver import driver
 
 from airflow_provider_spark_lineage.launch.shell.armed import Armed
+from airflow_provider_spark_lineage.launch.shell.shim import Shims, is_running, remove_ended
 from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
@@ -69,6 +74,12 @@ SHAPES = {
     "path in a condition": (1, "if <bin>/spark-submit a.py 2>&1 | grep -q out; then echo yes; fi"),
     "tested": (1, "command -v spark-submit >/dev/null && type spark-submit &>/dev/null && spark-submit a.py"),
     "ends like a file": (1, "spark-submit a.py run.sh"),
+    "bash with a name": (1, "bash spark-submit a.py"),
+    "hash": (2, "hash spark-submit; spark-submit a.py; hash -r; spark-submit a.py"),
+    "symlink": (1, "mkdir s; ln -s ../bin/spark-submit s/; PATH=s:$PATH; spark-submit a.py; rm -r s"),
+    "setsid": (1, "setsid -w spark-submit a.py; echo $?"),
+    "variables of bash": (1, "POSIXLY_CORRECT=1 IFS=, PS4=x SHLVL=7 spark-submit a.py"),
+    "no Spark": (1, "spark-submit a.py; PATH=/usr/bin:/bin; command -v spark-submit >/dev/null; echo $?"),
     "nothing": (0, "spark-submit --version; spark-submit --help; spark-submit --kill d-1"),
 }
 
@@ -333,6 +344,12 @@ def test_records_of_a_command_that_fails_are_read(tmp_path, home):
         ("SPARK_HOME=$(dirname $(which spark-submit)); spark-submit a.py", "looks up the path"),
         ("command -v spark-submit; spark-submit a.py", "looks up the path"),
         ("spark-submit a.py; X=`type -p spark-submit`", "looks up the path"),
+        ("for c in spark-submit java; do command -v $c; done; spark-submit a.py", "looks up the path"),
+        ("bash ./find.sh; spark-submit a.py", "looks up the path"),
+        ("export SHELLOPTS; spark-submit a.py", "options of the shell"),
+        ('env -i "PATH=$PATH" "HOME=$HOME" spark-submit a.py', "was called by its name"),
+        (f"spark-submit --properties-file {'p' * 5000} a.py", "its properties cannot be read"),
+        ('cp -r bin "my bin"; "$PWD/my bin/spark-submit" a.py; rm -r my*', "was called by its name"),
         # A text that the reader of scripts does not understand, and that no shell would run.
         ("spark-submit 'a.py", "could not be read"),
     ],
@@ -341,6 +358,7 @@ def test_what_has_no_agent_says_why(command, said, tmp_path, home, caplog):
     """One warning; the command runs as it is."""
     results = []
     command = command.replace("<bin>", str(home / "bin"))
+    (home / "find.sh").write_text("dirname $(command -v spark-submit)")
     for is_armed in (False, True):
         task = Bash(command, home)
         collector = armed(task, tmp_path / "records") if is_armed else None
@@ -439,11 +457,11 @@ def test_arguments_are_the_true_ones_without_secrets(script, shown, tmp_path, ho
     assert SECRET not in str(collector.launch)
 
 
-@pytest.mark.parametrize("broken", ["settings.json", "calls", "bin"])
+@pytest.mark.parametrize("broken", ["/settings.json", "/calls", "/python", ""])
 def test_a_failure_in_the_shim_leaves_the_command(broken, tmp_path, home):
     """Also when its folder is removed while the command runs."""
     folder = tempfile.gettempdir()
-    task = Bash(f"rm -r {folder}/spark-lineage-shim-*/{broken}; hash -r; spark-submit a.py x; echo $?", home)
+    task = Bash(f"rm -r {folder}/spark-lineage-shim-*{broken}; spark-submit a.py x; echo $?", home)
     collector = armed(task, tmp_path / "records", agent="AGENT")
     assert task.execute() == (0, "out\nerr\n0\n")
     assert task.calls == [["a.py", "x"]]
@@ -517,19 +535,176 @@ def test_a_command_that_the_shim_does_not_see_is_a_gap_beside_others(command, sa
     assert [reason[: len(start)] for reason, start in zip(reasons, said, strict=True)] == said
 
 
-def test_files_of_a_job_that_outlives_its_script_stay(tmp_path, home):
-    """Its driver may load the agent later; the event says that its lineage is not complete."""
-    (home / "bin" / "spark-submit").write_text('#!/bin/sh\necho started; exec cat "$HOME/pipe"\n')
+def test_files_of_a_job_that_outlives_its_script_stay_until_it_ends(home):
+    """Its driver may load the agent later: the next task with Spark on this machine removes them."""
+    (home / "bin" / "spark-submit").write_text('#!/bin/sh\n# "$@"\necho started; exec cat "$HOME/pipe"\n')
     os.mkfifo(home / "pipe")
     task = Bash("mkfifo ready; spark-submit a.py >ready 2>&1 & read -r line <ready", home)
-    collector = armed(task, tmp_path / "records")
+    collector = armed(task, "")
+    temporary = Path(tempfile.gettempdir())
     assert task.execute() == (0, "")
     collector.finish()
     assert any("still runs in the background" in problem for problem in collector.run().problems)
-    [folder] = os.listdir(tempfile.gettempdir())
-    assert (Path(tempfile.gettempdir(), folder) / "spark_lineage_agent.zip").is_file()
-    with (home / "pipe").open("w") as pipe:
-        pipe.write("end")
+    [folder] = temporary.glob("spark-lineage-shim-*")
+    [call] = (folder / "calls.ended").iterdir()
+    process = json.loads(call.read_text())["process"]
+    records = Path(json.loads((folder / "settings.json").read_text())["records"])
+    records.mkdir(parents=True)
+    remove_ended()
+    assert (folder / "spark_lineage_agent.zip").is_file()
+    (home / "pipe").write_text("end")
+    assert not is_running(process, 10)
+    (home / "bin" / "spark-submit").write_text("#!/bin/sh\n")
+    task = Bash("spark-submit --version >/dev/null", home)
+    collector = armed(task, "")
+    task.execute()
+    collector.finish()
+    assert not [path for path in temporary.rglob("*") if path.name != f"spark-lineage-{os.getuid()}"]
+
+
+def test_folders_of_a_task_that_was_killed_are_removed_by_the_next(home):
+    """Not those of a task that runs, or of a container with other process ids."""
+    folders = [
+        Path(tempfile.gettempdir(), f"spark-lineage-shim-{name}") for name in ("dead", "runs", "other")
+    ]
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    [settings] = [json.loads((Shims({"agent": "AGENT"}).folder / "settings.json").read_text())]
+    differences = ({"process": ended.pid}, {}, {"process": ended.pid, "machine": "pod-1"})
+    for folder, different in zip(folders, differences, strict=True):
+        (folder / "calls").mkdir(parents=True)
+        (folder / "settings.json").write_text(json.dumps({**settings, **different}))
+    remove_ended()
+    assert [folder.exists() for folder in folders] == [False, True, True]
+
+
+def test_a_shell_that_outlives_the_task_finds_its_command(home, tmp_path):
+    """bash keeps the path of a command that it has run (`hash`): the shim stays there, and adds nothing."""
+    os.mkfifo(home / "pipe")
+    later = '{ read -r line <"$HOME/pipe"; spark-submit a.py later; echo done >"$HOME/pipe"; }'
+    task = Bash(f"spark-submit a.py; {later} >/dev/null 2>&1 &", home)
+    collector = armed(task, tmp_path / "records")
+    task.execute()
+    collector.finish()
+    assert not os.listdir(tempfile.gettempdir())
+    (home / "pipe").write_text("go\n")
+    assert (home / "pipe").read_text() == "done\n"
+    assert "--py-files" in task.calls[0]
+    assert task.calls[1:] == [["a.py", "later"]]
+
+
+@pytest.mark.parametrize(
+    "path", [":<path>", "bin:/usr/bin:/bin", "<path>:", "my bin::<path>", "none:./bin:/usr/bin:/bin"]
+)
+def test_a_path_with_relative_and_empty_entries_is_passed_on(path, tmp_path, home):
+    (home / "my bin").mkdir()
+    shutil.copy(home / "bin" / "spark-submit", home / "my bin")
+    results = []
+    for is_armed in (False, True):
+        task = Bash("spark-submit a.py x; cd bin; spark-submit a.py y; spark-sql z", home)
+        task.variables = {"PATH": path.replace("<path>", os.environ["PATH"])}
+        collector = armed(task, tmp_path / "records", agent="AGENT") if is_armed else None
+        result = task.execute()
+        calls = [without_ours(call) if "--py-files" in call else call for call in task.calls]
+        results.append((result, calls, (home / "environment").read_text()))
+        for name in ("words", "environment"):
+            (home / name).unlink()
+        if collector:
+            collector.finish()
+    assert results[1] == results[0]
+
+
+STATE = """
+import os, signal
+print(sorted((k, v) for k, v in os.environb.items() if k not in (b"_", b"SHLVL")))
+print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, signal.getsignal(signal.SIGHUP), os.getpgrp())
+print(sorted(os.listdir("/proc/self/fd"))[:-1])
+"""
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "spark-submit a.py",
+        "sh -c 'nohup spark-submit a.py | cat'",
+        "f() { :; }; export -f f; spark-submit a.py",
+        "{ spark-submit a.py; } 3>&1 & wait",
+    ],
+)
+def test_a_process_gets_what_it_gets_without_us(script, tmp_path, home):
+    """Variables with odd names, functions, signals that are ignored, and open files."""
+    write_command(home / "bin" / "spark-submit", STATE)
+    results = []
+    for is_armed in (False, True):
+        task = Bash(script, home)
+        task.variables = {"a.b-c": "1", "COLUMNS": "99", "BASH_FUNC_g%%": "() {  echo g\n}", "LC_ALL": "C"}
+        if is_armed:
+            armed(task, tmp_path / "records", agent="AGENT")
+        code, output = task.execute()
+        results.append((code, re.sub(r" \d+$", "", output, flags=re.MULTILINE)))
+    assert results[0][0] == 0
+    assert results[1] == results[0]
+
+
+def test_a_program_without_an_interpreter_stays(tmp_path, home):
+    """The shell itself runs it, with all that it knows: nothing is put in front of it."""
+    (home / "bin" / "spark-submit").write_text('echo "$1" "$f"; type g\n')
+    results = []
+    for is_armed in (False, True):
+        task = Bash("f=1; g() { :; }; export f; export -f g; spark-submit a.py", home)
+        collector = armed(task, tmp_path / "records") if is_armed else None
+        results.append(task.execute())
+    collector.finish()
+    assert results[1] == results[0]
+    assert any("nothing is captured" in problem for problem in collector.run().problems)
+
+
+@pytest.mark.parametrize("folder", ["/proc/none", "a,b", "a b"])
+def test_a_temporary_folder_that_cannot_be_used(folder, tmp_path, home, monkeypatch):
+    """Read-only, or with a letter that separates Python files; a blank is fine. Nothing in it is a program."""
+    collector = armed(task := Bash("spark-submit a.py", home), tmp_path / "records")
+    if not folder.startswith("/"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / folder))
+    assert task.execute() == (0, "out\nerr\n")
+    assert ("--py-files" in task.calls[0]) is (folder == "a b")
+    collector.finish()
+    assert folder.startswith("/") or not os.listdir(tmp_path / folder)
+    reasons = [reason for reason in collector.run().problems if "could not be added" in reason]
+    assert len(reasons) == (folder != "a b")
+
+
+@pytest.mark.parametrize(
+    "text", ["in ", "+/", "/", "{", "{,", "$(", "$'", "bash -l", "which ", "=a.py", "`", "l", "a ", "$a"]
+)
+def test_a_long_text_takes_no_long_time(text, tmp_path, home):
+    """A value of 30,000 letters."""
+    long = text * (30_000 // len(text))
+    task = Bash(f"X=\"{long}\"; spark-submit a.py '{long}'; : {long}", home)
+    start = time.monotonic()
+    collector = armed(task, tmp_path / "records", agent="AGENT")
+    task.execute()
+    collector.finish()
+    assert time.monotonic() - start < 5
+
+
+def test_the_signal_of_airflow_ends_the_command(tmp_path, home):
+    """It goes to the process group of the shell."""
+    (home / "bin" / "spark-submit").write_text('#!/bin/sh\n# "$@"\necho ready >"$HOME/pipe"; exec sleep 60\n')
+    os.mkfifo(home / "pipe")
+    task = Bash("spark-submit a.py; echo never", home)
+
+    def run(command: list[str], env: Any = None) -> int:
+        process = subprocess.Popen(command, env=env, cwd=home, start_new_session=True)
+        assert (home / "pipe").read_text() == "ready\n"
+        os.killpg(process.pid, signal.SIGTERM)
+        return process.wait(timeout=10)
+
+    task.subprocess_hook.run_command = run
+    collector = armed(task, tmp_path / "records")
+    assert task.execute() == -signal.SIGTERM
+    collector.finish()
+    assert not os.listdir(tempfile.gettempdir())
 
 
 FETCH = """import shutil, sys

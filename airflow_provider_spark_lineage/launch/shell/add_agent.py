@@ -18,7 +18,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.launch.application import PYTHON, kind_of
 from airflow_provider_spark_lineage.launch.secret_names import words_without_secrets
-from airflow_provider_spark_lineage.launch.shell.options import Options, Word, spark_command
+from airflow_provider_spark_lineage.launch.shell.options import Options, Word
 from airflow_provider_spark_lineage.records.credentials import REMOVED
 from airflow_provider_spark_lineage.submitted.properties import default_properties
 
@@ -26,8 +26,11 @@ SETTINGS, CALLS = "settings.json", "calls"
 """File and folder below the shim's folder: what the task says, and what the commands say."""
 
 NO_PYTHON, UNREACHABLE, WITHOUT_FILES = "no_python", "unreachable", "without_files"
-WRAPPED = "wrapped"
+UNREADABLE, WRAPPED = "unreadable", "wrapped"
 """Reasons why a command stays as it is."""
+
+_START_BYTES = 100_000
+"""How much of a program is read; a script is shorter."""
 
 _PY_FILES = "spark.submit.pyFiles"
 _VARIABLES = {"spark.master": "MASTER", "spark.submit.deployMode": "DEPLOY_MODE"}
@@ -41,7 +44,7 @@ _PLAIN = frozenset(
 """Options whose values are no secrets, or are masked by their names."""
 
 
-def main(folder: str, name: str, program: str, process: str, *words: str) -> None:
+def main(folder: str, program: str, process: str, *words: str) -> None:
     """Print the words of one command, quoted for a shell, with the agent added.
 
     `program` is the path of the real command, and `process` the id of the process that it will have.
@@ -52,11 +55,14 @@ def main(folder: str, name: str, program: str, process: str, *words: str) -> Non
     place = next(iter(ours))
     if options.starts_nothing or options.conf.get(place) == ours[place]:
         return
-    properties = _properties(options, program)
-    reason = _obstacle(name, options, properties, settings) or (WRAPPED if _is_wrapped(program) else "")
+    properties: dict[str, str] = {}
+    try:
+        properties = _properties(options, program)
+        reason = WRAPPED if _is_wrapped(program) else _obstacle(options, properties, settings)
+    except OSError:
+        reason = UNREADABLE
     is_armed = not (reason or options.conf.get(place))
     call = {
-        "command": spark_command(name),
         "program": program,
         "process": int(process),
         "directory": str(Path.cwd()),
@@ -94,15 +100,19 @@ def _properties(options: Options, program: str) -> dict[str, str]:
 
 
 def _is_wrapped(program: str) -> bool:
-    """Return whether a command is a script that chooses options of its own, which are unknown here."""
+    """Return whether a command is not Spark's own, and may do more than pass its words on to it."""
     file = Path(program).resolve()
-    return not file.with_name("spark-class").exists() and _CHOOSES.search(file.read_bytes()) is not None
+    if file.with_name("spark-class").exists():
+        return False
+    with file.open("rb") as script:
+        text = script.read(_START_BYTES)
+    return b"$@" not in text or _CHOOSES.search(text) is not None
 
 
-def _obstacle(name: str, options: Options, properties: dict[str, str], settings: dict[str, Any]) -> str:
+def _obstacle(options: Options, properties: dict[str, str], settings: dict[str, Any]) -> str:
     """Return the reason why the agent cannot be added to a command; empty if it can."""
     main_file = options.rest[0].text if options.rest else ""
-    if spark_command(name) != "submit" or kind_of(main_file, options.last("--class")) != PYTHON:
+    if kind_of(main_file, options.last("--class")) != PYTHON:
         return NO_PYTHON
     if properties.get("spark.submit.deployMode") != "cluster":
         return ""
@@ -118,9 +128,10 @@ def _shown(words: Sequence[str], options: Options, settings: dict[str, Any]) -> 
     The script may pass a secret that is not in this environment: then, all arguments and values are masked.
     """
     clean = words_without_secrets(words, os.environ)
-    main_file, mains = options.rest[0].text if options.rest else "", settings["mains"]
+    main_file = options.rest[0].text if options.rest else ""
     # The arguments of an application that the text does not name come from elsewhere.
-    is_in_text = not main_file or main_file in mains or any("$" in main for main in mains)
+    mains = settings["mains"]
+    is_in_text = not main_file or mains is None or os.path.basename(main_file) in mains
     is_known = all(name in os.environ for name in settings["secret_names"])
     if is_in_text and is_known and not settings["has_secrets"]:
         return clean

@@ -6,14 +6,16 @@ function in front of it. The operator's attributes stay as the user wrote them.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from airflow_provider_spark_lineage.agent.folder import local_path
 from airflow_provider_spark_lineage.agent.settings import RECORDS
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.launch.application import PYTHON, SQL, Launch, LaunchedApplication, texts
@@ -23,7 +25,14 @@ from airflow_provider_spark_lineage.launch.shell import add_agent
 from airflow_provider_spark_lineage.launch.shell.applications import of_words
 from airflow_provider_spark_lineage.launch.shell.mention import mentions_spark
 from airflow_provider_spark_lineage.launch.shell.prelude import with_function
-from airflow_provider_spark_lineage.launch.shell.shim import NAMES, Shims, has_processes, is_running
+from airflow_provider_spark_lineage.launch.shell.shim import (
+    NAMES,
+    Shims,
+    has_program,
+    is_running,
+    obstacle,
+    remove_ended,
+)
 from airflow_provider_spark_lineage.launch.table import launch_of
 from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
 from airflow_provider_spark_lineage.runs.executions import Execution
@@ -42,10 +51,13 @@ NOT_SEEN = (
     "nothing is captured of {}: it did not run, or the script calls it by a path, as another user or in an "
     "environment of its own"
 )
-BACKGROUND = "{} still runs in the background: its lineage is incomplete, and its files in {} stay"
-LOOKED_UP = "nothing is captured: the script looks up the path of `spark-submit`, which must not change"
+BACKGROUND = (
+    "{} still runs in the background: its lineage is incomplete; its files in {} are removed by a later task"
+)
+NO_SHIM = "nothing is captured: {}"
+LOOKED_UP = "the script looks up the path of `spark-submit`, which must not change"
+SHELL_OPTIONS = "the script exports options of the shell, which must not change"
 ELSEWHERE = "nothing is captured of {}: it runs in a container or on another machine"
-EXPORTED = "nothing is captured: options of the shell are in the environment, which must not change"
 OTHER_MACHINE = (
     "nothing is captured: the command runs on another machine; set [spark_lineage] records to a URI, and "
     "[spark_lineage] agent to the zip that `spark-lineage agent --out` writes, both for that machine"
@@ -58,38 +70,39 @@ REASONS = {
     add_agent.NO_PYTHON: NO_PYTHON,
     add_agent.UNREACHABLE: UNREACHABLE,
     add_agent.WITHOUT_FILES: WITHOUT_FILES,
-    add_agent.WRAPPED: "nothing is captured of {}: its `spark-submit` is a script with options of its own",
+    add_agent.UNREADABLE: "nothing is captured of {}: a file of its properties cannot be read",
+    add_agent.WRAPPED: "nothing is captured of {}: its `spark-submit` is a program with options of its own",
 }
 
-_COMMAND = r"spark\d?-(?:submit|sql)\b"
-_TO_NOTHING = r"(?!\S*\s*&?>\s*/dev/null)"
+# No pattern here takes more than linear time: a script may have a value of many thousand letters.
+_COMMAND = r"spark3?-submit\b"
 _LOOKUP = re.compile(
-    rf"\b(?:which|whereis|command\s+-[vV]|type|hash\s+-t)[\s(]+(?:-\S+\s+)*[\"']?{_COMMAND}{_TO_NOTHING}"
-    rf"|(?:=|\bin\s[^\n;]*)[\"']?{_COMMAND}[\"']?(?=[\s;])[\s\S]*"
-    rf"\b(?:which|command\s+-[vV]|type)\s+(?:-\w+\s+)*[\"']?\${_TO_NOTHING}"
+    rf"\b(?:which|whereis|command\s+-[vV]|type|hash\s+-t)[\s(]+(?:-\S+\s+)*[\"']?(?:{_COMMAND}|\$)"
+    r"(?!\S*\s*&?>\s*/dev/null)"
 )
 """The path of a command, which would be the shim's; `>/dev/null` only tests that the command exists."""
 
-_PATH = re.compile(rf"(?<![\w.~$/-])/[\w./+-]*/{_COMMAND}")
-_NAMES = re.compile(r"(?<![\w./-])spark\d?-submit\b(?![\w./-])")
+_PATH = re.compile(rf"(?<![\w.~$/+-])/[\w./+-]*/{_COMMAND}")
+_NAMES = re.compile(rf"(?<![\w./-]){_COMMAND}(?![\w./-])")
 _BY_VARIABLE = re.compile(rf"\$\{{?(\w+)\}}?[\"']?((?:/[\w.+-]+)*/{_COMMAND})")
-_OWN_PATH = re.compile(r"(?<![\w$])PATH=|(?:^|[\s;&|(])(?:\.|source|module|conda|bash\s+-\w*l\w*)\s")
+_OWN_PATH = re.compile(r"(?<![\w$])PATH=|(?:^|[\s;&|(])(?:\.|source|module|conda|bash\s+-(?=\w*l)\w+)\s")
 _UNSEEN = re.compile(rf"/{_COMMAND}|\b(?:sudo|doas|su|runuser|gosu|su-exec|env\s+-i)\s|{_OWN_PATH.pattern}")
 """What may keep a command from the shim."""
 
+_MAIN = re.compile(r"[^\s/\"'=;|&()<>]+\.py\b")
+_WORD = re.compile(r"[^\s\"'=;|&()<>`]+")
+_MAX_SCRIPT_BYTES = 1_000_000
 ENDING_SECONDS = 2.0
 """A process that has closed its output needs a moment to end."""
 
-_PATH_OF_BASH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-"""Where bash finds commands without `PATH`."""
-
 _BACKGROUND = re.compile(r"(?<![&<>|\\])&(?![&>])")
 _VARIABLE = re.compile(r"\$\{?(\w+)")
+_VARIABLE_OF_PATH = re.compile(r"\$\{?(\w+)\}?")
 _SUBSTITUTION = re.compile(r"\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|`[^`]*`|\bread\s[^\n;]*")
 _CALLED = re.compile(r"(?:\$\(|`|[|;&])\s*([\w./-]+)")
 _PLAIN = frozenset(
     {"basename", "date", "dirname", "echo", "expr", "hostname", "id", "printf", "pwd", "seq", "tr", "whoami"}
-)
+).union(NAMES)
 """Commands whose output has no secret that is not in the text; `vault`, `aws ssm` or `cat` may give one."""
 
 _OTHER_USER = re.compile(r"\b(?:su|runuser|gosu|su-exec|setpriv|chroot)\s")
@@ -141,7 +154,7 @@ class Armed(Launched):
 
             def run_command(command: list[str], env: Any = None, *args: Any, **kwargs: Any) -> Any:
                 with alarm_paused(), harmless(NOT_ADDED, self._problems):
-                    env = self._environment(os.environ if env is None else env)
+                    env = self._environment(os.environ if env is None else env, kwargs.get("cwd"))
                 return self._until_returned(run_here, command, env, *args, **kwargs)
 
             hook.run_command = run_command
@@ -155,45 +168,52 @@ class Armed(Launched):
 
             task.run_ssh_client_command = run_ssh_client_command
 
-    def _environment(self, environment: Mapping[str, str]) -> Mapping[str, str]:
+    def _environment(self, environment: Mapping[str, str], directory: str | None) -> Mapping[str, str]:
         """Return the environment with the shims; the unchanged environment if they cannot be used."""
         script = self._task.bash_command
         # A command that the text does not show may be called, too, for example by `find -exec`.
         self._launch = launch_of(self._task) or Launch()
         if not mentions_spark(script):
             return environment
-        if {"SHELLOPTS", "BASHOPTS"} & {*environment} or re.search(r"\b(?:SHELL|BASH)OPTS\b", script):
-            # The shell of a shim would change them.
-            tell(EXPORTED, self._problems)
+        remove_ended()
+        reason = obstacle(environment)
+        if re.search(r"\b(?:SHELL|BASH)OPTS\b", script):
+            reason = SHELL_OPTIONS
+        if any(map(_LOOKUP.search, [script, *_scripts_in(script, environment, directory)])):
+            reason = LOOKED_UP
+        if reason:
+            tell(NO_SHIM.format(reason), self._problems)
             return environment
-        if _LOOKUP.search(script):
-            tell(LOOKED_UP, self._problems)
-            return environment
-        secrets = sorted({name for name in _VARIABLE.findall(script) if is_secret(name)})
-        substitutions = "\n".join(_SUBSTITUTION.findall(script))
-        substituted = re.findall(r"\w+", substitutions)
-        others = {os.path.basename(name) for name in _CALLED.findall(substitutions)} - _PLAIN
-        self._shims = Shims(
-            {
-                "properties": self._properties,
-                "agent": self._agent,
-                "is_agent_remote": bool(self._agent),
-                "is_shared": self._place.is_shared,
-                "secret_names": secrets,
-                "has_secrets": bool(others) or any(map(is_secret, substituted)),
-                "mains": [application.main for application in self._launch.applications],
-            }
-        )
         # A function is another process than its command: `$!` and signals would differ.
-        is_unsafe = _BACKGROUND.search(script) or _OTHER_USER.search(script)
-        has_functions = not (is_unsafe or environment.get("BASH_ENV"))
-        paths = {*_PATH.findall(script), *_by_variable(script, environment)} if has_functions else set()
-        names = [name for name in NAMES if name in script] if has_functions else []
+        is_unsafe = _BACKGROUND.search(script) or _OTHER_USER.search(script) or "BASH_ENV" in environment
+        # bash has no functions whose names have blanks or quotes.
+        paths = {
+            path
+            for path in (*_PATH.findall(script), *_by_variable(script, environment))
+            if re.fullmatch(r"/[\w./+-]+", path) and has_program(path, environment) and not is_unsafe
+        }
         # The script, or a file that it sources, may test whether there is a command.
-        names = [name for name in names if shutil.which(name, path=environment.get("PATH", _PATH_OF_BASH))]
-        if "PATH" in environment and not _OWN_PATH.search(script):
+        names = [name for name in NAMES if name in script and has_program(name, environment)]
+        if is_unsafe or ("PATH" in environment and not _OWN_PATH.search(script)):
             names = []
-        return self._shims.environment(environment, sorted(filter(_is_program, paths)), names)
+        is_temporary = not (self._place.is_shared or self._keep)
+        self._shims = Shims(self._settings(script), local_path(self._place.uri) if is_temporary else None)
+        return self._shims.environment(environment, sorted(paths), names)
+
+    def _settings(self, script: str) -> dict[str, Any]:
+        """Return what `add_agent` needs; no text of the script, which may have secrets."""
+        substitutions = "\n".join(_SUBSTITUTION.findall(script))
+        others = {os.path.basename(name) for name in _CALLED.findall(substitutions)} - _PLAIN
+        has_unknown = any("$" in application.main for application in self._launch.applications)
+        return {
+            "properties": self._properties,
+            "agent": self._agent,
+            "is_agent_remote": bool(self._agent),
+            "is_shared": self._place.is_shared,
+            "secret_names": sorted({name for name in _VARIABLE.findall(script) if is_secret(name)}),
+            "has_secrets": bool(others) or any(map(is_secret, re.findall(r"\w+", substitutions))),
+            "mains": None if has_unknown else sorted({*_MAIN.findall(script)}),
+        }
 
     def _with_function(self, script: str) -> str:
         """Return the command of another machine with a function that adds the agent."""
@@ -223,7 +243,7 @@ class Armed(Launched):
         if not (self._place.is_shared and self._agent):
             return OTHER_MACHINE
         if _LOOKUP.search(script):
-            return LOOKED_UP
+            return NO_SHIM.format(LOOKED_UP)
         return IN_BACKGROUND_THERE if _BACKGROUND.search(script) else ""
 
     def finish(self) -> None:
@@ -236,22 +256,21 @@ class Armed(Launched):
         super().finish()
         with harmless("the records of the task could not be removed"):
             self._place.clean(keep=self._keep or not self._is_over())
-        if self._shims is not None and not (self._is_running or self._has_processes()):
+        if self._shims is not None and not self._is_running:
             self._shims.remove()
-
-    def _has_processes(self) -> bool:
-        """Return whether the shell has left processes: they may know the shim's path (`hash` of bash)."""
-        process = getattr(getattr(self._task, "subprocess_hook", None), "sub_process", None)
-        return process is not None and has_processes(process.pid, ENDING_SECONDS)
 
     def _take(self, calls: list[dict[str, Any]]) -> None:
         """Replace the applications of the script's text by those of the calls."""
-        known = self._launch.applications
+        statements = [each for each in self._launch.applications if each.kind == SQL]
+        known = [each for each in self._launch.applications if each.kind != SQL]
+        for each in statements:
+            tell(NO_PYTHON.format(_name(each)), self._problems)
         if not calls:
             if known:
                 tell(NOT_CALLED, self._problems)
             return
         applications = list[LaunchedApplication]()
+        end = time.monotonic() + (ENDING_SECONDS if self._has_returned else 0)
         for call in calls:
             application = _called(call, known)
             if call["reason"]:
@@ -261,9 +280,10 @@ class Armed(Launched):
                 application = replace(application, conf={**application.conf, **self._properties})
                 self._job = CommandJob(application, call["program"], variables)
                 self._job.is_on_cluster = call["is_on_cluster"]
-                if self._has_returned and is_running(call["process"], ENDING_SECONDS):
+                if is_running(call["process"], end - time.monotonic()):
                     self._is_running = True
-                    tell(BACKGROUND.format(_name(application), self._place.uri), self._problems)
+                    if self._has_returned:
+                        tell(BACKGROUND.format(_name(application), self._place.uri), self._problems)
             applications.append(application)
         called = {application.main for application in applications}
         hides = _UNSEEN.search(self._task.bash_command) is not None
@@ -273,7 +293,7 @@ class Armed(Launched):
                 applications.append(application)
             elif hides and not ("$" in application.main or application.main in called):
                 tell(NOT_SEEN.format(_name(application)), self._problems)
-        self._launch = replace(self._launch, applications=tuple(applications), problems=())
+        self._launch = replace(self._launch, applications=(*applications, *statements), problems=())
 
     def _is_own(self, uri: str) -> bool:
         return uri == self._place.uri
@@ -346,16 +366,13 @@ class CommandJob(Job):
 
 def _called(call: Mapping[str, Any], known: Iterable[LaunchedApplication]) -> LaunchedApplication:
     """Return the application of a call; the text of the script has what the call left out."""
-    [application] = of_words([f"spark-{call['command']}", *call["words"]])
+    [application] = of_words(["spark-submit", *call["words"]])
     conf = dict(application.conf)
     for each in known:
         if each.main == application.main and each.kind == application.kind:
             own = {name: value for name, value in each.conf.items() if REMOVED in conf.get(name, "")}
             conf.update(own)
             application = replace(application, variables=each.variables)
-            if application.problem and not each.problem:
-                # Statements from standard input.
-                application = each
     shown = tuple(word or REMOVED for word in application.arguments)
     return replace(
         application,
@@ -379,5 +396,11 @@ def _by_variable(script: str, environment: Mapping[str, str]) -> Iterator[str]:
             yield f"{environment[name]}{rest}"
 
 
-def _is_program(path: str) -> bool:
-    return re.fullmatch(r"/[\w./+-]+", path) is not None and os.access(path, os.X_OK)
+def _scripts_in(script: str, environment: Mapping[str, str], directory: str | None) -> Iterator[str]:
+    """Yield the texts of files that a script names: shells and other programs may run them."""
+    for word in {*_WORD.findall(script)}:
+        path = _VARIABLE_OF_PATH.sub(lambda match: environment.get(match[1], ""), word)
+        path = os.path.join(directory or "", path)
+        with contextlib.suppress(OSError, ValueError):
+            if os.path.isfile(path) and os.path.getsize(path) < _MAX_SCRIPT_BYTES:
+                yield Path(path).read_text(encoding="utf-8", errors="replace")

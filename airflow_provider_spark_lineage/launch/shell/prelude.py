@@ -37,18 +37,22 @@ _IS_BASH = """expr "$SHELL" : '.*/bash$' >/dev/null && test -n "$BASH_VERSION\""
 def with_function(script: str, names: Iterable[str], agent: str, properties: Mapping[str, str]) -> str:
     """Return a command line in which bash adds the agent to each command with one of the names or paths.
 
-    Shells other than bash accept the added text and ignore it.
+    Only to commands that the other machine has: a script may test that. Shells other than bash accept the
+    added text and ignore it.
     """
     words = shlex.join(part for pair in properties.items() for part in ("--conf", "=".join(pair)))
-    ours = {"AGENT": shlex.quote(agent), "PROPERTIES": words}
-    text = "".join(_function({**ours, "NAME": name}) for name in names)
+    # A program that the script runs may look up the path of a command: it gets no function.
+    is_exported = re.search(r"\bbash\s+(?:-\S+\s+)*-\w*c\b", script) is not None
+    values = {"AGENT": shlex.quote(agent), "PROPERTIES": words}
+    text = "".join(_function({**values, "NAME": name}, is_exported=is_exported) for name in names)
     guarded = shlex.quote(f"shopt -oq posix || {{ {text} }}")
     return f"{_IS_BASH} && eval {guarded} || :; {script}"
 
 
-def _function(values: Mapping[str, str]) -> str:
-    body = re.sub("|".join(values), lambda name: values[name[0]], _FUNCTION.strip().replace("\n", " "))
+def _function(values: Mapping[str, str], *, is_exported: bool) -> str:
+    name = values["NAME"]
+    body = re.sub("|".join(values), lambda match: values[match[0]], _FUNCTION.strip().replace("\n", " "))
     # A subshell does not take over a function whose name is a path.
-    export = "" if "/" in values["NAME"] else f" export -f {values['NAME']};"
-    # The login shell may have a function or an alias of the user.
-    return f"type -t {values['NAME']} | grep -qx -e function -e alias || {{ {body}{export} }};"
+    export = f" export -f {name};" if is_exported and "/" not in name else ""
+    # Neither a function nor an alias of the user's login shell.
+    return f'[ "$(type -t {name})" != file ] || {{ {body}{export} }};'

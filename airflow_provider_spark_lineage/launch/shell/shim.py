@@ -1,13 +1,16 @@
-"""Shims: small programs with the names of Spark's commands, in a folder in front of a shell's `PATH`.
+"""Shims: programs with the names of Spark's commands, in folders in front of a shell's `PATH`.
 
-A shim sees the words of a command after all expansions, has `add_agent` add the agent to them, and becomes
-the real command. It changes nothing if that fails. The command's environment does not have the folder.
+A shim (`shims/`) sees the words of a command after all expansions, has `add_agent` add the agent to them, and
+becomes the real command, whose environment has nothing of ours. Shims are files of this package, because a
+shell may know their paths (`hash`) when the task has ended; without the folder of the task, they add nothing.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -21,44 +24,13 @@ from typing import Any
 from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.launch.shell.add_agent import CALLS, SETTINGS
 
-NAMES = tuple(f"spark{version}-{command}" for command in ("submit", "sql") for version in ("", "2", "3"))
+NAMES = ("spark-submit", "spark3-submit")
 
-# Variables of a shim have a prefix: a variable of the same name in its environment would be changed.
-_SHIM = """#!{shell}
-# Adds the agent of airflow-provider-spark-lineage to the words of {name}, for one Airflow task.
-{{ set +aeux; set -f; }} 2>/dev/null
-spark_lineage_real=${{SPARK_LINEAGE_REAL-}}
-unset SPARK_LINEAGE_REAL
-spark_lineage_rest=${{PATH-}}:
-while [ -z "$spark_lineage_real" ] && [ -n "$spark_lineage_rest" ]; do
-  spark_lineage_folder=${{spark_lineage_rest%%:*}}
-  spark_lineage_rest=${{spark_lineage_rest#*:}}
-  if [ "$spark_lineage_folder" != {bin} ]; then
-    spark_lineage_file=${{spark_lineage_folder:-.}}/{name}
-    [ -f "$spark_lineage_file" ] && [ -x "$spark_lineage_file" ] && spark_lineage_real=$spark_lineage_file
-  fi
-done
-case :${{PATH-}}: in
-  *:{bin}:*)
-    spark_lineage_rest=:$PATH:
-    spark_lineage_rest=${{spark_lineage_rest%%:{bin}:*}}:${{spark_lineage_rest#*:{bin}:}}
-    spark_lineage_rest=${{spark_lineage_rest#:}}
-    PATH=${{spark_lineage_rest%:}}
-    ;;
-esac
-[ "${{BASH_ENV-}}" = {functions} ] && unset BASH_ENV
-if [ -z "$spark_lineage_real" ]; then
-  echo "{name}: command not found" >&2
-  exit 127
-fi
-spark_lineage_words=$(
-  exec 2>/dev/null </dev/null
-  {python} -I -S -c {code} {folder} {name} "$spark_lineage_real" "$$" "$@"
-  # Not the last command: the shell in front would say that a signal ended it.
-  exit $?
-) && [ -n "$spark_lineage_words" ] && eval "set -- $spark_lineage_words"
-exec "$spark_lineage_real" "$@"
-"""
+_SHIMS = Path(__file__).with_name("shims")
+_ENDED = "calls.ended"
+"""Name of the folder of calls when the task has ended."""
+
+_PREFIX = "spark-lineage-shim-"
 
 _FUNCTION = """{name}() {{
 {{ local - && set +x; }} 2>/dev/null
@@ -66,31 +38,27 @@ if [ -x {shim} ]; then {real}{shim} "$@"; else command {name} "$@"; fi || return
 """
 """Function of bash for a command; `local -` (bash 4.4) keeps its body out of `set -x`.
 
-`|| return` keeps its body from a trap on ERR: after it, the trap is the caller's. A process in the background
-may call it when the folder is gone.
+`|| return` keeps its body from a trap on ERR: after it, the trap is the caller's.
 """
-
-_CODE = f"""import sys
-sys.path.insert(0, {str(Path(__file__).parents[3])!r})
-from {__package__}.add_agent import main
-main(*sys.argv[1:])"""
 
 
 class Shims:
-    """Folder of the shims of one task; `settings` are what `add_agent` needs."""
+    """Folder of one task: the agent, what `add_agent` needs, and the calls that the shims have written.
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="spark-lineage-shim-"))
-        self._bin = self._folder / "bin"
-        # Not in `PATH`: the script may test whether there is a command.
-        self._called = self._folder / "called"
-        self._functions = self._folder / "functions.bash"
+    `records` is the local folder of the try's records, if it may be removed after its last job.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], records: Path | None = None) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        owner = {"machine": _machine(), "process": os.getpid(), "records": records and str(records)}
         try:
-            self._bin.mkdir()
-            self._called.mkdir()
-            (self._folder / CALLS).mkdir()
-            agent = settings["agent"] or str(write_agent(self._folder / "spark_lineage_agent.zip"))
-            (self._folder / SETTINGS).write_text(json.dumps({**settings, "agent": agent}))
+            agent = settings["agent"] or str(self.folder / "spark_lineage_agent.zip")
+            (self.folder / SETTINGS).write_text(json.dumps({**settings, **owner, "agent": agent}))
+            (self.folder / "python").write_text(f"{sys.executable}\n")
+            if not settings["agent"]:
+                _check(self.folder)
+                write_agent(Path(agent))
+            (self.folder / CALLS).mkdir()
         except OSError:
             self.remove()
             raise
@@ -98,62 +66,84 @@ class Shims:
     def environment(
         self, environment: Mapping[str, str], paths: Iterable[str] = (), names: Iterable[str] = ()
     ) -> dict[str, str]:
-        """Write the shims, and return the environment in which a shell finds them.
+        """Return the environment in which a shell finds the shims of commands that it would find without us.
 
         In bash, commands with these `paths` and `names` become functions: those that the script calls by
         a path, and those that it may find by a `PATH` of its own.
         """
-        path = environment.get("PATH")
+        folders = [str(_SHIMS / name) for name in NAMES if has_program(name, environment)]
         functions = {each: f"SPARK_LINEAGE_REAL={each} " for each in paths} | dict.fromkeys(names, "")
-        in_path = [name for name in NAMES if shutil.which(name, path=path)]
-        for name in in_path:
-            self._write(self._bin / name)
-        for name in {*map(os.path.basename, functions)}:
-            self._write(self._called / name)
-        result = dict(environment)
-        if path is not None and in_path:
-            result["PATH"] = f"{self._bin}{os.pathsep}{path}"
+        result = {**environment, "SPARK_LINEAGE_TASK": str(self.folder)}
+        if folders and "PATH" in environment:
+            result["PATH"] = os.pathsep.join([*folders, environment["PATH"]])
         if functions:
-            self._functions.write_text("".join(self._function(*each) for each in functions.items()))
-            result["BASH_ENV"] = str(self._functions)
+            result["BASH_ENV"] = str(self.folder / "functions.bash")
+            text = "".join(_function(name, real) for name, real in functions.items())
+            Path(result["BASH_ENV"]).write_text(text)
         return result
-
-    def _function(self, name: str, real: str) -> str:
-        return _FUNCTION.format(name=name, real=real, shim=shlex.quote(str(self._called / Path(name).name)))
-
-    def _write(self, file: Path) -> None:
-        words: dict[str, object] = {"folder": self._folder, "bin": self._bin, "functions": self._functions}
-        words |= {"python": sys.executable, "code": _CODE}
-        quoted = {key: shlex.quote(str(word)) for key, word in words.items()}
-        file.write_text(_SHIM.format(name=file.name, shell=_shell(), **quoted))
-        file.chmod(0o755)
-        if not os.access(file, os.X_OK):
-            raise PermissionError(f"programs in {tempfile.gettempdir()} cannot be run")
 
     def end(self) -> list[dict[str, Any]]:
         """Return the calls so far in their order; later calls stay as they are."""
-        calls = self._folder / CALLS
         # Renamed first, so that a call is either read here or has no files of ours.
-        ended = calls.rename(calls.with_suffix(".ended"))
-        return [json.loads(file.read_bytes()) for file in sorted(ended.glob("*.json"))]
+        (self.folder / CALLS).rename(self.folder / _ENDED)
+        return _calls(self.folder / _ENDED)
 
     def remove(self) -> None:
         """Remove the folder with all of its files."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _shell() -> str:
-    """Return the shell of a shim.
+def obstacle(environment: Mapping[str, str]) -> str:
+    """Return the reason why no shim can be used in an environment, half a sentence; empty if there is none.
 
-    dash drops exported functions, and variables whose names have a dot or a dash; it also runs a command
-    without `#!` as its own script. bash does not; `-p` keeps it from `BASH_ENV`.
+    bash passes its environment on unchanged; dash drops variables whose names have a dot or a dash.
     """
-    bash = shutil.which("bash") or ""
-    return f"{bash} -p" if re.fullmatch(r"/[\w./+-]+", bash) else "/bin/sh"
+    files = [Path("/bin/bash"), *(_SHIMS / name / name for name in NAMES)]
+    if not all(os.access(file, os.X_OK) for file in files):
+        return "`/bin/bash` or the files of this package cannot be run"
+    if os.pathsep in str(_SHIMS) or re.search(r"(?:^|:)~", environment.get("PATH", "")):
+        return "its `PATH` has an entry with `~`, or this package is in a folder with `:`"
+    if {"SHELLOPTS", "BASHOPTS"} & {*environment}:
+        return "options of the shell are in its environment, which must not change"
+    return ""
+
+
+def has_program(name: str, environment: Mapping[str, str]) -> bool:
+    """Return whether a shell with this environment finds a command that does not need this very shell."""
+    file = shutil.which(name, path=environment.get("PATH", "/usr/local/bin:/usr/bin:/bin"))
+    if file is None:
+        return False
+    with contextlib.suppress(OSError), open(file, "rb") as program:
+        # A shell runs a file without `#!` itself, with all that it knows.
+        return program.read(4).startswith((b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe"))
+    return False
+
+
+def remove_ended() -> None:
+    """Remove the folders of earlier tasks of this user whose jobs, and whose own processes, have ended."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            settings = json.loads((folder / SETTINGS).read_bytes())
+            calls = [*_calls(folder / _ENDED), *_calls(folder / CALLS)]
+            owners = [] if (folder / _ENDED).exists() else [settings["process"]]
+            if (
+                folder.stat().st_uid != os.getuid()
+                or settings["machine"] != _machine()
+                or any(map(is_running, [*owners, *(call["process"] for call in calls)]))
+            ):
+                continue
+            if settings["records"]:
+                records = Path(settings["records"])
+                shutil.rmtree(records, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    # Fails if other tries or tasks have records there.
+                    records.parent.rmdir()
+                    records.parent.parent.rmdir()
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def is_running(process: int, patience: float = 0) -> bool:
-    """Return whether the process of a call still runs after so many seconds; a zombie does not.
+    """Return whether a process still runs after so many seconds; a zombie does not.
 
     >>> is_running(os.getpid())
     True
@@ -171,26 +161,23 @@ def is_running(process: int, patience: float = 0) -> bool:
         return True
 
 
-def has_processes(group: int, patience: float = 0) -> bool:
-    """Return whether a process group still has processes after so many seconds; zombies do not count."""
-    end = time.monotonic() + patience
-    while True:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
-        fields = [_fields(stat) for stat in Path("/proc").glob("[0-9]*/stat")]
-        if fields and not any(each[0] != "Z" and each[2] == str(group) for each in fields if each):
-            return False
-        if time.monotonic() >= end:
-            return True
-        time.sleep(0.02)
+def _calls(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(file.read_bytes()) for file in sorted(folder.glob("*.json"))]
 
 
-def _fields(stat: Path) -> list[str]:
-    try:
-        return stat.read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return []
+def _machine() -> str:
+    """Return the name of this machine and of its process ids: a container with the same folder has others."""
+    with contextlib.suppress(OSError):
+        return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
+    return platform.node()
+
+
+def _check(folder: Path) -> None:
+    """Raise OSError for a folder whose files Spark does not find: `--py-files` is a list of patterns."""
+    if not re.fullmatch(r"[\w./ @=+~-]+", str(folder)):
+        raise OSError("the name of the temporary folder has characters with a meaning for Spark")
+
+
+def _function(name: str, real: str) -> str:
+    shim = _SHIMS / Path(name).name / Path(name).name
+    return _FUNCTION.format(name=name, real=real, shim=shlex.quote(str(shim)))
