@@ -13,11 +13,7 @@ from openlineage.client.serde import Serde
 from openlineage.client.uuid import generate_static_uuid
 
 from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
-from airflow_provider_spark_lineage.facets.jobs import (
-    job_type_facet,
-    lineage_job_facets,
-    sql_facet,
-)
+from airflow_provider_spark_lineage.facets.jobs import job_type_facet, lineage_job_facets, sql_facet
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.runs import engine_facet, error_facet, lineage_run_facets
 from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics

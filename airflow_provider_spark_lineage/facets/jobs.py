@@ -14,11 +14,7 @@ from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.lineage.model import Edge, Lineage, Output
 
 if TYPE_CHECKING:
-    from openlineage.client.generated.lineage import (
-        LineageDatasetEntry,
-        LineageDatasetInput,
-        LineageInput,
-    )
+    from openlineage.client.generated.lineage import LineageDatasetEntry, LineageDatasetInput, LineageInput
 
 _LINEAGE = "lineage"
 

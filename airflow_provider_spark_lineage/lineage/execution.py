@@ -7,11 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from airflow_provider_spark_lineage.lineage.columns import (
-    Evaluation,
-    PlanGap,
-    evaluate,
-)
+from airflow_provider_spark_lineage.lineage.columns import Evaluation, PlanGap, evaluate
 from airflow_provider_spark_lineage.lineage.commands import effect
 from airflow_provider_spark_lineage.lineage.leaves import FactsOfPlan, Leaf, fields_of, gaps_of, merged
 from airflow_provider_spark_lineage.lineage.model import (
@@ -50,12 +46,7 @@ from airflow_provider_spark_lineage.lineage.writes import (
     gaps_of_failed,
     with_what_its_table_adds,
 )
-from airflow_provider_spark_lineage.plan.algebra import (
-    VARIABLE,
-    Kind,
-    Plan,
-    Scan,
-)
+from airflow_provider_spark_lineage.plan.algebra import VARIABLE, Kind, Plan, Scan
 from airflow_provider_spark_lineage.sources import identify, source_of
 from airflow_provider_spark_lineage.sources.catalogs import metastore, symlinks
 from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Identity, Symlink
