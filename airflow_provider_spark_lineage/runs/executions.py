@@ -10,7 +10,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
 from airflow_provider_spark_lineage.lineage.model import Failure, Lineage, Mode
-from airflow_provider_spark_lineage.lineage.stored_results import KeptFrames, ResultKey, Results, StoredResult
+from airflow_provider_spark_lineage.lineage.stored_results import Results
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.plan.algebra import Plan
 from airflow_provider_spark_lineage.plan.connect.reader import bodies_of, read_connect
@@ -153,7 +153,7 @@ class Executions:
 
     def __init__(self) -> None:
         self._numbers = count(1)
-        self._results: dict[str, dict[ResultKey, StoredResult | KeptFrames]] = {}
+        self._results: dict[str, Results] = {}
 
     def of(self, record: Record) -> Execution | None:
         """Return the execution of the next record.
