@@ -63,10 +63,7 @@ def application_facets(applications: Sequence[Application]) -> dict[str, RunFace
     """Return `sparkLineage_application`; empty for a run that did not use Spark."""
     if not applications:
         return {}
-    entries = [
-        ApplicationEntry(application.id, application.name, application.spark_version)
-        for application in applications
-    ]
+    entries = [ApplicationEntry(each.id, each.name, each.spark_version) for each in applications]
     return {"sparkLineage_application": SparkApplicationRunFacet(entries, producer=PRODUCER)}
 
 
@@ -78,10 +75,8 @@ def executions_facets(executions: Sequence[ExecutionSummary]) -> dict[str, RunFa
         count=len(executions),
         failedCount=sum(execution.failed for execution in executions),
         executions=[
-            ExecutionEntry(
-                execution.number, execution.name, execution.started_at, execution.ended_at, execution.failed
-            )
-            for execution in executions[:MAX_EXECUTIONS]
+            ExecutionEntry(each.number, each.name, each.started_at, each.ended_at, each.failed)
+            for each in executions[:MAX_EXECUTIONS]
         ],
         producer=PRODUCER,
     )

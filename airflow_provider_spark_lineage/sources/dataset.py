@@ -118,10 +118,7 @@ class Identity:
         place = Symlink(self.id.namespace, self.id.name, "LOCATION")
         return tuple(
             Identity(
-                DatasetId(link.namespace, link.name),
-                symlinks=(place,),
-                type="TABLE",
-                catalog=self.catalog,
+                DatasetId(link.namespace, link.name), symlinks=(place,), type="TABLE", catalog=self.catalog
             )
             for link in self.symlinks
         )

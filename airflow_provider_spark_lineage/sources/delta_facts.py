@@ -99,11 +99,7 @@ _LOG_OF_PATH = (
 
 def _commit(log: str) -> Mapping[str, str]:
     """Return accessors for a `DeltaLog` after a write: its last version, and when that was committed."""
-    return {
-        "written_version": f"{log}.{_NOW}.version",
-        "committed_at": f"{log}.{_NOW}.timestamp",
-        **DURATION,
-    }
+    return {"written_version": f"{log}.{_NOW}.version", "committed_at": f"{log}.{_NOW}.timestamp", **DURATION}
 
 
 def _table(table: str) -> Mapping[str, str]:
@@ -119,11 +115,7 @@ def _table(table: str) -> Mapping[str, str]:
 _MADE = "name.catalog.loadTable(name.identifier)"
 """The table created by a CREATE or REPLACE."""
 
-_NEW_TABLE = {
-    **_table(_MADE),
-    **table_facts(f"{_MADE}.v1Table"),
-    "schema": f"{_MADE}.schema.json",
-}
+_NEW_TABLE = {**_table(_MADE), **table_facts(f"{_MADE}.v1Table"), "schema": f"{_MADE}.schema.json"}
 """Accessors of a table that is created without rows."""
 
 
@@ -216,10 +208,7 @@ PROBES = (
         },
     ),
     *write(
-        V2_WRITES,
-        of="table.table",
-        relation="DeltaTableV2",
-        accessors={**_table("table.table"), **BY_CLASS},
+        V2_WRITES, of="table.table", relation="DeltaTableV2", accessors={**_table("table.table"), **BY_CLASS}
     ),
     *write(
         "DeltaDynamicPartitionOverwriteCommand",

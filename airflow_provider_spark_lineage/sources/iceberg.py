@@ -23,15 +23,7 @@ _METADATA_TABLE = re.compile(r"(?!Base|Serializable|Transaction|CommitCallback)(
 _LOCATION = re.compile(r"/|[A-Za-z][\w+.-]*:/")
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 _ABOUT_ROWS = frozenset(
-    {
-        "_deleted",
-        "_file",
-        "_last_updated_sequence_number",
-        "_partition",
-        "_pos",
-        "_row_id",
-        "_spec_id",
-    }
+    {"_deleted", "_file", "_last_updated_sequence_number", "_partition", "_pos", "_row_id", "_spec_id"}
 )
 
 _STATE = re.compile(r"\.(?:branch|tag)_.+")

@@ -159,10 +159,7 @@ PROBES = (
         relation=_CATALOGS,
     ),
     *write(
-        "RenameTable",
-        {**_command("child"), "new_name": "newName[]"},
-        of="child.catalog",
-        relation=_CATALOGS,
+        "RenameTable", {**_command("child"), "new_name": "newName[]"}, of="child.catalog", relation=_CATALOGS
     ),
     *write("TruncateTable", _command("table"), of="table.catalog", relation=_CATALOGS),
     *write(

@@ -61,10 +61,7 @@ PROBES = (
         )
     ),
     *write(
-        V2_WRITES,
-        {**_table("table.table", "table.options"), **BY_CLASS},
-        of="table.table",
-        relation=_TABLE,
+        V2_WRITES, {**_table("table.table", "table.options"), **BY_CLASS}, of="table.table", relation=_TABLE
     ),
 )
 

@@ -88,10 +88,7 @@ PROBES = (
         relation="DataSourceV2Relation",
     ),
     *write(
-        "WriteToMicroBatchDataSource",
-        {**_v2("table", "table."), **BY_OUTPUT_MODE},
-        of="table",
-        relation="*",
+        "WriteToMicroBatchDataSource", {**_v2("table", "table."), **BY_OUTPUT_MODE}, of="table", relation="*"
     ),
     *(
         probe
@@ -107,11 +104,7 @@ PROBES = (
     *write((*COLUMN_CHANGES, "TruncateTable"), _name("table")),
     *write(
         "InsertIntoDataSourceCommand",
-        {
-            "relation_class": "logicalRelation.relation.getClass.getName",
-            "overwrite": "overwrite",
-            **SCHEMA,
-        },
+        {"relation_class": "logicalRelation.relation.getClass.getName", "overwrite": "overwrite", **SCHEMA},
     ),
     *write(
         "SaveIntoDataSourceCommand",
