@@ -74,10 +74,8 @@ class Claim:
         elif not output.has_rows:
             return
         elif output.mode is Mode.APPEND:
-            is_more = folder in self.counts
-            self.counts[folder] = (
-                added(self.counts[folder], output.statistics) if is_more else output.statistics
-            )
+            before = self.counts.get(folder)
+            self.counts[folder] = output.statistics if before is None else added(before, output.statistics)
         else:
             around = [other for other in self.counts.around(folder) if other != folder]
             below = self.counts.below(folder)

@@ -38,11 +38,8 @@ class Content:
     def holds(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: set[DatasetId]) -> bool:
         """Return whether it already has all of these fields, edges and inputs."""
         columns = {**self.columns, "": self.rows}
-        return (
-            inputs <= self.inputs
-            and all(field.name in columns for field in fields)
-            and all(edge in columns.get(edge.column, ()) for edge in edges)
-        )
+        has_fields = all(field.name in columns for field in fields)
+        return has_fields and inputs <= self.inputs and all(e in columns.get(e.column, ()) for e in edges)
 
     def trace(self, edge: Edge, name: str) -> set[Edge]:
         """Return an edge that starts at column `name` of this content, traced to its origins."""
@@ -200,8 +197,7 @@ class History:
     def _remove(self, folder: str) -> None:
         """Remove the layers of a folder; appends that become neighbors by this are joined."""
         around = [name for name in self.folders.around(folder) if name != folder]
-        own = [folder] if folder in self.folders else []
-        inside = [*self.folders.below(folder), *own]
+        inside = [name for name in (*self.folders.below(folder), folder) if name in self.folders]
         for name in inside:
             del self.folders[name]
         for name in around if inside else ():

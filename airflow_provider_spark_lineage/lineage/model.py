@@ -111,8 +111,7 @@ def _both(locations: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...
     return tuple(dict.fromkeys((*locations, *others))) if locations and others else ()
 
 
-@dataclass(frozen=True)
-class Statistics:
+class Statistics(NamedTuple):
     """Counts that Spark measured; None is unknown, never zero."""
 
     rows: int | None = None
@@ -120,7 +119,11 @@ class Statistics:
     files: int | None = None
 
     def __bool__(self) -> bool:
-        return (self.rows, self.size_bytes, self.files) != (None, None, None)
+        return any(count is not None for count in self)
+
+
+UNKNOWN = Statistics()
+"""No counts."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,7 @@ class Input:
     """A dataset that was read."""
 
     dataset: Dataset
-    statistics: Statistics = Statistics()
+    statistics: Statistics = UNKNOWN
     stream: str = ""
     """The streaming query whose batch read it; each batch reads other rows."""
 
@@ -194,7 +197,7 @@ class Output:
 
     dataset: Dataset
     mode: Mode
-    statistics: Statistics = Statistics()
+    statistics: Statistics = UNKNOWN
     edges: tuple[Edge, ...] = ()
     """Sorted by `Edge.order`; dataset-level edges, which have no column, come first."""
 
