@@ -103,4 +103,4 @@ def names_of(dataset: Dataset) -> tuple[DatasetId, ...]:
     """Return the names of a dataset in catalogs; for a catalog entry, its own name."""
     if dataset.identity.is_entry:
         return (dataset.id,)
-    return tuple(DatasetId(link.namespace, link.name) for link in dataset.identity.symlinks)
+    return tuple(link.id for link in dataset.identity.symlinks)

@@ -228,7 +228,7 @@ class TaskDatasets:
         claim = entry.place.claim if entry.place else None
         if claim is not None:
             identity = claim.output.dataset.identity
-            links = [link for link in identity.symlinks if DatasetId(link.namespace, link.name) != entry.name]
+            links = [link for link in identity.symlinks if link.id != entry.name]
             links += [Symlink(new.namespace, new.name)] if new is not None else []
             dataset = replace(claim.output.dataset, identity=replace(identity, symlinks=tuple(links)))
             claim.output = replace(claim.output, dataset=dataset)

@@ -229,7 +229,7 @@ def gaps_of_failed(write: TableWrite) -> Iterator[Gap]:
     Rows appended to files exist once the job has succeeded; rows sent to a server exist at once.
     """
     target, label = write.target, write.node.label
-    if write.source.is_atomic():
+    if write.source.is_atomic:
         return
     for identity in identify(target):
         if write.mode is Mode.OVERWRITE and not target.get("dynamic_partitions"):

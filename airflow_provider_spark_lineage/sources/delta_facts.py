@@ -20,6 +20,7 @@ from airflow_provider_spark_lineage.sources.accessors import (
     FILE_SYSTEM,
     IF_NOT_EXISTS,
     MADE_EXISTS,
+    NAMED,
     PARTITION_OVERWRITE,
     SESSION_CATALOG,
     SETTINGS,
@@ -152,8 +153,7 @@ PROBES = (
         accessors={
             "delta_path": "relation.location.path",
             "version": "relation.location.snapshotAtAnalysis.version",
-            "table": "catalogTable?.identifier.nameParts[]",
-            **SETTINGS,
+            **NAMED,
         },
     ),
     *read(
@@ -226,9 +226,8 @@ PROBES = (
         accessors={
             "delta_path": "sink.path",
             "file_system": FILE_SYSTEM,
-            "table": "catalogTable?.identifier.nameParts[]",
+            **NAMED,
             **BY_OUTPUT_MODE,
-            **SETTINGS,
         },
     ),
     # The table of a CREATE or REPLACE that is still running: the probe of that command has its location.

@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.sources.accessors import (
     BY_MODE,
     BY_OUTPUT_MODE,
     FILE_SYSTEM,
+    NAMED,
     SCHEMA,
     SESSION_CATALOG,
     SETTINGS,
@@ -45,8 +46,6 @@ class FileFacts(Facts, total=False):
     sink: str
     """Spark's text for the sink of a stream: `FileSink[/out]`."""
 
-
-_OF_TABLE = {"table": "catalogTable?.identifier.nameParts[]", **SETTINGS}
 
 _DIRECTORY = {
     "location": "storage.locationUri?",
@@ -89,7 +88,7 @@ PROBES = (
             "option_names": "relation.options.keySet[]",
             "is_stream": "isStreaming",
             "base_path": "relation.options.get('basePath')?",
-            **_OF_TABLE,
+            **NAMED,
         },
     ),
     # Spark uses its V2 sources for formats that are not in `spark.sql.sources.useV1SourceList`.
@@ -111,7 +110,7 @@ PROBES = (
             "relation_class": "sink.getClass.getName",
             "file_system": FILE_SYSTEM,
             **BY_OUTPUT_MODE,
-            **_OF_TABLE,
+            **NAMED,
         },
     ),
     *write(
@@ -122,7 +121,7 @@ PROBES = (
             "static_partitions": "staticPartitions.size",
             "dynamic_partitions": "dynamicPartitionOverwrite",
             **BY_MODE,
-            **_OF_TABLE,
+            **NAMED,
         },
     ),
     *write("CreateDataSourceTableAsSelectCommand", _created("table")),
