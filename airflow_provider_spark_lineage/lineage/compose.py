@@ -11,9 +11,11 @@ datasets were read or written separately.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import chain
+from typing import NamedTuple, TypeVar
 
 from airflow_provider_spark_lineage.lineage.claims import renamed
 from airflow_provider_spark_lineage.lineage.contents import Content
@@ -33,6 +35,8 @@ from airflow_provider_spark_lineage.lineage.reads import counted, together
 from airflow_provider_spark_lineage.lineage.statistics import added
 from airflow_provider_spark_lineage.lineage.task_datasets import TaskDataset, TaskDatasets
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
+
+Key = TypeVar("Key")
 
 _ALL_READ: tuple[Snapshot | None, ...] = (None,)
 """The one snapshot of a dataset that an execution reads."""
@@ -86,18 +90,16 @@ class Composer:
         self._failures.extend(lineage.failures)
         self._read = {input_.dataset.id: input_.dataset for input_ in lineage.inputs}
         self._sources = {}
-        reads = (read for input_ in lineage.inputs for read in input_.reads())
-        for read in map(self._with_batches_before, reads):
-            self._add_read(read)
+        for read in chain.from_iterable(input_.reads() for input_ in lineage.inputs):
+            self._add_read(self._with_batches_before(read))
         for identifier, snapshot in lineage.keeps:
             source = self._kept[identifier, snapshot] = self._source(identifier, snapshot)
             if source.content is not None:
                 source.content.shared = True
         # Resolve all outputs first, using the contents from before this execution's writes.
         gaps = dict.fromkeys(lineage.gaps)
-        resolved = [(output, *self._resolve(output, gaps)) for output in lineage.outputs]
-        for output, edges, inputs in resolved:
-            self._change(output, edges, inputs)
+        for change in [(output, *self._resolve(output, gaps)) for output in lineage.outputs]:
+            self._change(*change)
         for gap in gaps:
             self._gaps[gap, self._datasets.get(gap.output) if gap.output else None] = None
 
@@ -195,9 +197,7 @@ class Composer:
         """Trace an output's edges through earlier writes of the same task."""
         edges: set[Edge] = set()
         inputs: set[DatasetId] = set()
-        snapshots: dict[DatasetId, list[Snapshot]] = {}
-        for source, snapshot in output.snapshots:
-            snapshots.setdefault(source, []).append(snapshot)
+        snapshots = _grouped(output.snapshots)
         for source in output.inputs:
             for seen in snapshots.get(source, _ALL_READ):
                 _, key, content = self._source(source, seen)
@@ -210,11 +210,9 @@ class Composer:
                     inputs |= content.inputs
                     # A column that decides the rows of the intermediate also decides the rows of the output.
                     edges.update(replace(edge, column="") for edge in content.rows)
-        origins: dict[Edge, list[Snapshot]] = {}
-        for edge, snapshot in output.origins:
-            origins.setdefault(edge, []).append(snapshot)
+        origins = _grouped(output.origins)
         for edge in output.edges:
-            for seen in origins.get(edge, _ALL_READ) if origins else _ALL_READ:
+            for seen in origins.get(edge, _ALL_READ):
                 edges |= self._trace(edge, self._source(edge.source, seen), output, gaps)
         for key in {edge.source for edge in edges if edge.source in self._read_back}:
             inputs.add(key)
@@ -248,6 +246,13 @@ class Composer:
             # A CSV file without a header has no names: the reader's schema or Spark (`_c0`) gives them.
             return dict(zip(read, content.columns, strict=True)).get(edge.field, edge.field)
         return edge.field
+
+
+def _grouped(pairs: Iterable[tuple[Key, Snapshot]]) -> Mapping[Key, Sequence[Snapshot]]:
+    groups: defaultdict[Key, list[Snapshot]] = defaultdict(list)
+    for key, snapshot in pairs:
+        groups[key].append(snapshot)
+    return groups
 
 
 def _renamed_edges(edges: Iterable[Edge], names: Mapping[DatasetId, DatasetId | None]) -> Iterable[Edge]:

@@ -65,12 +65,10 @@ class TaskDatasets:
 
     def at(self, name: DatasetId) -> TaskDataset:
         """Return the dataset that has this name now; a name that is new here was there before the task."""
-        dataset = self._now.get(name)
-        if dataset is None:
-            dataset = TaskDataset(name, name, name, anew=name in self._keys)
-            self._now[name] = dataset
-            self._set_key(dataset, name)
-        return dataset
+        if name not in self._now:
+            self._now[name] = TaskDataset(name, name, name, anew=name in self._keys)
+            self._set_key(self._now[name], name)
+        return self._now[name]
 
     def claims(self) -> Iterator[Claim]:
         """Yield the reports about the datasets that the task wrote and that are still there."""

@@ -136,12 +136,8 @@ def failure_of(record: Record) -> Failure | None:
     if not record.failed:
         return None
     error: dict[str, Any] = record.error or {}
-    return Failure(
-        error_class=str(error.get("class", "")),
-        message=str(error.get("message", "")),
-        sql_state=str(error.get("sql_state", "")),
-        execution=record.name,
-    )
+    error_class, message, sql_state = (str(error.get(key, "")) for key in ("class", "message", "sql_state"))
+    return Failure(error_class, message, sql_state, execution=record.name)
 
 
 class Executions:
@@ -184,18 +180,13 @@ def _is_internal(record: Record) -> bool:
 
 def _execution(number: int, record: Record, lineage: ExecutionLineage) -> Execution:
     """Number an execution, and add its number and name to its failures."""
-    named = tuple(
-        replace(failure, execution=f"execution {number} ({record.name})")
-        for failure in lineage.lineage.failures
-    )
+    name = f"execution {number} ({record.name})"
+    failures = tuple(replace(failure, execution=name) for failure in lineage.lineage.failures)
     target = lineage.targets[0] if lineage.targets else None
-    return Execution(number, record, replace(lineage.lineage, failures=named), target)
+    return Execution(number, record, replace(lineage.lineage, failures=failures), target)
 
 
 def is_batch_of_stream(record: Record) -> bool:
     """Return whether an execution is a batch of a stream; False for executions inside `foreachBatch`."""
-    return bool(record.plan) and simple_name(str(record.plan[0].get("class"))) in _OF_STREAM
-
-
-_OF_STREAM = frozenset({"WriteToMicroBatchDataSource", "WriteToMicroBatchDataSourceV1"})
-"""Root nodes of the plan of a stream's batch."""
+    roots = ("WriteToMicroBatchDataSource", "WriteToMicroBatchDataSourceV1")
+    return bool(record.plan) and simple_name(str(record.plan[0].get("class"))) in roots
