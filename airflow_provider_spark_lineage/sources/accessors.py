@@ -22,6 +22,9 @@ DROPPED = "child.catalog.loadTable(child.identifier)"
 DROPPED_EXISTS = "child.catalog.tableExists(child.identifier)"
 """Existence of a DROP's table."""
 
+MADE = "name.catalog.loadTable(name.identifier)"
+"""The table created by a CREATE or REPLACE, after the command."""
+
 MADE_EXISTS = "name.catalog.tableExists(name.identifier)"
 """Existence of a CREATE's table before the command."""
 
