@@ -31,7 +31,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Snapshot,
     Statistics,
 )
-from airflow_provider_spark_lineage.lineage.reads import counted, together
+from airflow_provider_spark_lineage.lineage.reads import together, with_total
 from airflow_provider_spark_lineage.lineage.statistics import added
 from airflow_provider_spark_lineage.lineage.task_datasets import TaskDataset, TaskDatasets
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
@@ -65,7 +65,7 @@ class Composer:
         self._read_back: dict[DatasetId, Input] = {}
         """Key -> all reads of rows that the task wrote itself."""
 
-        self._born: set[DatasetId] = set()
+        self._created_sources: set[DatasetId] = set()
         """Keys of datasets that the task wrote and that are inputs, because columns originate in them."""
 
         self._kept: dict[tuple[DatasetId, Snapshot], _Source] = {}
@@ -105,7 +105,7 @@ class Composer:
 
     def lineage(self) -> Lineage:
         """Return the merged lineage; the same on every call."""
-        names = self._datasets.reported_names(self._born)
+        names = self._datasets.reported_names(self._created_sources)
         outputs = [
             replace(
                 claim.output,
@@ -124,7 +124,7 @@ class Composer:
             if name is not None:
                 _add_input(inputs, name, self._reported(read, key, name))
         return Lineage(
-            inputs=tuple(counted(inputs[name]) for name in sorted(inputs)),
+            inputs=tuple(with_total(inputs[name]) for name in sorted(inputs)),
             outputs=tuple(sorted(outputs, key=lambda output: output.dataset.id)),
             gaps=tuple(dict.fromkeys(_reported_gap(gap, output) for gap, output in self._gaps)),
             failures=tuple(self._failures),
@@ -146,7 +146,7 @@ class Composer:
         _, key, content = self._source(read.dataset.id, read.dataset.snapshot)
         outside = content is None or content.from_outside
         _add_input(self._inputs if outside else self._read_back, key, read)
-        if key in self._born:
+        if key in self._created_sources:
             _add_input(self._inputs, key, read)
         elif content is not None and content.reworked and key in self._inputs:
             # After UPDATE and MERGE it is still the same dataset, so this read may be its largest.
@@ -175,14 +175,14 @@ class Composer:
 
     def _source(self, identifier: DatasetId, snapshot: Snapshot | None = None) -> _Source:
         """Return a dataset as the current execution reads it; without a snapshot, with all that it reads."""
-        asked = identifier if snapshot is None else (identifier, snapshot)
-        if asked not in self._sources:
+        lookup = identifier if snapshot is None else (identifier, snapshot)
+        if lookup not in self._sources:
             read = self._read.get(identifier)
             seen = snapshot if snapshot is not None else read.snapshot if read is not None else Snapshot()
             dataset = self._datasets.at(identifier)
-            kept = self._kept.get((identifier, seen))
-            self._sources[asked] = kept or _Source(dataset, dataset.key, dataset.content(seen))
-        return self._sources[asked]
+            frame = self._kept.get((identifier, seen))
+            self._sources[lookup] = frame or _Source(dataset, dataset.key, dataset.content(seen))
+        return self._sources[lookup]
 
     def _with_batches_before(self, read: Input) -> Input:
         """Add the counts of a stream's earlier batches: all batches are one read."""
@@ -218,7 +218,7 @@ class Composer:
             inputs.add(key)
             if key not in self._inputs:
                 self._inputs[key] = self._read_back[key]
-                self._born.add(key)
+                self._created_sources.add(key)
         return edges, inputs
 
     def _trace(self, edge: Edge, source: _Source, output: Output, gaps: dict[Gap, None]) -> set[Edge]:

@@ -23,7 +23,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Snapshot,
     Statistics,
 )
-from airflow_provider_spark_lineage.lineage.reads import counted, together
+from airflow_provider_spark_lineage.lineage.reads import together, with_total
 from airflow_provider_spark_lineage.lineage.statistics import (
     Metrics,
     scan_statistics,
@@ -170,8 +170,8 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
     results = _stored_results(evaluation, facts, leaves, lineage, about) if not about.failure else {}
     keeps = frozenset(
         place
-        for kept in results.values()
-        for frame in kept.frames
+        for frames in results.values()
+        for frame in frames.frames
         if frame.kept_by == (about.key,)
         for place in frame.kept_snapshots
     )
@@ -215,11 +215,11 @@ def _written_statistics(
     if write.node.copied:
         # A copy reports files only; rows are unknown.
         return Statistics()
-    counted = write_statistics(about.metrics, number)
+    statistics = write_statistics(about.metrics, number)
     in_tasks = task_statistics(about.written, counts_all=write.is_into_file_sink)
     # A CTAS has a row metric of 0 while its table does not exist; the tasks count the rows.
-    is_uncounted = not counted or (counted.rows == 0 and in_tasks.rows)
-    return in_tasks if is_uncounted and is_alone else counted
+    is_uncounted = not statistics or (statistics.rows == 0 and in_tasks.rows)
+    return in_tasks if is_uncounted and is_alone else statistics
 
 
 def _gaps_without_output(evaluation: Evaluation, leaves: Leaves, *, read_something: bool) -> Iterator[Gap]:
@@ -241,10 +241,10 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[
     shown: dict[tuple[DatasetId, frozenset[str]], list[Dataset]] = {}
     for dataset, _ in reads:
         shown.setdefault((dataset.id, dataset.identity.folders), []).append(dataset)
-    with_counts = [dataset.identity for dataset, leaf in reads if leaf.counted]
+    with_counts = [dataset.identity for dataset, leaf in reads if leaf.is_counted]
     shared = {dataset.id for dataset, leaf in reads if len(leaf.datasets) > 1}
     named = {
-        leaf.name: leaf.datasets[0].id if leaf.counted else None
+        leaf.name: leaf.datasets[0].id if leaf.is_counted else None
         for leaf in leaves.values()
         if leaf.name and leaf.datasets
     }
@@ -255,7 +255,7 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[
         of_stream = stream if dataset.id in streamed else ""
         read = Input(dataset, statistics.get(place, Statistics()), of_stream)
         inputs.setdefault(dataset.id, []).append(read)
-    return [counted(together(*inputs[identifier])) for identifier in sorted(inputs)]
+    return [with_total(together(*inputs[identifier])) for identifier in sorted(inputs)]
 
 
 def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple[list[Output], list[Gap]]:

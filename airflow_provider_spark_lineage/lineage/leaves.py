@@ -62,7 +62,7 @@ class Leaf:
     name: str = ""
     """Name in the physical scan, if that has no location."""
 
-    counted: bool = True
+    is_counted: bool = True
     """Its counts belong to this execution; an RDD's counters accumulate over all jobs that use it."""
 
     is_stream: bool = False
@@ -194,7 +194,7 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
             gap = Gap(scan.label, f"the predicates that choose its rows could not be read: {error}")
             return replace(all_rows, gaps=(*all_rows.gaps, gap))
         reason = f"its query could not be read, so only the database is named: {error}"
-        return Leaf((Dataset(query.database),), gaps=(Gap(scan.label, reason),), name=name, counted=False)
+        return Leaf((Dataset(query.database),), gaps=(Gap(scan.label, reason),), name=name, is_counted=False)
     identities = {table: query.identify(table.relation) for table in evaluation.scans}
     names = {(table, column.id): column.name for table in evaluation.scans for column in table.output}
 
@@ -219,8 +219,8 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
     )
     gaps = dict.fromkeys(Gap(scan.label, f"in its query: {gap.reason}") for gap in evaluation.gaps)
     # Spark counts the rows of the query; without predicates these are the rows of the table.
-    counted = query.predicates and source_of(of_all_rows).query() is None
-    return Leaf(datasets, columns, traced(evaluation.rows), tuple(gaps), name=name, counted=counted)
+    is_counted = query.predicates and source_of(of_all_rows).query() is None
+    return Leaf(datasets, columns, traced(evaluation.rows), tuple(gaps), name=name, is_counted=is_counted)
 
 
 def _result_leaf(scan: Scan, result: StoredResult) -> Leaf:
@@ -229,7 +229,7 @@ def _result_leaf(scan: Scan, result: StoredResult) -> Leaf:
     known = ids if ids.keys() <= result.columns.keys() else result.columns
     columns = {column: result.as_kept(result.columns[key]) for column, key in zip(ids, known, strict=True)}
     rows = result.as_kept(result.rows)
-    return Leaf(result.datasets_as_kept(), columns, rows, result.gaps, counted=False)
+    return Leaf(result.datasets_as_kept(), columns, rows, result.gaps, is_counted=False)
 
 
 def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
@@ -263,7 +263,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
         tested.union(*(query.rows for query in queries)),
         tuple(gaps),
         (Gap(scan.label, f"{_rows(scan)} came through an RDD; {reason}"),),
-        counted=scan.relation == _JOB,
+        is_counted=scan.relation == _JOB,
     )
 
 

@@ -89,14 +89,14 @@ class TaskDatasets:
         gone = self._gone.get(output.dataset.id) if output.mode is Mode.CREATE else None
         return Mode.OVERWRITE if gone is not None and gone.drop is not None else output.mode
 
-    def reported_names(self, born: set[DatasetId]) -> dict[DatasetId, DatasetId | None]:
+    def reported_names(self, sources: set[DatasetId]) -> dict[DatasetId, DatasetId | None]:
         """Return the keys that are not reported as they are, with their names; None if not reported at all.
 
-        `born` are the keys of datasets where columns originate.
+        `sources` are the keys of datasets where columns originate.
         """
         if not self._changes:
             return {}
-        names = {key: _reported(dataset, key in born, name) for key, (dataset, name) in self._keys.items()}
+        names = {key: _reported(dataset, key in sources, name) for key, (dataset, name) in self._keys.items()}
         return {key: name for key, name in names.items() if name != key}
 
     def of_key(self, key: DatasetId) -> TaskDataset:
@@ -288,10 +288,10 @@ class TaskDatasets:
         dataset.claim = Claim.of(output, edges, inputs)
 
 
-def _reported(dataset: TaskDataset, is_born: bool, name: DatasetId) -> DatasetId | None:
+def _reported(dataset: TaskDataset, is_source: bool, name: DatasetId) -> DatasetId | None:
     """Return the name of a dataset in the lineage, given its name when it was read."""
     if dataset.created:
         return dataset.name
     if dataset.name is None:
         return dataset.first
-    return dataset.name if is_born else name
+    return dataset.name if is_source else name

@@ -44,10 +44,10 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
         )
         for output in inner_lineage.outputs
     )
-    counted = {read.dataset.id: read for read in inner_lineage.inputs}
+    inner_reads = {read.dataset.id: read for read in inner_lineage.inputs}
     inputs = tuple(
         replace(read, statistics=inside.statistics, parts=inside.parts)
-        if not read.statistics and (inside := counted.get(read.dataset.id))
+        if not read.statistics and (inside := inner_reads.get(read.dataset.id))
         else read
         for read in outer_lineage.inputs or inner_lineage.inputs
     )

@@ -193,7 +193,7 @@ def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
     rows = written.rows | {((scan, column.id, ()), Transformation(Kind.FILTER)) for column in columns}
     leaf = relation_leaf(scan, write.target)
     # Not counted: Spark's counts are for the query. Without version: the facts have the written version.
-    leaf = replace(leaf.of_now(), counted=False)
+    leaf = replace(leaf.of_now(), is_counted=False)
     return write.reading(scan, rows=rows), {scan: leaf}
 
 
