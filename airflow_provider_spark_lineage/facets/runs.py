@@ -7,7 +7,7 @@ from openlineage.client.facet_v2 import RunFacet, error_message_run, processing_
 from openlineage.client.utils import RedactMixin
 
 from airflow_provider_spark_lineage import __version__
-from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
+from airflow_provider_spark_lineage.facets.producer import PRODUCER, OwnSchema
 from airflow_provider_spark_lineage.lineage.model import Failure, Gap, Lineage
 
 GAPS = "sparkLineage_gaps"
@@ -40,14 +40,10 @@ class GapEntry(RedactMixin):
 
 
 @attrs.define
-class SparkLineageGapsRunFacet(RunFacet):
+class SparkLineageGapsRunFacet(OwnSchema, RunFacet):
     """Gaps of the run's lineage; without this facet, the lineage claims to be complete."""
 
     gaps: list[GapEntry]
-
-    @staticmethod
-    def _get_schema() -> str:
-        return schema_url("SparkLineageGapsRunFacet")
 
 
 @attrs.define
@@ -61,7 +57,7 @@ class FailureEntry(RedactMixin):
 
 
 @attrs.define
-class SparkLineageFailuresRunFacet(RunFacet):
+class SparkLineageFailuresRunFacet(OwnSchema, RunFacet):
     """The last hundred failed executions, in order.
 
     It complements `errorMessage`, which has a single text, and which Airflow's provider replaces by the text
@@ -69,10 +65,6 @@ class SparkLineageFailuresRunFacet(RunFacet):
     """
 
     failures: list[FailureEntry]
-
-    @staticmethod
-    def _get_schema() -> str:
-        return schema_url("SparkLineageFailuresRunFacet")
 
 
 def lineage_run_facets(lineage: Lineage) -> dict[str, RunFacet]:

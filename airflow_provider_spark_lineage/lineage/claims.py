@@ -16,9 +16,9 @@ class Claim:
     """The report of the task about one output, merged from all its writes."""
 
     output: Output
-    edges: set[Edge]
-    inputs: set[DatasetId]
-    fields: dict[str, Field]
+    edges: set[Edge] = field(default_factory=set)
+    inputs: set[DatasetId] = field(default_factory=set)
+    fields: dict[str, Field] = field(default_factory=dict)
     data_mode: Mode | None = None
     """How its rows or columns changed; None if it was only renamed."""
 
@@ -35,16 +35,8 @@ class Claim:
         """The dataset with the columns of all writes."""
         return replace(self.output.dataset, fields=tuple(self.fields.values()))
 
-    @classmethod
-    def of(cls, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> Claim:
-        """Return the claim of an output's first write; it keeps the two sets."""
-        fields = {written.name: written for written in output.dataset.fields}
-        claim = cls(output, edges, inputs, fields)
-        claim._count(output)
-        return claim
-
     def add(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
-        """Add one more write; edges of earlier writes stay, because those writes happened."""
+        """Add a write; edges of earlier writes stay, because those writes happened."""
         if output.dataset.identity.type == "VIEW":
             self.edges, self.inputs, self.fields = set(), set(), {}
         self.edges |= edges

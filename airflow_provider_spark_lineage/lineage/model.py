@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import chain
 from typing import NamedTuple
 
 from airflow_provider_spark_lineage.plan.algebra import Kind
@@ -80,18 +81,20 @@ class Dataset:
         """Return this dataset with the further columns and names of another view of it."""
         if other == self:
             return self
-        fields = {field.name: field for field in (*other.fields, *self.fields)}
-        ordered = dict.fromkeys(field.name for field in (*self.fields, *other.fields))
+        own = {field.name: field for field in self.fields}
+        fields = own | {field.name: field for field in other.fields} | own
+        locations = self.identity.locations, other.identity.locations
         identity = replace(
             self.identity,
             symlinks=tuple(dict.fromkeys((*self.identity.symlinks, *other.identity.symlinks))),
-            locations=_both(self.identity.locations, other.identity.locations),
+            # Empty, which is the whole dataset, if one of them is.
+            locations=tuple(dict.fromkeys(chain(*locations))) if all(locations) else (),
             # Reads of different versions have no single version.
             version=self.identity.version if self.identity.version == other.identity.version else "",
             catalog=self.identity.catalog or other.identity.catalog,
         )
         kept_by = self.kept_by if self.kept_by == other.kept_by else ""
-        return Dataset(identity, tuple(fields[name] for name in ordered), kept_by)
+        return Dataset(identity, tuple(fields.values()), kept_by)
 
     def of(self, locations: tuple[str, ...]) -> Dataset:
         """Return this dataset limited to some of its locations; an empty tuple is the whole dataset."""
@@ -104,11 +107,6 @@ class Dataset:
         if version == self.identity.version:
             return self
         return replace(self, identity=replace(self.identity, version=version))
-
-
-def _both(locations: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the locations of two views; empty if one of them is of the whole dataset."""
-    return tuple(dict.fromkeys((*locations, *others))) if locations and others else ()
 
 
 class Statistics(NamedTuple):

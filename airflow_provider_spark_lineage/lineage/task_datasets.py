@@ -202,7 +202,7 @@ class TaskDatasets:
             if entry.claim is not None:
                 entry.claim.output = replace(entry.claim.output, dataset=output.dataset)
         elif entry.first != new:
-            entry.claim = Claim(replace(output, previous=entry.first), set(), set(), {})
+            entry.claim = Claim(replace(output, previous=entry.first))
         else:
             entry.claim = None
 
@@ -285,7 +285,8 @@ class TaskDatasets:
             or (output.mode is Mode.CREATE and not output.partial and not was_read)
         )
         dataset.created |= is_new and output.mode is not Mode.RENAME
-        dataset.claim = Claim.of(output, edges, inputs)
+        dataset.claim = Claim(output)
+        dataset.claim.add(output, edges, inputs)
 
 
 def _reported(dataset: TaskDataset, is_source: bool, name: DatasetId) -> DatasetId | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Lineage, Mode, Statistics
+from airflow_provider_spark_lineage.lineage.model import Edge, Lineage, Mode, Statistics
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 _WITHOUT_ROWS = frozenset({Mode.ALTER, Mode.DROP, Mode.RENAME, Mode.TRUNCATE})
@@ -19,8 +19,8 @@ def render(lineage: Lineage, column: str = "") -> str:
     lines: list[str] = []
     if not column:
         for read in lineage.inputs:
-            counts = _counts(read.statistics)
-            lines.append(_line("reads", read.dataset.id, _schema(read.dataset), counts))
+            columns = ", ".join(f"{field.name} {field.type}".strip() for field in read.dataset.fields)
+            lines.append(_line("reads", read.dataset.id, columns, _counts(read.statistics)))
         for output in lineage.outputs:
             mode = f"{output.mode.value} of {output.previous.name}" if output.previous else output.mode.value
             lines.append(_line("writes", output.dataset.id, mode, _counts(output.statistics)))
@@ -35,7 +35,7 @@ def render(lineage: Lineage, column: str = "") -> str:
         if output.mode in _WITHOUT_ROWS and not edges:
             continue
         if several:
-            lines.append(f"to      {_place(output.dataset.id)}")
+            lines.append(_line("to", output.dataset.id))
         used = {edge.column for edge in output.edges}
         bare = [(name, "", "") for name in fields if name not in used and column in ("", name)]
         lines.extend(_table([*bare, *(_edge(edge, short) for edge in edges)]))
@@ -58,15 +58,7 @@ def printable(line: str) -> str:
 
 
 def _line(verb: str, identifier: DatasetId, *details: str) -> str:
-    return "   ".join([f"{verb:<7} {_place(identifier)}", *(part for part in details if part)])
-
-
-def _place(identifier: DatasetId) -> str:
-    return f"{identifier.namespace} {identifier.name}"
-
-
-def _schema(dataset: Dataset) -> str:
-    return ", ".join(f"{field.name} {field.type}".strip() for field in dataset.fields)
+    return "   ".join(filter(None, [f"{verb:<7} {identifier.namespace} {identifier.name}", *details]))
 
 
 def _counts(statistics: Statistics) -> str:

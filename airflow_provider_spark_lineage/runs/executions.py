@@ -162,7 +162,13 @@ class Executions:
         of_application = self._results.setdefault(record.application_id, {})
         lineage = execution_lineage(record, of_application)
         of_application.update(lineage.results)
-        return None if record.rdd_id is not None else _execution(next(self._numbers), record, lineage)
+        if record.rdd_id is not None:
+            return None
+        number = next(self._numbers)
+        name = f"execution {number} ({record.name})"
+        failures = tuple(replace(failure, execution=name) for failure in lineage.lineage.failures)
+        target = lineage.targets[0] if lineage.targets else None
+        return Execution(number, record, replace(lineage.lineage, failures=failures), target)
 
 
 def executions(records: Iterable[Record]) -> Iterator[Execution]:
@@ -176,14 +182,6 @@ def _is_internal(record: Record) -> bool:
         return any(source_of(entry["probed"]).is_internal() for entry in record.facts)
     except Exception:  # Facts of another release; `execution_lineage` reports a gap.
         return False
-
-
-def _execution(number: int, record: Record, lineage: ExecutionLineage) -> Execution:
-    """Number an execution, and add its number and name to its failures."""
-    name = f"execution {number} ({record.name})"
-    failures = tuple(replace(failure, execution=name) for failure in lineage.lineage.failures)
-    target = lineage.targets[0] if lineage.targets else None
-    return Execution(number, record, replace(lineage.lineage, failures=failures), target)
 
 
 def is_batch_of_stream(record: Record) -> bool:
