@@ -147,16 +147,12 @@ def _loaded(datasets: tuple[Dataset, ...], target: Facts) -> Effect:
 
 def _gap_reason(change: Change, target: Facts, reaches: bool | None) -> str:
     """Return the reason of a command's gap: its table was not probed before it ran; empty without a gap."""
-    unasked = "existed" not in target
-    if change is Change.CREATED and target.get("if_not_exists") and unasked:
+    if change is Change.CREATED and target.get("if_not_exists") and "existed" not in target:
         return "the table may have existed already"
     if change is not Change.DROPPED:
         return ""
-    reasons = []
-    if reaches is None:
-        reasons.append("the dropped table's data may still exist")
-    if _may_be_absent(target):
-        reasons.append("the dropped table may not have existed")
+    reasons = ["the dropped table's data may still exist"] if reaches is None else []
+    reasons += ["the dropped table may not have existed"] if _may_be_absent(target) else []
     return "; ".join(reasons)
 
 

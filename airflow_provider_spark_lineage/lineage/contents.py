@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.lineage.folders import Folders
@@ -131,9 +132,7 @@ class History:
         first, *others = contents.values()
         if not others and first.from_outside == from_outside:
             return first
-        content = first.copy()
-        for other in others:
-            content = content.merged(other)
+        content = reduce(Content.merged, others, first.copy())
         content.from_outside = from_outside
         return content
 
@@ -189,8 +188,6 @@ class History:
     def _concerning(self, folder: str) -> list[_Layer]:
         """Return the layers of a folder, of its parents and of its subfolders, in the order of writing."""
         names = (*self.folders.around(folder), *self.folders.below(folder))
-        if len(names) == 1:
-            return self.folders[names[0]]
         layers = (layer for name in names for layer in self.folders[name])
         return sorted(layers, key=lambda layer: layer.number)
 
