@@ -285,7 +285,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
             statistics=statistics,
             edges=tuple(sorted({edge for edge, _ in origins}, key=lambda edge: edge.order)),
             inputs=tuple(fed),
-            origins=tuple(origin for origin in origins if origin[0].source in read_apart),
+            origins=frozenset(origin for origin in origins if origin[0].source in read_apart),
             snapshots=frozenset(place for place in places if place[0] in read_apart),
             partial=write.is_partial,
             rewrites=write.rewrites,

@@ -214,7 +214,7 @@ class Output:
     partitions: tuple[str, ...] = ()
     """Partition columns of a partial overwrite: they decide which earlier rows were kept."""
 
-    origins: tuple[tuple[Edge, Snapshot], ...] = ()
+    origins: frozenset[tuple[Edge, Snapshot]] = frozenset()
     """Edges with the snapshot that they come from, if the execution reads several of one source."""
 
     snapshots: frozenset[tuple[DatasetId, Snapshot]] = frozenset()
