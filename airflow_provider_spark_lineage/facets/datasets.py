@@ -19,12 +19,12 @@ from openlineage.client.facet_v2 import (
     dataset_version_dataset,
     datasource_dataset,
     input_statistics_input_dataset,
-    lifecycle_state_change_dataset,
     output_statistics_output_dataset,
     schema_dataset,
     storage_dataset,
     symlinks_dataset,
 )
+from openlineage.client.facet_v2 import lifecycle_state_change_dataset as lifecycle
 
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.types import TypedField, typed_field
@@ -34,14 +34,7 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 F = TypeVar("F")
 """A class of OpenLineage with one variant for each use: the facets of inputs and of outputs, for example."""
 
-_LIFECYCLE = {
-    Mode.CREATE: lifecycle_state_change_dataset.LifecycleStateChange.CREATE,
-    Mode.OVERWRITE: lifecycle_state_change_dataset.LifecycleStateChange.OVERWRITE,
-    Mode.ALTER: lifecycle_state_change_dataset.LifecycleStateChange.ALTER,
-    Mode.DROP: lifecycle_state_change_dataset.LifecycleStateChange.DROP,
-    Mode.RENAME: lifecycle_state_change_dataset.LifecycleStateChange.RENAME,
-    Mode.TRUNCATE: lifecycle_state_change_dataset.LifecycleStateChange.TRUNCATE,
-}
+_LIFECYCLE = {mode: lifecycle.LifecycleStateChange[mode.name] for mode in Mode if mode is not Mode.APPEND}
 """No row for APPEND: the spec has no such state."""
 
 
@@ -121,8 +114,7 @@ def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
         )
     if identity.symlinks:
         identifiers = [
-            symlinks_dataset.Identifier(namespace=link.namespace, name=link.name, type=link.type)
-            for link in identity.symlinks
+            symlinks_dataset.Identifier(link.namespace, link.name, link.type) for link in identity.symlinks
         ]
         facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet(identifiers=identifiers, producer=PRODUCER)
     if identity.storage_layer:
@@ -133,14 +125,14 @@ def _dataset_facets(dataset: Dataset) -> dict[str, DatasetFacet]:
         facets["version"] = dataset_version_dataset.DatasetVersionDatasetFacet(
             datasetVersion=identity.version, producer=PRODUCER
         )
-    if identity.catalog is not None:
+    if catalog := identity.catalog:
         facets["catalog"] = catalog_dataset.CatalogDatasetFacet(
-            framework=identity.catalog.framework,
-            type=identity.catalog.type,
-            name=identity.catalog.name,
-            metadataUri=identity.catalog.metadata_uri or None,
-            warehouseUri=identity.catalog.warehouse_uri or None,
-            source=identity.catalog.source or None,
+            framework=catalog.framework,
+            type=catalog.type,
+            name=catalog.name,
+            metadataUri=catalog.metadata_uri or None,
+            warehouseUri=catalog.warehouse_uri or None,
+            source=catalog.source or None,
             producer=PRODUCER,
         )
     return facets
@@ -178,12 +170,9 @@ def _output_only_facets(write: Output, dataset_edges_per_field: bool) -> dict[st
     if write.edges:
         facets["columnLineage"] = _column_lineage(write, dataset_edges_per_field)
     if write.mode in _LIFECYCLE:
-        previous = None
-        if write.previous:
-            previous = lifecycle_state_change_dataset.PreviousIdentifier(
-                name=write.previous.name, namespace=write.previous.namespace
-            )
-        facets["lifecycleStateChange"] = lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet(
+        old = write.previous
+        previous = lifecycle.PreviousIdentifier(name=old.name, namespace=old.namespace) if old else None
+        facets["lifecycleStateChange"] = lifecycle.LifecycleStateChangeDatasetFacet(
             lifecycleStateChange=_LIFECYCLE[write.mode], previousIdentifier=previous, producer=PRODUCER
         )
     return facets
@@ -191,12 +180,16 @@ def _output_only_facets(write: Output, dataset_edges_per_field: bool) -> dict[st
 
 def _column_lineage(write: Output, per_field: bool) -> column_lineage_dataset.ColumnLineageDatasetFacet:
     edges = _repeated_per_field(write) if per_field else write.edges
-    by_column = {column: _input_fields(group) for column, group in groupby(edges, key=lambda e: e.column)}
+    by_column = {
+        column: [
+            column_lineage_dataset.InputField(source.namespace, source.name, field, transformations)
+            for source, field, transformations in fields_read(group, column_lineage_dataset.Transformation)
+        ]
+        for column, group in groupby(edges, key=lambda edge: edge.column)
+    }
     on_dataset = by_column.pop("", None)
     return column_lineage_dataset.ColumnLineageDatasetFacet(
-        fields={
-            column: column_lineage_dataset.Fields(inputFields=read) for column, read in by_column.items()
-        },
+        fields={column: column_lineage_dataset.Fields(read) for column, read in by_column.items()},
         dataset=on_dataset,
         producer=PRODUCER,
     )
@@ -230,12 +223,3 @@ def fields_read(
             for kind, description, masking in map(_transformation, group)
         ]
         yield source, field, transformations
-
-
-def _input_fields(edges: Iterable[Edge]) -> list[column_lineage_dataset.InputField]:
-    return [
-        column_lineage_dataset.InputField(
-            namespace=source.namespace, name=source.name, field=field, transformations=transformations
-        )
-        for source, field, transformations in fields_read(edges, column_lineage_dataset.Transformation)
-    ]

@@ -13,11 +13,7 @@ from openlineage.client.serde import Serde
 from openlineage.client.uuid import generate_static_uuid
 
 from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
-from airflow_provider_spark_lineage.facets.jobs import (
-    job_type_facet,
-    lineage_job_facets,
-    sql_facet,
-)
+from airflow_provider_spark_lineage.facets.jobs import job_type_facet, lineage_job_facets, sql_facet
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.runs import engine_facet, error_facet, lineage_run_facets
 from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
@@ -108,12 +104,10 @@ def events_of(
     """
     run_id = run_id or _run_id(whole.started_at, namespace, job, whole.application_id)
     identity = RunIdentity(run_id, namespace, job)
-    started, ended = whole_run_events(whole, identity, dataset_edges_per_field=dataset_edges_per_field)
+    per_field = dataset_edges_per_field
+    started, ended = whole_run_events(whole, identity, dataset_edges_per_field=per_field)
     children = execution_events(
-        executions,
-        identity,
-        application_id=whole.application_id,
-        dataset_edges_per_field=dataset_edges_per_field,
+        executions, identity, application_id=whole.application_id, dataset_edges_per_field=per_field
     )
     return [Serde.to_dict(event) for event in (started, *children, ended)]
 
@@ -126,16 +120,15 @@ def whole_run_events(
     START names no dataset, because inputs and outputs are known only when the run has ended.
     """
     failed = bool(whole.lineage.failures) if whole.failed is None else whole.failed
-
-    def facets() -> EventFacets:
-        return EventFacets(engine_facet(whole.engine_version), job_type_facet("APPLICATION"))
-
-    started = _event(event_v2.RunState.START, whole.started_at, identity, facets())
+    first, last = (
+        EventFacets(engine_facet(whole.engine_version), job_type_facet("APPLICATION")) for _ in range(2)
+    )
+    started = _event(event_v2.RunState.START, whole.started_at, identity, first, Lineage())
     ended = _end(
-        whole.lineage,
         whole.ended_at,
         identity,
-        facets(),
+        last,
+        whole.lineage,
         failed=failed,
         dataset_edges_per_field=dataset_edges_per_field,
     )
@@ -143,11 +136,7 @@ def whole_run_events(
 
 
 def interim_event(
-    lineage: Lineage,
-    identity: RunIdentity,
-    facets: EventFacets,
-    *,
-    dataset_edges_per_field: bool = False,
+    lineage: Lineage, identity: RunIdentity, facets: EventFacets, *, dataset_edges_per_field: bool = False
 ) -> event_v2.RunEvent:
     """Return OTHER for a run that may be killed next, with what it has read and written so far.
 
@@ -156,15 +145,15 @@ def interim_event(
     It is not RUNNING, because the run's FAIL may have been sent already. OpenLineage's run cycle allows OTHER
     after the end of a run.
     """
-    event = _event(
+    now = datetime.now(timezone.utc)
+    return _event(
         event_v2.RunState.OTHER,
-        datetime.now(timezone.utc),
+        now,
         identity,
         facets.of(lineage),
+        lineage,
+        dataset_edges_per_field=dataset_edges_per_field,
     )
-    event.inputs = input_datasets(lineage)
-    event.outputs = output_datasets(lineage, dataset_edges_per_field=dataset_edges_per_field)
-    return event
 
 
 def execution_events(
@@ -180,31 +169,19 @@ def execution_events(
     memory at a time: a task may have thousands.
     """
     for execution in executions:
-        yield from _pair(execution, parent, application_id, dataset_edges_per_field)
-
-
-def _pair(
-    execution: EventExecution,
-    parent: RunIdentity,
-    application_id: str,
-    dataset_edges_per_field: bool,
-) -> tuple[event_v2.RunEvent, event_v2.RunEvent]:
-    run_id = _run_id(execution.started_at, parent.namespace, execution.job, application_id, parent.run_id)
-    identity = RunIdentity(run_id, parent.namespace, execution.job, root=parent.root)
-    started = _event(
-        event_v2.RunState.START, execution.started_at, identity, _execution_facets(execution, parent)
-    )
-    planned = _planned(execution.lineage)
-    started.inputs, started.outputs = input_datasets(planned), output_datasets(planned)
-    ended = _end(
-        execution.lineage,
-        execution.ended_at,
-        identity,
-        _execution_facets(execution, parent),
-        failed=bool(execution.lineage.failures),
-        dataset_edges_per_field=dataset_edges_per_field,
-    )
-    return started, ended
+        job, began, lineage = execution.job, execution.started_at, execution.lineage
+        run_id = _run_id(began, parent.namespace, job, application_id, parent.run_id)
+        identity = RunIdentity(run_id, parent.namespace, job, root=parent.root)
+        first, last = (_execution_facets(execution, parent) for _ in range(2))
+        yield _event(event_v2.RunState.START, began, identity, first, _planned(lineage))
+        yield _end(
+            execution.ended_at,
+            identity,
+            last,
+            lineage,
+            failed=bool(lineage.failures),
+            dataset_edges_per_field=dataset_edges_per_field,
+        )
 
 
 def _planned(lineage: Lineage) -> Lineage:
@@ -212,12 +189,7 @@ def _planned(lineage: Lineage) -> Lineage:
     return Lineage(
         tuple(replace(read, statistics=Statistics()) for read in lineage.inputs),
         tuple(
-            replace(
-                write,
-                dataset=replace(write.dataset, identity=replace(write.dataset.identity, version="")),
-                statistics=Statistics(),
-                edges=(),
-            )
+            replace(write, dataset=write.dataset.at(""), statistics=Statistics(), edges=())
             for write in lineage.outputs
         ),
     )
@@ -247,34 +219,38 @@ def parent_facet(parent: RunIdentity) -> dict[str, RunFacet]:
 
 
 def _end(
-    lineage: Lineage,
     at: datetime,
     identity: RunIdentity,
     facets: EventFacets,
+    lineage: Lineage,
     *,
     failed: bool,
     dataset_edges_per_field: bool,
 ) -> event_v2.RunEvent:
-    event = _event(
-        event_v2.RunState.FAIL if failed else event_v2.RunState.COMPLETE, at, identity, facets.of(lineage)
-    )
+    state = event_v2.RunState.FAIL if failed else event_v2.RunState.COMPLETE
+    facets = facets.of(lineage)
+    event = _event(state, at, identity, facets, lineage, dataset_edges_per_field=dataset_edges_per_field)
     if failed:
         event.run.facets = {**(event.run.facets or {}), **error_facet(lineage.failures)}
-    event.inputs = input_datasets(lineage)
-    event.outputs = output_datasets(lineage, dataset_edges_per_field=dataset_edges_per_field)
     return event
 
 
 def _event(
-    state: event_v2.RunState, at: datetime, identity: RunIdentity, facets: EventFacets
+    state: event_v2.RunState,
+    at: datetime,
+    identity: RunIdentity,
+    facets: EventFacets,
+    lineage: Lineage,
+    *,
+    dataset_edges_per_field: bool = False,
 ) -> event_v2.RunEvent:
     return event_v2.RunEvent(
         eventType=state,
         eventTime=_utc(at).isoformat(timespec="milliseconds"),
         run=event_v2.Run(runId=identity.run_id, facets=dict(facets.run)),
         job=event_v2.Job(namespace=identity.namespace, name=identity.job, facets=dict(facets.job)),
-        inputs=[],
-        outputs=[],
+        inputs=input_datasets(lineage),
+        outputs=output_datasets(lineage, dataset_edges_per_field=dataset_edges_per_field),
         producer=PRODUCER,
     )
 

@@ -11,14 +11,10 @@ from openlineage.client.facet_v2 import JobFacet, job_type_job, sql_job
 
 from airflow_provider_spark_lineage.facets.datasets import fields_read
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
-from airflow_provider_spark_lineage.lineage.model import Edge, Lineage, Output
+from airflow_provider_spark_lineage.lineage.model import Lineage, Output
 
 if TYPE_CHECKING:
-    from openlineage.client.generated.lineage import (
-        LineageDatasetEntry,
-        LineageDatasetInput,
-        LineageInput,
-    )
+    from openlineage.client.generated.lineage import LineageDatasetEntry, LineageInput, LineageTransformation
 
 _LINEAGE = "lineage"
 
@@ -37,7 +33,7 @@ def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
     if not lineage.outputs:
         return {}
     entries = [_entry(write) for write in lineage.outputs]
-    return {_LINEAGE: explicit.LineageJobFacet(entries=list(entries), producer=PRODUCER)}
+    return {_LINEAGE: explicit.LineageJobFacet(entries=[*entries], producer=PRODUCER)}
 
 
 def with_entries(
@@ -53,17 +49,17 @@ def with_entries(
         return facets
     from openlineage.client.generated import lineage as explicit
 
-    entries = [
+    added = [
         explicit.LineageDatasetEntry(
             namespace=output.namespace,
             name=output.name,
             type="DATASET",
-            inputs=[_whole(read.namespace, read.name) for read in reads],
+            inputs=[_input(read.namespace, read.name) for read in reads],
         )
         for output, reads in sources
         if reads
     ]
-    return {**facets, _LINEAGE: attrs.evolve(facet, entries=[*facet.entries, *entries])}
+    return {**facets, _LINEAGE: attrs.evolve(facet, entries=[*facet.entries, *added])}
 
 
 def sql_facet(query: str) -> dict[str, JobFacet]:
@@ -90,7 +86,11 @@ def _entry(write: Output) -> LineageDatasetEntry:
     from openlineage.client.generated import lineage as explicit
 
     by_column = {
-        column: _field_inputs(group) for column, group in groupby(write.edges, key=lambda e: e.column)
+        column: [
+            _input(source.namespace, source.name, field, transformations)
+            for source, field, transformations in fields_read(edges, explicit.LineageTransformation)
+        ]
+        for column, edges in groupby(write.edges, key=lambda edge: edge.column)
     }
     on_dataset = by_column.pop("", [])
     sources = sorted({*write.inputs, *(edge.source for edge in write.edges)})
@@ -99,27 +99,19 @@ def _entry(write: Output) -> LineageDatasetEntry:
         name=write.dataset.id.name,
         type="DATASET",
         # Also if empty: in the spec, an empty list means "has no upstream".
-        inputs=[*(_whole(source.namespace, source.name) for source in sources), *on_dataset],
+        inputs=[*(_input(source.namespace, source.name) for source in sources), *on_dataset],
         fields={column: explicit.LineageFieldEntry(inputs=read) for column, read in by_column.items()},
     )
 
 
-def _whole(namespace: str, name: str) -> LineageDatasetInput:
+def _input(
+    namespace: str,
+    name: str,
+    field: str | None = None,
+    transformations: list[LineageTransformation] | None = None,
+) -> LineageInput:
     from openlineage.client.generated import lineage as explicit
 
-    return explicit.LineageDatasetInput(namespace=namespace, name=name, type="DATASET", transformations=None)
-
-
-def _field_inputs(edges: Iterable[Edge]) -> list[LineageInput]:
-    from openlineage.client.generated import lineage as explicit
-
-    return [
-        explicit.LineageDatasetInput(
-            namespace=source.namespace,
-            name=source.name,
-            type="DATASET",
-            field=field,
-            transformations=transformations,
-        )
-        for source, field, transformations in fields_read(edges, explicit.LineageTransformation)
-    ]
+    return explicit.LineageDatasetInput(
+        namespace=namespace, name=name, type="DATASET", field=field, transformations=transformations
+    )

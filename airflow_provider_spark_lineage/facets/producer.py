@@ -1,4 +1,4 @@
-"""Producer of the metadata, and URLs of the schemas of our own facets. Constants only."""
+"""Producer of the metadata, and URLs of the schemas of our own facets."""
 
 from __future__ import annotations
 
@@ -19,3 +19,13 @@ def schema_url(facet: str, version: str = "1-0-0") -> str:
     'https://airflow-provider-spark-lineage.example/schemas/1-0-0/SparkLineageGapsRunFacet.json#/$defs/SparkLineageGapsRunFacet'
     """
     return f"{_BASE}/schemas/{version}/{facet}.json#/$defs/{facet}"
+
+
+class OwnSchema:
+    """Base of our own facets: the schema has the name of the class."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _get_schema(cls) -> str:
+        return schema_url(cls.__name__)

@@ -7,7 +7,7 @@ from openlineage.client.facet_v2 import RunFacet, error_message_run, processing_
 from openlineage.client.utils import RedactMixin
 
 from airflow_provider_spark_lineage import __version__
-from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
+from airflow_provider_spark_lineage.facets.producer import PRODUCER, OwnSchema
 from airflow_provider_spark_lineage.lineage.model import Failure, Gap, Lineage
 
 GAPS = "sparkLineage_gaps"
@@ -40,14 +40,10 @@ class GapEntry(RedactMixin):
 
 
 @attrs.define
-class SparkLineageGapsRunFacet(RunFacet):
+class SparkLineageGapsRunFacet(OwnSchema, RunFacet):
     """Gaps of the run's lineage; without this facet, the lineage claims to be complete."""
 
     gaps: list[GapEntry]
-
-    @staticmethod
-    def _get_schema() -> str:
-        return schema_url("SparkLineageGapsRunFacet")
 
 
 @attrs.define
@@ -61,7 +57,7 @@ class FailureEntry(RedactMixin):
 
 
 @attrs.define
-class SparkLineageFailuresRunFacet(RunFacet):
+class SparkLineageFailuresRunFacet(OwnSchema, RunFacet):
     """The last hundred failed executions, in order.
 
     It complements `errorMessage`, which has a single text, and which Airflow's provider replaces by the text
@@ -70,26 +66,22 @@ class SparkLineageFailuresRunFacet(RunFacet):
 
     failures: list[FailureEntry]
 
-    @staticmethod
-    def _get_schema() -> str:
-        return schema_url("SparkLineageFailuresRunFacet")
-
 
 def lineage_run_facets(lineage: Lineage) -> dict[str, RunFacet]:
     """Return the facets of a finished run for its gaps and its failures, each only if there are any."""
-    gaps, failures = list(lineage.gaps), lineage.failures[-MAX_ENTRIES:]
-    unlisted = {"failures": len(lineage.failures) - len(failures), "gaps": max(len(gaps) - MAX_ENTRIES, 0)}
-    del gaps[MAX_ENTRIES:]
-    gaps += [
-        Gap("event", f"{count} more {entries} are not listed") for entries, count in unlisted.items() if count
-    ]
+    gaps = list(lineage.gaps[:MAX_ENTRIES])
+    for name, entries in (("failures", lineage.failures), ("gaps", lineage.gaps)):
+        if len(entries) > MAX_ENTRIES:
+            gaps.append(Gap("event", f"{len(entries) - MAX_ENTRIES} more {name} are not listed"))
     facets: dict[str, RunFacet] = {}
     if gaps:
         facets[GAPS] = SparkLineageGapsRunFacet([_gap(gap) for gap in gaps], producer=PRODUCER)
-    if failures:
-        facets[FAILURES] = SparkLineageFailuresRunFacet(
-            [_failure(failure) for failure in failures], producer=PRODUCER
-        )
+    if lineage.failures:
+        failures = [
+            FailureEntry(each.error_class, each.message, each.sql_state or None, each.execution or None)
+            for each in lineage.failures[-MAX_ENTRIES:]
+        ]
+        facets[FAILURES] = SparkLineageFailuresRunFacet(failures, producer=PRODUCER)
     return facets
 
 
@@ -100,8 +92,13 @@ def error_facet(failures: tuple[Failure, ...]) -> dict[str, RunFacet]:
     """
     if not failures:
         return {}
+    # The names of JVM classes have a package, those of built-in Python errors do not.
+    name = failures[-1].error_class
+    is_python = name.startswith("pyspark.") or "." not in name
     facet = error_message_run.ErrorMessageRunFacet(
-        message=error_text(failures[-1]), programmingLanguage=_language(failures[-1]), producer=PRODUCER
+        message=error_text(failures[-1]),
+        programmingLanguage="PYTHON" if is_python else "JAVA",
+        producer=PRODUCER,
     )
     return {"errorMessage": facet}
 
@@ -131,17 +128,5 @@ def engine_facet(version: str) -> dict[str, RunFacet]:
 
 
 def _gap(gap: Gap) -> GapEntry:
-    output = OutputEntry(gap.output.namespace, gap.output.name) if gap.output else None
+    output = OutputEntry(*gap.output) if gap.output else None
     return GapEntry(gap.where, gap.reason, output, gap.column or None)
-
-
-def _failure(failure: Failure) -> FailureEntry:
-    return FailureEntry(
-        failure.error_class, failure.message, failure.sql_state or None, failure.execution or None
-    )
-
-
-def _language(failure: Failure) -> str:
-    """Return the language of an error: JVM class names have a package, built-in Python errors do not."""
-    python = failure.error_class.startswith("pyspark.") or "." not in failure.error_class
-    return "PYTHON" if python else "JAVA"

@@ -8,7 +8,7 @@ import attrs
 from openlineage.client.facet_v2 import RunFacet
 from openlineage.client.utils import RedactMixin
 
-from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
+from airflow_provider_spark_lineage.facets.producer import PRODUCER, OwnSchema
 from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary
 
 MAX_EXECUTIONS = 100
@@ -25,14 +25,10 @@ class ApplicationEntry(RedactMixin):
 
 
 @attrs.define
-class SparkApplicationRunFacet(RunFacet):
+class SparkApplicationRunFacet(OwnSchema, RunFacet):
     """Spark applications that a task used."""
 
     applications: list[ApplicationEntry]
-
-    @staticmethod
-    def _get_schema() -> str:
-        return schema_url("SparkApplicationRunFacet")
 
 
 @attrs.define
@@ -47,26 +43,19 @@ class ExecutionEntry(RedactMixin):
 
 
 @attrs.define
-class SparkExecutionsRunFacet(RunFacet):
+class SparkExecutionsRunFacet(OwnSchema, RunFacet):
     """Spark executions of a task: their number, and the first hundred."""
 
     count: int
     failedCount: int  # noqa: N815
     executions: list[ExecutionEntry]
 
-    @staticmethod
-    def _get_schema() -> str:
-        return schema_url("SparkExecutionsRunFacet")
-
 
 def application_facets(applications: Sequence[Application]) -> dict[str, RunFacet]:
     """Return `sparkLineage_application`; empty for a run that did not use Spark."""
     if not applications:
         return {}
-    entries = [
-        ApplicationEntry(application.id, application.name, application.spark_version)
-        for application in applications
-    ]
+    entries = [ApplicationEntry(each.id, each.name, each.spark_version) for each in applications]
     return {"sparkLineage_application": SparkApplicationRunFacet(entries, producer=PRODUCER)}
 
 
@@ -78,10 +67,8 @@ def executions_facets(executions: Sequence[ExecutionSummary]) -> dict[str, RunFa
         count=len(executions),
         failedCount=sum(execution.failed for execution in executions),
         executions=[
-            ExecutionEntry(
-                execution.number, execution.name, execution.started_at, execution.ended_at, execution.failed
-            )
-            for execution in executions[:MAX_EXECUTIONS]
+            ExecutionEntry(each.number, each.name, each.started_at, each.ended_at, each.failed)
+            for each in executions[:MAX_EXECUTIONS]
         ],
         producer=PRODUCER,
     )

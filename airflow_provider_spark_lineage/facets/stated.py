@@ -7,22 +7,18 @@ from typing import Any
 import attrs
 from openlineage.client.facet_v2 import DatasetFacet
 
-from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
+from airflow_provider_spark_lineage.facets.producer import PRODUCER, OwnSchema
 
 STATED = "sparkLineage_stated"
 """Key of `SparkLineageStatedDatasetFacet`."""
 
 
 @attrs.define
-class SparkLineageStatedDatasetFacet(DatasetFacet):
+class SparkLineageStatedDatasetFacet(OwnSchema, DatasetFacet):
     """The dataset is only an inlet or outlet of the task; a dataset without this facet was captured."""
 
     by: str
     """`inlets` or `outlets`, the argument of the operator."""
-
-    @staticmethod
-    def _get_schema() -> str:
-        return schema_url("SparkLineageStatedDatasetFacet")
 
 
 def stated_facet(by: str) -> dict[str, DatasetFacet]:

@@ -6,7 +6,6 @@ They are parsed from Spark's simple strings and from the types of DDL. Nothing h
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -23,6 +22,7 @@ class TypedField(NamedTuple):
 _TYPE_NAMES = {"bigint": "long", "int": "integer", "smallint": "short", "tinyint": "byte"}
 """Simple string -> `typeName`, if they differ."""
 
+_NAMES_OF_PARTS = {"array": ("_element",), "map": ("key", "value")}
 _NESTED = re.compile(r"\s*(struct|array|map)\s*<\s*", re.IGNORECASE)
 _WORDS = r"[A-Za-z_][\w.]*(?:\([^()<>]*\))?"
 _ATOMIC = re.compile(rf"\s*({_WORDS}(?: +(?!(?:not +null|comment)\b){_WORDS})*)\s*", re.IGNORECASE)
@@ -64,9 +64,14 @@ def _type(name: str, text: str, at: int) -> tuple[TypedField, int]:
     if nested is None:
         atomic = _matched(_ATOMIC, text, at)
         return TypedField(name, _type_name(atomic[1])), atomic.end()
-    kind = nested[1].lower()
-    parts, at = _PARTS[kind](text, nested.end())
-    return TypedField(name, kind, parts), _behind(">", text, at)
+    kind, at = nested[1].lower(), nested.end()
+    parts: list[TypedField] = []
+    if kind == "struct":
+        parts, at = _struct(text, at)
+    for part_name in _NAMES_OF_PARTS.get(kind, ()):
+        part, at = _type(part_name, text, _behind(",", text, at) if parts else at)
+        parts.append(part)
+    return TypedField(name, kind, tuple(parts)), _behind(">", text, at)
 
 
 def _type_name(atomic: str) -> str:
@@ -75,7 +80,7 @@ def _type_name(atomic: str) -> str:
     return _TYPE_NAMES.get(atomic.lower(), atomic)
 
 
-def _struct(text: str, at: int) -> tuple[tuple[TypedField, ...], int]:
+def _struct(text: str, at: int) -> tuple[list[TypedField], int]:
     members: list[TypedField] = []
     while not text.startswith(">", at):
         if members:
@@ -85,25 +90,7 @@ def _struct(text: str, at: int) -> tuple[tuple[TypedField, ...], int]:
         member, at = _type(name[1].replace("``", "`"), text, _behind(":", text, name.end()))
         members.append(member)
         at = _matched(_AFTER_TYPE, text, at).end()
-    return tuple(members), at
-
-
-def _array(text: str, at: int) -> tuple[tuple[TypedField, ...], int]:
-    element, at = _type("_element", text, at)
-    return (element,), at
-
-
-def _map(text: str, at: int) -> tuple[tuple[TypedField, ...], int]:
-    key, at = _type("key", text, at)
-    value, at = _type("value", text, _behind(",", text, at))
-    return (key, value), at
-
-
-_PARTS: dict[str, Callable[[str, int], tuple[tuple[TypedField, ...], int]]] = {
-    "struct": _struct,
-    "array": _array,
-    "map": _map,
-}
+    return members, at
 
 
 def _matched(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str]:
@@ -117,7 +104,4 @@ def _behind(character: str, text: str, at: int) -> int:
     """Return the position after a character that must come next, and after the spaces that follow it."""
     if not text.startswith(character, at):
         raise _UnreadableError
-    at += 1
-    while text.startswith(" ", at):
-        at += 1
-    return at
+    return len(text) - len(text[at + 1 :].lstrip(" "))

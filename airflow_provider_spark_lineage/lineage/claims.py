@@ -16,9 +16,9 @@ class Claim:
     """The report of the task about one output, merged from all its writes."""
 
     output: Output
-    edges: set[Edge]
-    inputs: set[DatasetId]
-    fields: dict[str, Field]
+    edges: set[Edge] = field(default_factory=set)
+    inputs: set[DatasetId] = field(default_factory=set)
+    fields: dict[str, Field] = field(default_factory=dict)
     data_mode: Mode | None = None
     """How its rows or columns changed; None if it was only renamed."""
 
@@ -35,16 +35,8 @@ class Claim:
         """The dataset with the columns of all writes."""
         return replace(self.output.dataset, fields=tuple(self.fields.values()))
 
-    @classmethod
-    def of(cls, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> Claim:
-        """Return the claim of an output's first write; it keeps the two sets."""
-        fields = {written.name: written for written in output.dataset.fields}
-        claim = cls(output, edges, inputs, fields)
-        claim._count(output)
-        return claim
-
     def add(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
-        """Add one more write; edges of earlier writes stay, because those writes happened."""
+        """Add a write; edges of earlier writes stay, because those writes happened."""
         if output.dataset.identity.type == "VIEW":
             self.edges, self.inputs, self.fields = set(), set(), {}
         self.edges |= edges
@@ -74,10 +66,8 @@ class Claim:
         elif not output.has_rows:
             return
         elif output.mode is Mode.APPEND:
-            is_more = folder in self.counts
-            self.counts[folder] = (
-                added(self.counts[folder], output.statistics) if is_more else output.statistics
-            )
+            before = self.counts.get(folder)
+            self.counts[folder] = output.statistics if before is None else added(before, output.statistics)
         else:
             around = [other for other in self.counts.around(folder) if other != folder]
             below = self.counts.below(folder)
@@ -105,4 +95,4 @@ def names_of(dataset: Dataset) -> tuple[DatasetId, ...]:
     """Return the names of a dataset in catalogs; for a catalog entry, its own name."""
     if dataset.identity.is_entry:
         return (dataset.id,)
-    return tuple(DatasetId(link.namespace, link.name) for link in dataset.identity.symlinks)
+    return tuple(link.id for link in dataset.identity.symlinks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import cast
 from urllib.parse import unquote
 
@@ -21,7 +22,6 @@ _MODES = {
     Change.RENAMED: Mode.RENAME,
     Change.ALTERED: Mode.ALTER,
 }
-
 
 _REMOVING = frozenset({"AlterTableDropPartitionCommand", "DropPartitions"})
 """Commands that remove rows from a table, as TRUNCATE of a partition does."""
@@ -67,9 +67,8 @@ def effect(command: Command, target: Facts) -> Effect:
     if command.change is Change.LOADED:
         return _loaded(datasets, target)
     if not datasets and target.get("catalog"):
-        reason = (
-            f"the table `{target.get('table_text', '')}` of the catalog `{target['catalog']}` has no name"
-        )
+        table, catalog = target.get("table_text", ""), target["catalog"]
+        reason = f"the table `{table}` of the catalog `{catalog}` has no name"
         return Effect(gaps=(Gap(command.label, reason),))
     before = source_of(target).previous() if command.change is Change.RENAMED else ()
     partial = bool(target.get("partitions"))
@@ -80,7 +79,6 @@ def effect(command: Command, target: Facts) -> Effect:
     if rewrites:
         # It removed some of the rows; the others are unchanged.
         mode = Mode.ALTER
-    name = next(iter(before), None)
     outputs = tuple(
         Output(
             dataset,
@@ -88,7 +86,7 @@ def effect(command: Command, target: Facts) -> Effect:
             partial=partial,
             may_be_absent=_may_be_absent(target),
             rewrites=rewrites,
-            previous=name,
+            previous=next(iter(before), None),
             has_rows=False,
         )
         for dataset in datasets
@@ -111,12 +109,12 @@ def _dropped_with_its_database(command: Command, target: Facts) -> Effect:
         inside = split_location(unquote(str(table.get("location") or "/")))[1].startswith(folder)
         kind = {"table_type": "MANAGED"} if inside and table.get("table_type") == "EXTERNAL" else {}
         effects.append(effect(command, cast(Facts, {**shared, **table, **kind})))
-    gaps = [gap for table_effect in effects for gap in table_effect.gaps]
-    if target.get("unasked"):
-        reason = f"{target['unasked']} more tables of the dropped database are not named"
-        gaps.append(Gap(command.label, reason))
+    if unasked := target.get("unasked"):
+        gap = Gap(command.label, f"{unasked} more tables of the dropped database are not named")
+        effects.append(Effect(gaps=(gap,)))
     return Effect(
-        outputs=tuple(output for table_effect in effects for output in table_effect.outputs), gaps=tuple(gaps)
+        outputs=tuple(chain.from_iterable(each.outputs for each in effects)),
+        gaps=tuple(chain.from_iterable(each.gaps for each in effects)),
     )
 
 
@@ -149,16 +147,12 @@ def _loaded(datasets: tuple[Dataset, ...], target: Facts) -> Effect:
 
 def _gap_reason(change: Change, target: Facts, reaches: bool | None) -> str:
     """Return the reason of a command's gap: its table was not probed before it ran; empty without a gap."""
-    unasked = "existed" not in target
-    if change is Change.CREATED and target.get("if_not_exists") and unasked:
+    if change is Change.CREATED and target.get("if_not_exists") and "existed" not in target:
         return "the table may have existed already"
     if change is not Change.DROPPED:
         return ""
-    reasons = []
-    if reaches is None:
-        reasons.append("the dropped table's data may still exist")
-    if _may_be_absent(target):
-        reasons.append("the dropped table may not have existed")
+    reasons = ["the dropped table's data may still exist"] if reaches is None else []
+    reasons += ["the dropped table may not have existed"] if _may_be_absent(target) else []
     return "; ".join(reasons)
 
 

@@ -11,9 +11,11 @@ datasets were read or written separately.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import chain
+from typing import NamedTuple, TypeVar
 
 from airflow_provider_spark_lineage.lineage.claims import renamed
 from airflow_provider_spark_lineage.lineage.contents import Content
@@ -29,10 +31,12 @@ from airflow_provider_spark_lineage.lineage.model import (
     Snapshot,
     Statistics,
 )
-from airflow_provider_spark_lineage.lineage.reads import counted, together
+from airflow_provider_spark_lineage.lineage.reads import together, with_total
 from airflow_provider_spark_lineage.lineage.statistics import added
 from airflow_provider_spark_lineage.lineage.task_datasets import TaskDataset, TaskDatasets
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
+
+Key = TypeVar("Key")
 
 _ALL_READ: tuple[Snapshot | None, ...] = (None,)
 """The one snapshot of a dataset that an execution reads."""
@@ -61,7 +65,7 @@ class Composer:
         self._read_back: dict[DatasetId, Input] = {}
         """Key -> all reads of rows that the task wrote itself."""
 
-        self._born: set[DatasetId] = set()
+        self._created_sources: set[DatasetId] = set()
         """Keys of datasets that the task wrote and that are inputs, because columns originate in them."""
 
         self._kept: dict[tuple[DatasetId, Snapshot], _Source] = {}
@@ -86,24 +90,22 @@ class Composer:
         self._failures.extend(lineage.failures)
         self._read = {input_.dataset.id: input_.dataset for input_ in lineage.inputs}
         self._sources = {}
-        reads = (read for input_ in lineage.inputs for read in input_.reads())
-        for read in map(self._with_batches_before, reads):
-            self._add_read(read)
+        for read in chain.from_iterable(input_.reads() for input_ in lineage.inputs):
+            self._add_read(self._with_batches_before(read))
         for identifier, snapshot in lineage.keeps:
             source = self._kept[identifier, snapshot] = self._source(identifier, snapshot)
             if source.content is not None:
                 source.content.shared = True
         # Resolve all outputs first, using the contents from before this execution's writes.
         gaps = dict.fromkeys(lineage.gaps)
-        resolved = [(output, *self._resolve(output, gaps)) for output in lineage.outputs]
-        for output, edges, inputs in resolved:
-            self._change(output, edges, inputs)
+        for change in [(output, *self._resolve(output, gaps)) for output in lineage.outputs]:
+            self._change(*change)
         for gap in gaps:
             self._gaps[gap, self._datasets.get(gap.output) if gap.output else None] = None
 
     def lineage(self) -> Lineage:
         """Return the merged lineage; the same on every call."""
-        names = self._datasets.reported_names(self._born)
+        names = self._datasets.reported_names(self._created_sources)
         outputs = [
             replace(
                 claim.output,
@@ -122,7 +124,7 @@ class Composer:
             if name is not None:
                 _add_input(inputs, name, self._reported(read, key, name))
         return Lineage(
-            inputs=tuple(counted(inputs[name]) for name in sorted(inputs)),
+            inputs=tuple(with_total(inputs[name]) for name in sorted(inputs)),
             outputs=tuple(sorted(outputs, key=lambda output: output.dataset.id)),
             gaps=tuple(dict.fromkeys(_reported_gap(gap, output) for gap, output in self._gaps)),
             failures=tuple(self._failures),
@@ -144,7 +146,7 @@ class Composer:
         _, key, content = self._source(read.dataset.id, read.dataset.snapshot)
         outside = content is None or content.from_outside
         _add_input(self._inputs if outside else self._read_back, key, read)
-        if key in self._born:
+        if key in self._created_sources:
             _add_input(self._inputs, key, read)
         elif content is not None and content.reworked and key in self._inputs:
             # After UPDATE and MERGE it is still the same dataset, so this read may be its largest.
@@ -173,14 +175,14 @@ class Composer:
 
     def _source(self, identifier: DatasetId, snapshot: Snapshot | None = None) -> _Source:
         """Return a dataset as the current execution reads it; without a snapshot, with all that it reads."""
-        asked = identifier if snapshot is None else (identifier, snapshot)
-        if asked not in self._sources:
+        lookup = identifier if snapshot is None else (identifier, snapshot)
+        if lookup not in self._sources:
             read = self._read.get(identifier)
             seen = snapshot if snapshot is not None else read.snapshot if read is not None else Snapshot()
             dataset = self._datasets.at(identifier)
-            kept = self._kept.get((identifier, seen))
-            self._sources[asked] = kept or _Source(dataset, dataset.key, dataset.content(seen))
-        return self._sources[asked]
+            frame = self._kept.get((identifier, seen))
+            self._sources[lookup] = frame or _Source(dataset, dataset.key, dataset.content(seen))
+        return self._sources[lookup]
 
     def _with_batches_before(self, read: Input) -> Input:
         """Add the counts of a stream's earlier batches: all batches are one read."""
@@ -195,9 +197,7 @@ class Composer:
         """Trace an output's edges through earlier writes of the same task."""
         edges: set[Edge] = set()
         inputs: set[DatasetId] = set()
-        snapshots: dict[DatasetId, list[Snapshot]] = {}
-        for source, snapshot in output.snapshots:
-            snapshots.setdefault(source, []).append(snapshot)
+        snapshots = _grouped(output.snapshots)
         for source in output.inputs:
             for seen in snapshots.get(source, _ALL_READ):
                 _, key, content = self._source(source, seen)
@@ -210,17 +210,15 @@ class Composer:
                     inputs |= content.inputs
                     # A column that decides the rows of the intermediate also decides the rows of the output.
                     edges.update(replace(edge, column="") for edge in content.rows)
-        origins: dict[Edge, list[Snapshot]] = {}
-        for edge, snapshot in output.origins:
-            origins.setdefault(edge, []).append(snapshot)
+        origins = _grouped(output.origins)
         for edge in output.edges:
-            for seen in origins.get(edge, _ALL_READ) if origins else _ALL_READ:
+            for seen in origins.get(edge, _ALL_READ):
                 edges |= self._trace(edge, self._source(edge.source, seen), output, gaps)
         for key in {edge.source for edge in edges if edge.source in self._read_back}:
             inputs.add(key)
             if key not in self._inputs:
                 self._inputs[key] = self._read_back[key]
-                self._born.add(key)
+                self._created_sources.add(key)
         return edges, inputs
 
     def _trace(self, edge: Edge, source: _Source, output: Output, gaps: dict[Gap, None]) -> set[Edge]:
@@ -248,6 +246,13 @@ class Composer:
             # A CSV file without a header has no names: the reader's schema or Spark (`_c0`) gives them.
             return dict(zip(read, content.columns, strict=True)).get(edge.field, edge.field)
         return edge.field
+
+
+def _grouped(pairs: Iterable[tuple[Key, Snapshot]]) -> Mapping[Key, Sequence[Snapshot]]:
+    groups: defaultdict[Key, list[Snapshot]] = defaultdict(list)
+    for key, snapshot in pairs:
+        groups[key].append(snapshot)
+    return groups
 
 
 def _renamed_edges(edges: Iterable[Edge], names: Mapping[DatasetId, DatasetId | None]) -> Iterable[Edge]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.lineage.folders import Folders
@@ -38,11 +39,8 @@ class Content:
     def holds(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: set[DatasetId]) -> bool:
         """Return whether it already has all of these fields, edges and inputs."""
         columns = {**self.columns, "": self.rows}
-        return (
-            inputs <= self.inputs
-            and all(field.name in columns for field in fields)
-            and all(edge in columns.get(edge.column, ()) for edge in edges)
-        )
+        has_fields = all(field.name in columns for field in fields)
+        return has_fields and inputs <= self.inputs and all(e in columns.get(e.column, ()) for e in edges)
 
     def trace(self, edge: Edge, name: str) -> set[Edge]:
         """Return an edge that starts at column `name` of this content, traced to its origins."""
@@ -134,9 +132,7 @@ class History:
         first, *others = contents.values()
         if not others and first.from_outside == from_outside:
             return first
-        content = first.copy()
-        for other in others:
-            content = content.merged(other)
+        content = reduce(Content.merged, others, first.copy())
         content.from_outside = from_outside
         return content
 
@@ -192,16 +188,13 @@ class History:
     def _concerning(self, folder: str) -> list[_Layer]:
         """Return the layers of a folder, of its parents and of its subfolders, in the order of writing."""
         names = (*self.folders.around(folder), *self.folders.below(folder))
-        if len(names) == 1:
-            return self.folders[names[0]]
         layers = (layer for name in names for layer in self.folders[name])
         return sorted(layers, key=lambda layer: layer.number)
 
     def _remove(self, folder: str) -> None:
         """Remove the layers of a folder; appends that become neighbors by this are joined."""
         around = [name for name in self.folders.around(folder) if name != folder]
-        own = [folder] if folder in self.folders else []
-        inside = [*self.folders.below(folder), *own]
+        inside = [name for name in (*self.folders.below(folder), folder) if name in self.folders]
         for name in inside:
             del self.folders[name]
         for name in around if inside else ():

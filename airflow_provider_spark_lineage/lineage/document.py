@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
-from airflow_provider_spark_lineage.lineage.model import (
-    Dataset,
-    Edge,
-    Gap,
-    Input,
-    Lineage,
-    Output,
-    Statistics,
-)
+from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Gap, Lineage, Output, Statistics
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 
 def document(lineage: Lineage) -> dict[str, Any]:
     """Return the lineage as a JSON object with the names of the model; unknown counts are left out."""
     return {
-        "inputs": [_input(dataset_read) for dataset_read in lineage.inputs],
+        "inputs": [
+            {**_dataset(read.dataset), "statistics": _statistics(read.statistics)} for read in lineage.inputs
+        ],
         "outputs": [_output(output) for output in lineage.outputs],
         "gaps": [_gap(gap) for gap in lineage.gaps],
         "failures": [
@@ -32,10 +27,6 @@ def document(lineage: Lineage) -> dict[str, Any]:
             for failure in lineage.failures
         ],
     }
-
-
-def _input(dataset_read: Input) -> dict[str, Any]:
-    return {**_dataset(dataset_read.dataset), "statistics": _statistics(dataset_read.statistics)}
 
 
 def _output(output: Output) -> dict[str, Any]:
@@ -54,11 +45,9 @@ def _dataset(dataset: Dataset) -> dict[str, Any]:
     return {
         **_id(identity.id),
         "format": identity.file_format,
-        "symlinks": [
-            {"namespace": link.namespace, "name": link.name, "type": link.type} for link in identity.symlinks
-        ],
+        "symlinks": [asdict(link) for link in identity.symlinks],
         "locations": list(identity.locations),
-        "fields": [{"name": field.name, "type": field.type} for field in dataset.fields],
+        "fields": [asdict(field) for field in dataset.fields],
     }
 
 
@@ -84,9 +73,8 @@ def _gap(gap: Gap) -> dict[str, Any]:
 
 
 def _id(identifier: DatasetId) -> dict[str, str]:
-    return {"namespace": identifier.namespace, "name": identifier.name}
+    return identifier._asdict()
 
 
 def _statistics(statistics: Statistics) -> dict[str, int]:
-    named = {"rows": statistics.rows, "size_bytes": statistics.size_bytes, "files": statistics.files}
-    return {name: value for name, value in named.items() if value is not None}
+    return {name: value for name, value in statistics._asdict().items() if value is not None}

@@ -7,11 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from airflow_provider_spark_lineage.lineage.columns import (
-    Evaluation,
-    PlanGap,
-    evaluate,
-)
+from airflow_provider_spark_lineage.lineage.columns import Evaluation, PlanGap, evaluate
 from airflow_provider_spark_lineage.lineage.commands import effect
 from airflow_provider_spark_lineage.lineage.leaves import FactsOfPlan, Leaf, fields_of, gaps_of, merged
 from airflow_provider_spark_lineage.lineage.model import (
@@ -27,7 +23,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Snapshot,
     Statistics,
 )
-from airflow_provider_spark_lineage.lineage.reads import counted, together
+from airflow_provider_spark_lineage.lineage.reads import together, with_total
 from airflow_provider_spark_lineage.lineage.statistics import (
     Metrics,
     scan_statistics,
@@ -37,7 +33,6 @@ from airflow_provider_spark_lineage.lineage.statistics import (
 from airflow_provider_spark_lineage.lineage.stored_results import (
     FieldUse,
     KeptFrames,
-    ResultKey,
     Results,
     StoredResult,
     rdd_key,
@@ -50,28 +45,11 @@ from airflow_provider_spark_lineage.lineage.writes import (
     gaps_of_failed,
     with_what_its_table_adds,
 )
-from airflow_provider_spark_lineage.plan.algebra import (
-    VARIABLE,
-    Kind,
-    Plan,
-    Scan,
-)
-from airflow_provider_spark_lineage.sources import identify, source_of
+from airflow_provider_spark_lineage.plan.algebra import VARIABLE, Kind, Plan, Scan
+from airflow_provider_spark_lineage.sources import identify
 from airflow_provider_spark_lineage.sources.catalogs import metastore, symlinks
 from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Identity, Symlink
 from airflow_provider_spark_lineage.sources.program import variables
-
-_WRAPPERS = frozenset(
-    {
-        "CreateDataSourceTableAsSelectCommand",
-        "CreateHiveTableAsSelectCommand",
-        "CreateTableAsSelect",
-        "InsertIntoDataSourceDirCommand",
-        "ReplaceTableAsSelect",
-        "SaveAsV1TableCommand",
-    }
-)
-"""Commands that run another write inside: both are reported, the inner one first."""
 
 _CHECKPOINTS = frozenset({"checkpoint", "localCheckpoint"})
 """Names of executions whose result later plans read by its column ids."""
@@ -153,21 +131,15 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
         leaves |= {scan: facts.leaf(scan) for scan in part.scans}
         writes = [with_what_its_table_adds(write, part) if write in inserts else write for write in writes]
     gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
-    targets = [
-        identity
-        for write in writes
-        if not source_of(write.target).discards_rows()
-        for identity in identify(write.target)
-    ]
     outputs: list[Output] = []
     if about.failure is None:
         for number, write in enumerate(writes):
-            if source_of(write.target).discards_rows() or source_of(write.target).is_noop():
+            if write.source.discards_rows() or write.source.is_noop():
                 continue
             statistics = _written_statistics(write, about, number, is_alone=len(writes) == 1)
             # A write to an existing Delta or Iceberg table with `ignore` starts no job and has no parts.
             ran = bool(statistics or about.parts or about.written or about.jobs is None)
-            if _was_skipped(write, statistics, ran=ran) or _was_written_before(write, about.jobs):
+            if write.was_skipped(statistics, ran=ran) or write.was_written_before(about.jobs):
                 # A write that was skipped read nothing either.
                 inputs = [] if len(writes) == 1 else inputs
                 continue
@@ -198,16 +170,16 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
     results = _stored_results(evaluation, facts, leaves, lineage, about) if not about.failure else {}
     keeps = frozenset(
         place
-        for result in results.values()
-        for stored in (result.frames if isinstance(result, KeptFrames) else (result,))
-        if stored.kept_by == (about.key,)
-        for place in stored.kept_snapshots
+        for frames in results.values()
+        for frame in frames.frames
+        if frame.kept_by == (about.key,)
+        for place in frame.kept_snapshots
     )
     lineage = replace(lineage, keeps=keeps)
     if about.name in _CHECKPOINTS and about.jobs == 0:
         # A lazy checkpoint: its rows are read when they are used for the first time.
         lineage = replace(lineage, inputs=())
-    wrapper = next((write for write in writes if write.node.relation in _WRAPPERS), None)
+    wrapper = next((write for write in writes if write.wraps), None)
     target = wrapper.target if wrapper else {}
     return ExecutionLineage(
         lineage,
@@ -216,7 +188,12 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
         mode=wrapper.mode if wrapper and "mode" in target else None,
         symlinks=symlinks(target),
         catalog=metastore(target),
-        targets=tuple(targets),
+        targets=tuple(
+            identity
+            for write in writes
+            if not write.source.discards_rows()
+            for identity in identify(write.target)
+        ),
         results=results | (_streamed_results(plan, leaves) if plan is not None and about.stream else {}),
     )
 
@@ -238,11 +215,11 @@ def _written_statistics(
     if write.node.copied:
         # A copy reports files only; rows are unknown.
         return Statistics()
-    counted = write_statistics(about.metrics, number)
-    in_tasks = task_statistics(about.written, counts_all=_is_file_sink(write))
+    statistics = write_statistics(about.metrics, number)
+    in_tasks = task_statistics(about.written, counts_all=write.is_into_file_sink)
     # A CTAS has a row metric of 0 while its table does not exist; the tasks count the rows.
-    is_uncounted = not counted or (counted.rows == 0 and in_tasks.rows)
-    return in_tasks if is_uncounted and is_alone else counted
+    is_uncounted = not statistics or (statistics.rows == 0 and in_tasks.rows)
+    return in_tasks if is_uncounted and is_alone else statistics
 
 
 def _gaps_without_output(evaluation: Evaluation, leaves: Leaves, *, read_something: bool) -> Iterator[Gap]:
@@ -259,14 +236,15 @@ def _gaps_without_output(evaluation: Evaluation, leaves: Leaves, *, read_somethi
 
 def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[Input]:
     """Return each dataset once, sorted by name, with the columns of all scans of it."""
-    streamed = {dataset.id for leaf in leaves.values() if leaf.is_stream for dataset in leaf.datasets}
+    reads = [(dataset, leaf) for leaf in leaves.values() for dataset in leaf.datasets]
+    streamed = {dataset.id for dataset, leaf in reads if leaf.is_stream}
     shown: dict[tuple[DatasetId, frozenset[str]], list[Dataset]] = {}
-    for dataset in (dataset for leaf in leaves.values() for dataset in leaf.datasets):
+    for dataset, _ in reads:
         shown.setdefault((dataset.id, dataset.identity.folders), []).append(dataset)
-    with_counts = [dataset.identity for leaf in leaves.values() if leaf.counted for dataset in leaf.datasets]
-    shared = {dataset.id for leaf in leaves.values() if len(leaf.datasets) > 1 for dataset in leaf.datasets}
+    with_counts = [dataset.identity for dataset, leaf in reads if leaf.is_counted]
+    shared = {dataset.id for dataset, leaf in reads if len(leaf.datasets) > 1}
     named = {
-        leaf.name: leaf.datasets[0].id if leaf.counted else None
+        leaf.name: leaf.datasets[0].id if leaf.is_counted else None
         for leaf in leaves.values()
         if leaf.name and leaf.datasets
     }
@@ -277,74 +255,46 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[
         of_stream = stream if dataset.id in streamed else ""
         read = Input(dataset, statistics.get(place, Statistics()), of_stream)
         inputs.setdefault(dataset.id, []).append(read)
-    return [counted(together(*inputs[identifier])) for identifier in sorted(inputs)]
-
-
-def _was_skipped(write: TableWrite, statistics: Statistics, *, ran: bool) -> bool:
-    """Return whether the write was skipped because its target existed: IF NOT EXISTS or the mode `ignore`.
-
-    A wrapping command that wrote rows ran an execution inside, which reports them. Spark Connect does not
-    show executions inside, but there the probe knows that the target did not exist.
-    """
-    target = write.target
-    if_not_exists = target.get("if_not_exists") or str(target.get("mode")).lower() == "ignore"
-    # A view is created without a job, so only the probe knows whether it existed.
-    existed = target.get("existed")
-    is_reported_inside = write.node.relation in _WRAPPERS and existed is not False
-    return bool(if_not_exists) and (statistics.files == 0 or not ran or is_reported_inside or existed is True)
-
-
-def _was_written_before(write: TableWrite, jobs: int | None) -> bool:
-    """Return whether a batch of a stream was skipped because the folder already has a batch with this id.
-
-    Spark repeated the batch, or another stream writes into the same folder. A batch that is written starts
-    a job, even if it is empty.
-    """
-    return jobs == 0 and _is_file_sink(write)
-
-
-def _is_file_sink(write: TableWrite) -> bool:
-    """Return whether Spark itself writes a batch of a stream into a folder: it then counts rows and bytes."""
-    return str(write.target.get("sink", "")).startswith("FileSink")
+    return [with_total(together(*inputs[identifier])) for identifier in sorted(inputs)]
 
 
 def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple[list[Output], list[Gap]]:
     """Return the outputs of one write, and their gaps."""
     written, target = write.written, write.target
     identities = identify(target)
-    gaps = list(gaps_of(written.write.label, identities))
+    gaps = list(gaps_of(write.node.label, identities))
     fields = fields_of(target, tuple(Field(column.name, column.type) for column, _ in written.columns))
     if len(fields) == 1:
-        fields = (Field(source_of(target).stored_name(fields[0].name), fields[0].type),)
-    origins: set[tuple[Edge, Snapshot]] = set()
-    for written_field, (_, value) in zip(fields, written.columns, strict=True):
-        origins.update(_edges(_traced(value.whole, leaves), written_field.name))
+        fields = (Field(write.source.stored_name(fields[0].name), fields[0].type),)
     fed_by = [leaves[scan] for scan in written.scans]
-    origins.update(_edges(_traced(written.rows, leaves), ""))
-    for leaf in fed_by:
-        origins.update(_edges(leaf.rows, ""))
-    edges = {edge for edge, _ in origins}
+    origins = {
+        origin
+        for field_, (_, value) in zip(fields, written.columns, strict=True)
+        for origin in _edges(_traced(value.whole, leaves), field_.name)
+    }
+    for uses in (_traced(written.rows, leaves), *(leaf.rows for leaf in fed_by)):
+        origins.update(_edges(uses, ""))
     places = {(edge.source, snapshot) for edge, snapshot in origins}
     places |= {(dataset.id, dataset.snapshot) for leaf in fed_by for dataset in leaf.datasets}
     read_apart = {source for source, count in Counter(source for source, _ in places).items() if count > 1}
     fed = sorted({dataset.id for leaf in fed_by for dataset in leaf.datasets})
-    outputs = []
-    for identity in identities:
-        outputs.append(
-            Output(
-                dataset=Dataset(identity, fields),
-                mode=write.mode,
-                statistics=statistics,
-                edges=tuple(sorted(edges, key=lambda edge: edge.order)),
-                inputs=tuple(fed),
-                origins=tuple(origin for origin in origins if origin[0].source in read_apart),
-                snapshots=frozenset(place for place in places if place[0] in read_apart),
-                partial=write.is_partial,
-                rewrites=write.rewrites,
-                partitions=write.partitions if write.is_partial else (),
-            )
+    outputs = [
+        Output(
+            dataset=Dataset(identity, fields),
+            mode=write.mode,
+            statistics=statistics,
+            edges=tuple(sorted({edge for edge, _ in origins}, key=lambda edge: edge.order)),
+            inputs=tuple(fed),
+            origins=frozenset(origin for origin in origins if origin[0].source in read_apart),
+            snapshots=frozenset(place for place in places if place[0] in read_apart),
+            partial=write.is_partial,
+            rewrites=write.rewrites,
+            partitions=write.partitions if write.is_partial else (),
         )
-        unknown = [gap for leaf in fed_by for gap in (*leaf.gaps, *leaf.column_gaps)]
+        for identity in identities
+    ]
+    unknown = [gap for leaf in fed_by for gap in (*leaf.gaps, *leaf.column_gaps)]
+    for identity in identities:
         gaps.extend(replace(gap, output=identity.id) for gap in unknown)
         gaps.extend(_gap(gap, identity.id) for gap in written.gaps)
     return outputs, gaps
@@ -374,7 +324,7 @@ def _stored_results(
     leaves: Mapping[Scan, Leaf],
     lineage: Lineage,
     about: ExecutionFacts,
-) -> dict[ResultKey, StoredResult | KeptFrames]:
+) -> Results:
     """Return the results that later executions may read."""
     datasets = merged((dataset for leaf in leaves.values() for dataset in leaf.datasets), by_snapshot=True)
     rows_read = frozenset[FieldUse]().union(*(leaf.rows for leaf in leaves.values()))
@@ -384,29 +334,26 @@ def _stored_results(
         name: sources for node, sources in evaluation.declared for name in variables(facts.of_target(node))
     }
     for name, sources in (evaluation.variables | declared).items():
-        value = _traced(sources, leaves) | rows_read
-        results[name] = StoredResult({VARIABLE: value}, frozenset(), datasets, gaps, (about.key,))
+        value = {VARIABLE: _traced(sources, leaves) | rows_read}
+        results[name] = KeptFrames((StoredResult(value, frozenset(), datasets, gaps, (about.key,)),))
     if evaluation.output and (about.name in _CHECKPOINTS or about.rdd_id is not None):
         columns = {column.id: _traced(value.whole, leaves) for column, value in evaluation.output}
-        rows = _traced(evaluation.rows, leaves) | rows_read
-        kept_by = (about.key,) if about.rdd_id is None else ()
-        result = StoredResult(columns, rows, datasets, gaps, kept_by)
-        if about.rdd_id is None:
-            ids = tuple(column.id for column, _ in evaluation.output)
-            earlier = results.get(ids)
-            frames = earlier if isinstance(earlier, KeptFrames) else facts.kept(ids)
-            results[ids] = frames.with_frame(result, about.kept_rdd)
+        result = StoredResult(columns, _traced(evaluation.rows, leaves) | rows_read, datasets, gaps)
+        if about.rdd_id is not None:
+            results[rdd_key(about.rdd_id)] = KeptFrames((result,))
         else:
-            results[rdd_key(about.rdd_id)] = result
+            ids = tuple(column.id for column, _ in evaluation.output)
+            frame = replace(result, kept_by=(about.key,))
+            results[ids] = results.get(ids, facts.kept(ids)).with_frame(frame, about.kept_rdd)
     return results
 
 
-def _streamed_results(plan: Plan, leaves: Mapping[Scan, Leaf]) -> dict[ResultKey, StoredResult | KeptFrames]:
+def _streamed_results(plan: Plan, leaves: Mapping[Scan, Leaf]) -> Results:
     """Return the rows that each source of a stream gave a batch, for later batches without new data.
 
     Above a scan of files, a projection gives the columns the same ids in all batches.
     """
-    results: dict[ResultKey, StoredResult | KeptFrames] = {}
+    results: Results = {}
     for position, scan in enumerate(plan.nodes):
         # A later batch finds a source by its column ids, so a source without columns is left out.
         leaf = leaves.get(scan) if isinstance(scan, Scan) and scan.output else None

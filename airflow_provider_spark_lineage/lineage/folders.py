@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Generic, TypeVar
+from collections.abc import Iterator
+from typing import TypeVar
 
 from airflow_provider_spark_lineage.sources.paths import is_within
 
 Thing = TypeVar("Thing")
 
 
-class Folders(Generic[Thing]):
+class Folders(dict[str, Thing]):
     """A mapping of folders, relative to their dataset, to values; an empty name is the whole dataset.
 
     >>> folders = Folders()
@@ -19,27 +19,20 @@ class Folders(Generic[Thing]):
     (['2024/01', ''], ['2024/01', '2024/02'])
     """
 
-    __slots__ = ("_below", "_things")
+    __slots__ = ("_below",)
 
     def __init__(self) -> None:
-        self._things: dict[str, Thing] = {}
+        super().__init__()
         self._below: dict[str, int] | None = None
         """Folder -> number of folders below it, which saves a search; None as long as all are whole."""
 
     def __setitem__(self, folder: str, thing: Thing) -> None:
-        if folder not in self._things:
+        if folder not in self:
             self._count(folder, 1)
-        self._things[folder] = thing
-
-    def __getitem__(self, folder: str) -> Thing:
-        return self._things[folder]
-
-    def get(self, folder: str, otherwise: Thing) -> Thing:
-        """Return the value of a folder, or `otherwise` if the folder is not in the mapping."""
-        return self._things.get(folder, otherwise)
+        super().__setitem__(folder, thing)
 
     def __delitem__(self, folder: str) -> None:
-        del self._things[folder]
+        super().__delitem__(folder)
         self._count(folder, -1)
 
     def _count(self, folder: str, change: int) -> None:
@@ -48,27 +41,15 @@ class Folders(Generic[Thing]):
             below[parent] = below.get(parent, 0) + change
             self._below = below
 
-    def __contains__(self, folder: str) -> bool:
-        return folder in self._things
-
-    def __bool__(self) -> bool:
-        return bool(self._things)
-
-    def values(self) -> Iterable[Thing]:
-        """Return the values of all folders, in the order of insertion."""
-        return self._things.values()
-
     def around(self, folder: str) -> list[str]:
         """Return a folder and its parents, from the inside out, as far as the mapping has them."""
-        if not folder:
-            return [folder] if folder in self._things else []
-        return [each for each in (folder, *_parents(folder)) if each in self._things]
+        return [each for each in (folder, *_parents(folder)) if each in self]
 
     def below(self, folder: str) -> list[str]:
         """Return the subfolders of a folder in the mapping, at any depth."""
         if not (self._below and self._below.get(folder)):
             return []
-        return [each for each in self._things if each != folder and is_within(each, folder)]
+        return [each for each in self if each != folder and is_within(each, folder)]
 
 
 def _parents(folder: str) -> Iterator[str]:

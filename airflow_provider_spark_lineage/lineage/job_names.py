@@ -35,13 +35,10 @@ def _short(dataset: Identity) -> str:
     tables = [link.name for link in dataset.symlinks if link.type == "TABLE"]
     if dataset.is_entry:
         tables.append(dataset.id.name)
-    path = dataset.id.name.strip("/")
     if tables:
         # Glue's names are `table/<database>/<table>`.
         name = re.split(r"[./]", tables[0])[-1]
-    elif path:
-        name = path.rpartition("/")[2]
     else:
-        name = dataset.id.namespace.rpartition("/")[2]
+        name = (dataset.id.name.strip("/") or dataset.id.namespace).rpartition("/")[2]
     # These characters mark instance and try in the keys of expected events.
     return re.sub(r"[\[\]#]", "_", name)

@@ -26,6 +26,7 @@ from airflow_provider_spark_lineage.lineage.values import Sources
 from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
     NO_NEW_DATA,
+    Attribute,
     Declare,
     Kind,
     Scan,
@@ -61,7 +62,7 @@ class Leaf:
     name: str = ""
     """Name in the physical scan, if that has no location."""
 
-    counted: bool = True
+    is_counted: bool = True
     """Its counts belong to this execution; an RDD's counters accumulate over all jobs that use it."""
 
     is_stream: bool = False
@@ -99,39 +100,36 @@ class FactsOfPlan:
         targets = self._targets.get(node.relation, [])
         return targets[node.target] if node.target < len(targets) else {}
 
-    def kept(self, ids: tuple[int, ...]) -> KeptFrames:
-        """Return the frames with these columns that earlier executions kept."""
-        frames = self._results.get(ids)
-        return frames if isinstance(frames, KeptFrames) else KeptFrames()
+    def kept(self, key: ResultKey) -> KeptFrames:
+        """Return what earlier executions kept under a key: the frames with these columns, for example."""
+        return self._results.get(key, KeptFrames())
 
-    def kept_after(self, scans: Iterable[Scan]) -> dict[ResultKey, StoredResult | KeptFrames]:
+    def kept_after(self, scans: Iterable[Scan]) -> Results:
         """Return the kept frames whose RDD these scans revealed."""
-        revealed: dict[ResultKey, StoredResult | KeptFrames] = {}
+        revealed: Results = {}
         for scan in scans:
-            ids = _ids(scan)
-            before = self.kept(ids)
-            rdd = self._scans.get((scan.relation, _first(scan)), {}).get("rdd")
-            after = before.with_scan(rdd)
+            before = self.kept(_ids(scan))
+            after = before.with_scan(self._of(scan).get("rdd"))
             if after is not before:
-                revealed[ids] = after
+                revealed[_ids(scan)] = after
         return revealed
 
-    def _result(self, key: str) -> StoredResult | None:
-        result = self._results.get(key)
-        return result if isinstance(result, StoredResult) else None
+    def _of(self, scan: Scan) -> Facts:
+        return self._scans.get((scan.relation, _first(scan)), {})
 
     def leaf(self, scan: Scan) -> Leaf:
         """Return the leaf of a scan: the origin of its rows."""
         if scan.relation == "VariableReference":
             # Without a result, no query set the variable: its value is the literal default.
-            variable = self._result(scan.output[0].name)
+            variable = self.kept(scan.output[0].name).of(None)
             return _result_leaf(scan, variable) if variable else Leaf()
         if scan.relation == NO_NEW_DATA:
             batch = self.kept(_ids(scan)).of(None)
-            return _result_leaf(scan, batch) if batch else Leaf(column_gaps=(_rows_of_state(scan),))
-        facts = self._scans.get((scan.relation, _first(scan)), {})
+            return _result_leaf(scan, batch) if batch else _unnamed(scan, _ROWS_OF_STATE)
+        facts = self._of(scan)
         if scan.relation == "LocalRelation":
-            return self._listed(scan, facts)
+            listed = (others for (relation, _), others in self._scans.items() if relation == scan.relation)
+            return _unnamed(scan, _ROWS_OF_PROGRAM) if program.is_of_program(facts, listed) else Leaf()
         if source_of(facts).makes_rows():
             return Leaf()
         if scan.relation not in _RDDS:
@@ -141,14 +139,8 @@ class FactsOfPlan:
         result = self.kept(_ids(scan)).of(facts.get("rdd")) or self._result_of_same_rdd(scan, facts)
         if result:
             return _result_leaf(scan, result)
-        results = [self._result(rdd_key(rdd_id)) for rdd_id in rdd.queries(facts)]
+        results = [self.kept(rdd_key(rdd_id)).of(None) for rdd_id in rdd.queries(facts)]
         return _rdd(scan, facts, [result for result in results if result])
-
-    def _listed(self, scan: Scan, facts: Facts) -> Leaf:
-        listed = (
-            scan_facts for (relation, _), scan_facts in self._scans.items() if relation == scan.relation
-        )
-        return Leaf(column_gaps=(_rows_of_program(scan),)) if program.is_of_program(facts, listed) else Leaf()
 
     def _result_of_same_rdd(self, scan: Scan, facts: Facts) -> StoredResult | None:
         """Return the result with the same RDD but other column ids, if the query reads both."""
@@ -159,7 +151,7 @@ class FactsOfPlan:
         alike = (
             frames.of(rdd)
             for key, frames in self._results.items()
-            if isinstance(frames, KeptFrames) and isinstance(key, tuple) and key[0] in firsts
+            if isinstance(key, tuple) and key[0] in firsts
         )
         width = len(set(_ids(scan)))
         matches = [frame for frame in alike if frame is not None and len(frame.columns) == width]
@@ -175,12 +167,12 @@ def _source_leaf(scan: Scan, facts: Facts) -> Leaf:
 def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
     """Return the leaf of a relation: the datasets that its facts name."""
     hidden = source_of(facts).about_rows()
-    columns_of = [c for c in scan.output if c.id not in scan.hidden and c.name not in hidden]
-    fields = tuple(Field(column.name, column.type) for column in columns_of)
+    shown = [c for c in scan.output if c.id not in scan.hidden and c.name not in hidden]
+    fields = tuple(Field(column.name, column.type) for column in shown)
     identities = identify(facts)
-    places = [_place(identity) for identity in identities]
     columns = {
-        column.id: frozenset((place, column.name, (), IDENTITY) for place in places) for column in columns_of
+        column.id: frozenset((_place(identity), column.name, (), IDENTITY) for identity in identities)
+        for column in shown
     }
     datasets = tuple(Dataset(identity, fields) for identity in identities)
     name = str(facts.get("scan") or facts.get("v2_table") or "")
@@ -202,7 +194,7 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
             gap = Gap(scan.label, f"the predicates that choose its rows could not be read: {error}")
             return replace(all_rows, gaps=(*all_rows.gaps, gap))
         reason = f"its query could not be read, so only the database is named: {error}"
-        return Leaf((Dataset(query.database),), gaps=(Gap(scan.label, reason),), name=name, counted=False)
+        return Leaf((Dataset(query.database),), gaps=(Gap(scan.label, reason),), name=name, is_counted=False)
     identities = {table: query.identify(table.relation) for table in evaluation.scans}
     names = {(table, column.id): column.name for table in evaluation.scans for column in table.output}
 
@@ -212,28 +204,23 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
             for (table, column, _), step in sources
         )
 
-    columns = {
-        column.id: traced(value.whole)
-        for column, (_, value) in zip(scan.output, evaluation.output, strict=True)
-    }
+    sources = {column: value.whole for column, (_, value) in zip(scan.output, evaluation.output, strict=True)}
+    columns = {column.id: traced(whole) for column, whole in sources.items()}
     types = {
-        origin: column.type
-        for column, (_, value) in zip(scan.output, evaluation.output, strict=True)
-        for origin, step in value.whole
-        if step == IDENTITY
+        origin: column.type for column, whole in sources.items() for origin, step in whole if step == IDENTITY
     }
+
+    def field_of(table: Scan, column: Attribute) -> Field:
+        return Field(column.name, types.get((table, column.id, ()), ""))
+
     datasets = tuple(
-        Dataset(
-            identity,
-            tuple(Field(column.name, types.get((table, column.id, ()), "")) for column in table.output),
-        )
+        Dataset(identity, tuple(field_of(table, column) for column in table.output))
         for table, identity in identities.items()
     )
-    gaps = (Gap(scan.label, f"in its query: {gap.reason}") for gap in evaluation.gaps)
-    known_gaps = tuple(dict.fromkeys(gaps))
+    gaps = dict.fromkeys(Gap(scan.label, f"in its query: {gap.reason}") for gap in evaluation.gaps)
     # Spark counts the rows of the query; without predicates these are the rows of the table.
-    counted = query.predicates and source_of(of_all_rows).query() is None
-    return Leaf(datasets, columns, traced(evaluation.rows), known_gaps, name=name, counted=counted)
+    is_counted = query.predicates and source_of(of_all_rows).query() is None
+    return Leaf(datasets, columns, traced(evaluation.rows), tuple(gaps), name=name, is_counted=is_counted)
 
 
 def _result_leaf(scan: Scan, result: StoredResult) -> Leaf:
@@ -242,7 +229,7 @@ def _result_leaf(scan: Scan, result: StoredResult) -> Leaf:
     known = ids if ids.keys() <= result.columns.keys() else result.columns
     columns = {column: result.as_kept(result.columns[key]) for column, key in zip(ids, known, strict=True)}
     rows = result.as_kept(result.rows)
-    return Leaf(result.datasets_as_kept(), columns, rows, result.gaps, counted=False)
+    return Leaf(result.datasets_as_kept(), columns, rows, result.gaps, is_counted=False)
 
 
 def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
@@ -258,29 +245,25 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
     datasets = merged([*read, *(dataset for query in queries for dataset in query.datasets)])
     gaps = [gap for query in queries for gap in query.gaps]
     gaps.extend(Gap(scan.label, reason) for reason in rdd.gap_reasons(facts))
-    about = _rows(scan)
     if not datasets:
-        return Leaf(gaps=tuple(gaps), column_gaps=(_rows_of_program(scan),))
+        return replace(_unnamed(scan, _ROWS_OF_PROGRAM), gaps=tuple(gaps))
     fields: set[FieldUse] = {
         ((dataset.id, dataset.snapshot), column.name, (), IDENTITY)
         for dataset in read
         for column in dataset.fields
-    }
-    fields |= {source for query in queries for sources in query.columns.values() for source in sources}
-    value, test = Transformation(Kind.TRANSFORMATION), Transformation(Kind.FILTER)
-    everything = frozenset((place, name, part, value.after(path)) for place, name, part, path in fields)
-    rows = {(place, name, part, test.after(path)) for place, name, part, path in fields}
-    rows |= {source for query in queries for source in query.rows}
-    reason = f"{about} came through an RDD; taken from every column that it read"
-    if not fields:
-        reason = f"{about} came through an RDD; the columns that it read are not recorded"
+    }.union(*(uses for query in queries for uses in query.columns.values()))
+    everything, tested = (
+        frozenset((place, name, path, step.after(origin)) for place, name, path, origin in fields)
+        for step in (Transformation(Kind.TRANSFORMATION), Transformation(Kind.FILTER))
+    )
+    reason = "taken from every column that it read" if fields else "the columns that it read are not recorded"
     return Leaf(
         datasets,
         {column.id: everything for column in scan.output},
-        frozenset(rows),
+        tested.union(*(query.rows for query in queries)),
         tuple(gaps),
-        (Gap(scan.label, reason),),
-        counted=scan.relation == _JOB,
+        (Gap(scan.label, f"{_rows(scan)} came through an RDD; {reason}"),),
+        is_counted=scan.relation == _JOB,
     )
 
 
@@ -305,14 +288,13 @@ def merged(datasets: Iterable[Dataset], *, by_snapshot: bool = False) -> tuple[D
     return tuple(shown.values())
 
 
-def _rows_of_program(scan: Scan) -> Gap:
-    reason = "came from an RDD or from Python memory; their source is not recorded"
-    return Gap(scan.label, f"{_rows(scan)} {reason}")
+_ROWS_OF_PROGRAM = "came from an RDD or from Python memory; their source is not recorded"
+_ROWS_OF_STATE = "come from earlier batches of the stream; the inputs of those batches are not recorded"
 
 
-def _rows_of_state(scan: Scan) -> Gap:
-    reason = "come from earlier batches of the stream; the inputs of those batches are not recorded"
-    return Gap(scan.label, f"{_rows(scan)} {reason}")
+def _unnamed(scan: Scan, origin: str) -> Leaf:
+    """Return the leaf of rows without a dataset."""
+    return Leaf(column_gaps=(Gap(scan.label, f"{_rows(scan)} {origin}"),))
 
 
 def _rows(scan: Scan) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import chain
 from typing import NamedTuple
 
 from airflow_provider_spark_lineage.plan.algebra import Kind
@@ -80,18 +81,20 @@ class Dataset:
         """Return this dataset with the further columns and names of another view of it."""
         if other == self:
             return self
-        fields = {field.name: field for field in (*other.fields, *self.fields)}
-        ordered = dict.fromkeys(field.name for field in (*self.fields, *other.fields))
+        own = {field.name: field for field in self.fields}
+        fields = own | {field.name: field for field in other.fields} | own
+        locations = self.identity.locations, other.identity.locations
         identity = replace(
             self.identity,
             symlinks=tuple(dict.fromkeys((*self.identity.symlinks, *other.identity.symlinks))),
-            locations=_both(self.identity.locations, other.identity.locations),
+            # Empty, which is the whole dataset, if one of them is.
+            locations=tuple(dict.fromkeys(chain(*locations))) if all(locations) else (),
             # Reads of different versions have no single version.
             version=self.identity.version if self.identity.version == other.identity.version else "",
             catalog=self.identity.catalog or other.identity.catalog,
         )
         kept_by = self.kept_by if self.kept_by == other.kept_by else ""
-        return Dataset(identity, tuple(fields[name] for name in ordered), kept_by)
+        return Dataset(identity, tuple(fields.values()), kept_by)
 
     def of(self, locations: tuple[str, ...]) -> Dataset:
         """Return this dataset limited to some of its locations; an empty tuple is the whole dataset."""
@@ -106,13 +109,7 @@ class Dataset:
         return replace(self, identity=replace(self.identity, version=version))
 
 
-def _both(locations: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the locations of two views; empty if one of them is of the whole dataset."""
-    return tuple(dict.fromkeys((*locations, *others))) if locations and others else ()
-
-
-@dataclass(frozen=True)
-class Statistics:
+class Statistics(NamedTuple):
     """Counts that Spark measured; None is unknown, never zero."""
 
     rows: int | None = None
@@ -120,7 +117,11 @@ class Statistics:
     files: int | None = None
 
     def __bool__(self) -> bool:
-        return (self.rows, self.size_bytes, self.files) != (None, None, None)
+        return any(count is not None for count in self)
+
+
+UNKNOWN = Statistics()
+"""No counts."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ class Input:
     """A dataset that was read."""
 
     dataset: Dataset
-    statistics: Statistics = Statistics()
+    statistics: Statistics = UNKNOWN
     stream: str = ""
     """The streaming query whose batch read it; each batch reads other rows."""
 
@@ -194,7 +195,7 @@ class Output:
 
     dataset: Dataset
     mode: Mode
-    statistics: Statistics = Statistics()
+    statistics: Statistics = UNKNOWN
     edges: tuple[Edge, ...] = ()
     """Sorted by `Edge.order`; dataset-level edges, which have no column, come first."""
 
@@ -213,7 +214,7 @@ class Output:
     partitions: tuple[str, ...] = ()
     """Partition columns of a partial overwrite: they decide which earlier rows were kept."""
 
-    origins: tuple[tuple[Edge, Snapshot], ...] = ()
+    origins: frozenset[tuple[Edge, Snapshot]] = frozenset()
     """Edges with the snapshot that they come from, if the execution reads several of one source."""
 
     snapshots: frozenset[tuple[DatasetId, Snapshot]] = frozenset()

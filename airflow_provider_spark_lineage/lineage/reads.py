@@ -18,7 +18,7 @@ _MAX_SETS = 1000
 def together(first: Input, *others: Input) -> Input:
     """Return one input for all reads of a dataset, with separate counts for each set of folders.
 
-    `counted` adds them up.
+    `with_total` adds them up.
     """
     dataset = first.dataset
     parts = dict(_parts(first))
@@ -34,7 +34,7 @@ def together(first: Input, *others: Input) -> Input:
     return replace(first, dataset=dataset, statistics=Statistics(), parts=parts)
 
 
-def counted(read: Input) -> Input:
+def with_total(read: Input) -> Input:
     """Return all reads of a dataset with their total counts."""
     if not read.parts:
         return read

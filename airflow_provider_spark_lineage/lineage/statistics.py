@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +17,6 @@ Metrics = Sequence[Mapping[str, Any]]
 _WRITES = ("Execute", "AppendData", "Overwrite", "ReplaceData", "WriteDelta")
 _OF_NO_DATASET = ("Scan ExistingRDD", "Scan OneRowRelation", "Scan In-memory table")
 """Physical scans of data that Spark itself holds."""
-
 
 _LOCATION = re.compile(r"\w* ?\((\d+) paths\)\[(.*)\]", re.DOTALL)
 
@@ -33,17 +33,18 @@ def scan_statistics(
     scans to datasets, or to None if the count is for several datasets. `shared` are datasets that one scan
     reads together with others.
     """
-    folders: dict[DatasetId, set[frozenset[str]]] = {}
+    named = named or {}
+    folders: defaultdict[DatasetId, set[frozenset[str]]] = defaultdict(set)
     for identity in read:
-        folders.setdefault(identity.id, set()).add(identity.folders)
+        folders[identity.id].add(identity.folders)
     largest: dict[tuple[DatasetId, frozenset[str]], Statistics] = {}
     uncertain: set[DatasetId] = set()
     for metric in metrics:
         node = str(metric.get("node", ""))
         if not node.startswith(("Scan", "BatchScan")) or node.startswith(_OF_NO_DATASET):
             continue
-        name, paths = _name_in_scan(node, named or {}), _paths(metric)
-        dataset = (named or {})[name] if name else _scanned(paths, folders, shared)
+        name, paths = _name_in_scan(node, named), _paths(metric)
+        dataset = named[name] if name else _scanned(paths, folders, shared)
         if dataset is None:
             continue
         apart = folders.get(dataset, set())
@@ -58,11 +59,9 @@ def scan_statistics(
 
 def _name_in_scan(node: str, names: Iterable[str]) -> str:
     """Return which of `names` a physical scan's text has; empty if none."""
-    name = node.partition(" ")[2]
     # The table's name in Spark may follow it.
-    return next(
-        (candidate for candidate in names if candidate and (name + " ").startswith(candidate + " ")), ""
-    )
+    text = node.partition(" ")[2] + " "
+    return next((name for name in names if name and text.startswith(name + " ")), "")
 
 
 class _Paths(NamedTuple):
@@ -101,13 +100,9 @@ def _scanned(paths: _Paths, ids: Collection[DatasetId], shared: Collection[Datas
 
 def _dataset_at(place: DatasetId, ids: Iterable[DatasetId]) -> DatasetId | None:
     """Return the innermost dataset at a place or around it."""
-    around = [
-        identifier
-        for identifier in ids
-        if identifier.namespace == place.namespace
-        and (place.name + "/").startswith(identifier.name.rstrip("/") + "/")
-    ]
-    return max(around, key=lambda identifier: len(identifier.name), default=None)
+    beside = (each for each in ids if each.namespace == place.namespace)
+    around = (each for each in beside if f"{place.name}/".startswith(each.name.rstrip("/") + "/"))
+    return max(around, key=lambda each: len(each.name), default=None)
 
 
 def write_statistics(metrics: Metrics, number: int) -> Statistics:
@@ -138,36 +133,23 @@ def _statistics(metric: Mapping[str, Any]) -> Statistics:
 
 def larger(first: Statistics, second: Statistics) -> Statistics:
     """Return the larger of two reads, count by count; if only one read has a count, that count."""
-
-    def most(left: int | None, right: int | None) -> int | None:
-        return right if left is None else left if right is None else max(left, right)
-
-    return _by_count(most, first, second)
+    return _by_count(lambda known: max(known, default=None), first, second)
 
 
 def added(first: Statistics, second: Statistics) -> Statistics:
     """Return the sum of two writes, count by count; unknown where either is unknown."""
-
-    def sum_of(left: int | None, right: int | None) -> int | None:
-        return None if left is None or right is None else left + right
-
-    return _by_count(sum_of, first, second)
+    return _by_count(lambda known: sum(known) if len(known) == 2 else None, first, second)
 
 
 def largest_of_known(first: Statistics, part: Statistics) -> Statistics:
     """Return the larger count of a read and of a part of it; a count that the read lacks is unknown."""
-
-    def most(left: int | None, right: int | None) -> int | None:
-        return left if left is None or right is None else max(left, right)
-
-    return _by_count(most, first, part)
+    most = larger(first, part)
+    return Statistics(*(None if own is None else count for own, count in zip(first, most, strict=True)))
 
 
 def _by_count(
-    both: Callable[[int | None, int | None], int | None], first: Statistics, second: Statistics
+    of_known: Callable[[list[int]], int | None], first: Statistics, second: Statistics
 ) -> Statistics:
-    return Statistics(
-        both(first.rows, second.rows),
-        both(first.size_bytes, second.size_bytes),
-        both(first.files, second.files),
-    )
+    """Return the result of a function of the known counts of two reads or writes, count by count."""
+    pairs = zip(first, second, strict=True)
+    return Statistics(*(of_known([count for count in pair if count is not None]) for pair in pairs))

@@ -125,5 +125,5 @@ def _common(frames: Sequence[StoredResult]) -> StoredResult:
     return StoredResult(columns, rows, datasets, tuple(gaps), kept_by)
 
 
-Results = Mapping[ResultKey, StoredResult | KeptFrames]
-"""Results of earlier executions that later executions may read."""
+Results = dict[ResultKey, KeptFrames]
+"""Results of executions that later executions may read; a variable or an RDD has one frame."""

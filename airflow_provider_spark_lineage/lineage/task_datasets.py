@@ -65,12 +65,10 @@ class TaskDatasets:
 
     def at(self, name: DatasetId) -> TaskDataset:
         """Return the dataset that has this name now; a name that is new here was there before the task."""
-        dataset = self._now.get(name)
-        if dataset is None:
-            dataset = TaskDataset(name, name, name, anew=name in self._keys)
-            self._now[name] = dataset
-            self._set_key(dataset, name)
-        return dataset
+        if name not in self._now:
+            self._now[name] = TaskDataset(name, name, name, anew=name in self._keys)
+            self._set_key(self._now[name], name)
+        return self._now[name]
 
     def claims(self) -> Iterator[Claim]:
         """Yield the reports about the datasets that the task wrote and that are still there."""
@@ -91,14 +89,14 @@ class TaskDatasets:
         gone = self._gone.get(output.dataset.id) if output.mode is Mode.CREATE else None
         return Mode.OVERWRITE if gone is not None and gone.drop is not None else output.mode
 
-    def reported_names(self, born: set[DatasetId]) -> dict[DatasetId, DatasetId | None]:
+    def reported_names(self, sources: set[DatasetId]) -> dict[DatasetId, DatasetId | None]:
         """Return the keys that are not reported as they are, with their names; None if not reported at all.
 
-        `born` are the keys of datasets where columns originate.
+        `sources` are the keys of datasets where columns originate.
         """
         if not self._changes:
             return {}
-        names = {key: _reported(dataset, key in born, name) for key, (dataset, name) in self._keys.items()}
+        names = {key: _reported(dataset, key in sources, name) for key, (dataset, name) in self._keys.items()}
         return {key: name for key, name in names.items() if name != key}
 
     def of_key(self, key: DatasetId) -> TaskDataset:
@@ -204,7 +202,7 @@ class TaskDatasets:
             if entry.claim is not None:
                 entry.claim.output = replace(entry.claim.output, dataset=output.dataset)
         elif entry.first != new:
-            entry.claim = Claim(replace(output, previous=entry.first), set(), set(), {})
+            entry.claim = Claim(replace(output, previous=entry.first))
         else:
             entry.claim = None
 
@@ -228,7 +226,7 @@ class TaskDatasets:
         claim = entry.place.claim if entry.place else None
         if claim is not None:
             identity = claim.output.dataset.identity
-            links = [link for link in identity.symlinks if DatasetId(link.namespace, link.name) != entry.name]
+            links = [link for link in identity.symlinks if link.id != entry.name]
             links += [Symlink(new.namespace, new.name)] if new is not None else []
             dataset = replace(claim.output.dataset, identity=replace(identity, symlinks=tuple(links)))
             claim.output = replace(claim.output, dataset=dataset)
@@ -287,13 +285,14 @@ class TaskDatasets:
             or (output.mode is Mode.CREATE and not output.partial and not was_read)
         )
         dataset.created |= is_new and output.mode is not Mode.RENAME
-        dataset.claim = Claim.of(output, edges, inputs)
+        dataset.claim = Claim(output)
+        dataset.claim.add(output, edges, inputs)
 
 
-def _reported(dataset: TaskDataset, is_born: bool, name: DatasetId) -> DatasetId | None:
+def _reported(dataset: TaskDataset, is_source: bool, name: DatasetId) -> DatasetId | None:
     """Return the name of a dataset in the lineage, given its name when it was read."""
     if dataset.created:
         return dataset.name
     if dataset.name is None:
         return dataset.first
-    return dataset.name if is_born else name
+    return dataset.name if is_source else name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Lineage, Mode, Statistics
+from airflow_provider_spark_lineage.lineage.model import Edge, Lineage, Mode, Statistics
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 _WITHOUT_ROWS = frozenset({Mode.ALTER, Mode.DROP, Mode.RENAME, Mode.TRUNCATE})
@@ -19,24 +19,26 @@ def render(lineage: Lineage, column: str = "") -> str:
     lines: list[str] = []
     if not column:
         for read in lineage.inputs:
-            counts = _counts(read.statistics)
-            lines.append(_line("reads", read.dataset.id, _schema(read.dataset), counts))
+            columns = ", ".join(f"{field.name} {field.type}".strip() for field in read.dataset.fields)
+            lines.append(_line("reads", read.dataset.id, columns, _counts(read.statistics)))
         for output in lineage.outputs:
             mode = f"{output.mode.value} of {output.previous.name}" if output.previous else output.mode.value
             lines.append(_line("writes", output.dataset.id, mode, _counts(output.statistics)))
     several = len(lineage.outputs) > 1
     for output in lineage.outputs:
-        edges = [edge for edge in _listed(output.edges) if not column or edge.column in (column, "")]
-        names = {field.name for field in output.dataset.fields}
-        if column and column not in names:
+        # The edges of the whole dataset last.
+        edges = sorted(output.edges, key=lambda edge: not edge.column)
+        edges = [edge for edge in edges if not column or edge.column in (column, "")]
+        fields = [field.name for field in output.dataset.fields]
+        if column and column not in fields:
             continue
         if output.mode in _WITHOUT_ROWS and not edges:
             continue
         if several:
-            lines.append(f"to      {_place(output.dataset.id)}")
-        rows = [_edge(edge, short) for edge in edges]
-        rows[:0] = [(name, "", "") for name in _bare(output.dataset, output.edges, column)]
-        lines.extend(_table(rows))
+            lines.append(_line("to", output.dataset.id))
+        used = {edge.column for edge in output.edges}
+        bare = [(name, "", "") for name in fields if name not in used and column in ("", name)]
+        lines.extend(_table([*bare, *(_edge(edge, short) for edge in edges)]))
     if not column:
         for gap in lineage.gaps:
             where = f"{gap.where} -> {gap.column}" if gap.column else gap.where
@@ -51,58 +53,30 @@ def render(lineage: Lineage, column: str = "") -> str:
 
 def printable(line: str) -> str:
     """Escape control characters: a line break in a name would look like another line."""
-    if line.isprintable():
-        return line
-    letters = (
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in line
-    )
-    return "".join(letters)
+    escaped = (each if each.isprintable() else each.encode("unicode_escape").decode() for each in line)
+    return line if line.isprintable() else "".join(escaped)
 
 
 def _line(verb: str, identifier: DatasetId, *details: str) -> str:
-    return "   ".join([f"{verb:<7} {_place(identifier)}", *(part for part in details if part)])
-
-
-def _place(identifier: DatasetId) -> str:
-    return f"{identifier.namespace} {identifier.name}"
-
-
-def _schema(dataset: Dataset) -> str:
-    return ", ".join(f"{field.name} {field.type}".strip() for field in dataset.fields)
+    return "   ".join(filter(None, [f"{verb:<7} {identifier.namespace} {identifier.name}", *details]))
 
 
 def _counts(statistics: Statistics) -> str:
-    named = (("rows", statistics.rows), ("bytes", statistics.size_bytes), ("files", statistics.files))
+    named = zip(("rows", "bytes", "files"), statistics, strict=True)
     return " ".join(f"{name}={value}" for name, value in named if value is not None)
 
 
 def short_names(ids: Iterable[DatasetId]) -> dict[DatasetId, str]:
     """Name each dataset by its last path segment, or by as many segments as make it unique."""
-    ends = {identifier: _ends(identifier.name) for identifier in ids}
+    ends: dict[DatasetId, list[str]] = {}
+    for identifier in ids:
+        segments = identifier.name.strip("/").split("/")
+        ends[identifier] = ["/".join(segments[start:]) for start in reversed(range(len(segments)))]
     counts = Counter(end for suffixes in ends.values() for end in suffixes)
     return {
         identifier: next((end for end in suffixes if counts[end] == 1), suffixes[-1])
         for identifier, suffixes in ends.items()
     }
-
-
-def _ends(name: str) -> list[str]:
-    """Return a name's last segment, its last two, and so on."""
-    parts = name.strip("/").split("/")
-    return ["/".join(parts[-count:]) for count in range(1, len(parts) + 1)]
-
-
-def _listed(edges: Iterable[Edge]) -> Iterator[Edge]:
-    """Yield the edges of columns first, the edges of the whole dataset last."""
-    edges = list(edges)
-    yield from (edge for edge in edges if edge.column)
-    yield from (edge for edge in edges if not edge.column)
-
-
-def _bare(dataset: Dataset, edges: Iterable[Edge], column: str) -> list[str]:
-    """Return the names of the columns that depend on no field."""
-    named = {edge.column for edge in edges}
-    return [field.name for field in dataset.fields if field.name not in named and column in ("", field.name)]
 
 
 def _edge(edge: Edge, short: dict[DatasetId, str]) -> tuple[str, str, str]:

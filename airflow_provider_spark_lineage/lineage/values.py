@@ -8,14 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from airflow_provider_spark_lineage.plan.algebra import (
-    IDENTITY,
-    Kind,
-    Member,
-    Scan,
-    Transformation,
-    united,
-)
+from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Kind, Member, Scan, Transformation, united
 
 Origin = tuple[Scan, int, tuple[str, ...]]
 """(scan, id of its column, path inside a struct column; empty for the whole column).

@@ -44,10 +44,10 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
         )
         for output in inner_lineage.outputs
     )
-    counted = {read.dataset.id: read for read in inner_lineage.inputs}
+    inner_reads = {read.dataset.id: read for read in inner_lineage.inputs}
     inputs = tuple(
         replace(read, statistics=inside.statistics, parts=inside.parts)
-        if not read.statistics and (inside := counted.get(read.dataset.id))
+        if not read.statistics and (inside := inner_reads.get(read.dataset.id))
         else read
         for read in outer_lineage.inputs or inner_lineage.inputs
     )
@@ -56,11 +56,8 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
     sources = {edge.source for output in outputs for edge in output.edges} - known
     inputs += tuple(read for read in inner_lineage.inputs if read.dataset.id in sources)
     # The inner write has the better gaps, unless the command alone has outputs or failures.
-    gaps = (
-        inner_lineage.gaps
-        if outputs or not (outer_lineage.outputs or outer_lineage.failures)
-        else outer_lineage.gaps
-    )
+    has_more = not outputs and (outer_lineage.outputs or outer_lineage.failures)
+    gaps = outer_lineage.gaps if has_more else inner_lineage.gaps
     if outer_lineage.failures and outer.mode is Mode.OVERWRITE:
         gaps += tuple(gap for gap in inner_lineage.gaps if gap.output is not None and gap not in gaps)
     lineage = Lineage(

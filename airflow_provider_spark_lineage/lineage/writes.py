@@ -12,11 +12,12 @@ from typing import Any
 
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, PlanGap, Written
 from airflow_provider_spark_lineage.lineage.leaves import Leaf, recorded_fields, relation_leaf
-from airflow_provider_spark_lineage.lineage.model import Gap, Mode
-from airflow_provider_spark_lineage.lineage.values import Value, column_of
+from airflow_provider_spark_lineage.lineage.model import Gap, Mode, Statistics
+from airflow_provider_spark_lineage.lineage.values import NOTHING, Value, column_of
 from airflow_provider_spark_lineage.plan.algebra import Attribute, Kind, Scan, Transformation, Write
 from airflow_provider_spark_lineage.sources import copied_from, identify, source_of
 from airflow_provider_spark_lineage.sources.dataset import Facts
+from airflow_provider_spark_lineage.sources.source import Source
 
 _REWRITING = frozenset(
     {"deletecommand", "deletefromtable", "mergeintocommand", "replacedata", "updatecommand", "writedelta"}
@@ -50,6 +51,18 @@ _MODES: Mapping[tuple[str, bool | None], Mode] = {
 }
 """(probed mode in lower case, whether the target existed; None for either) -> mode."""
 
+_WRAPPERS = frozenset(
+    {
+        "CreateDataSourceTableAsSelectCommand",
+        "CreateHiveTableAsSelectCommand",
+        "CreateTableAsSelect",
+        "InsertIntoDataSourceDirCommand",
+        "ReplaceTableAsSelect",
+        "SaveAsV1TableCommand",
+    }
+)
+"""Commands that run another write inside: both are reported, the inner one first."""
+
 _PARTIAL = ("static_partitions", "dynamic_partitions", "replace_on", "replace_using", "replace_where")
 """Facts of overwrites that keep some of the rows."""
 
@@ -65,6 +78,21 @@ class TableWrite:
     def node(self) -> Write:
         """Return the plan's node."""
         return self.written.write
+
+    @property
+    def source(self) -> Source[Any]:
+        """Return the source of the target."""
+        return source_of(self.target)
+
+    @property
+    def wraps(self) -> bool:
+        """Return whether it runs another write inside, which is reported before it."""
+        return self.node.relation in _WRAPPERS
+
+    @property
+    def is_into_file_sink(self) -> bool:
+        """Return whether Spark itself writes a stream's batch into a folder, and so counts rows and bytes."""
+        return str(self.target.get("sink", "")).startswith("FileSink")
 
     @property
     def mode(self) -> Mode:
@@ -86,7 +114,7 @@ class TableWrite:
     def is_partial(self) -> bool:
         """Return whether an overwrite keeps earlier rows."""
         named = any(self.target.get(fact) for fact in _PARTIAL)
-        is_dynamic = self.mode is Mode.OVERWRITE and source_of(self.target).keeps_partitions()
+        is_dynamic = self.mode is Mode.OVERWRITE and self.source.keeps_partitions()
         return bool(self.node.partial or named or is_dynamic)
 
     @property
@@ -95,6 +123,26 @@ class TableWrite:
         columns = [str(column) for column in self.target.get("partition_columns") or ()]
         bare = (column.rpartition("(")[2].rstrip(")").rpartition(",")[2].strip() for column in columns)
         return tuple(bare) or self.node.partitions
+
+    def was_skipped(self, statistics: Statistics, *, ran: bool) -> bool:
+        """Return whether it was skipped because its target existed: IF NOT EXISTS or the mode `ignore`.
+
+        A wrapping command that wrote rows ran an execution inside, which reports them. Spark Connect does not
+        show executions inside, but there the probe knows that the target did not exist.
+        """
+        if not (self.target.get("if_not_exists") or str(self.target.get("mode")).lower() == "ignore"):
+            return False
+        # A view is created without a job, so only the probe knows whether it existed.
+        existed = self.target.get("existed")
+        return statistics.files == 0 or not ran or existed is True or (self.wraps and existed is not False)
+
+    def was_written_before(self, jobs: int | None) -> bool:
+        """Return whether a stream's batch was skipped because its folder already has a batch with this id.
+
+        Spark repeated the batch, or another stream writes into the same folder. A batch that is written
+        starts a job, even if it is empty.
+        """
+        return jobs == 0 and self.is_into_file_sink
 
     def reading(self, scan: Scan, **changes: Any) -> TableWrite:
         """Return this write with one more scan and other changes."""
@@ -129,12 +177,11 @@ def _with_what_it_copies(write: TableWrite) -> tuple[TableWrite, Leaves]:
 
 def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
     """Add FILTER edges from the table's columns that decide which rows an option replaces."""
-    written = write.written
-    names = source_of(write.target).replaced_by()
+    written, label = write.written, write.node.label
+    names = write.source.replaced_by()
     if names is None:
-        reason = "the columns that decide which rows it replaces are not recorded"
-        gaps = (*written.gaps, PlanGap(written.write.label, reason))
-        return replace(write, written=replace(written, gaps=gaps)), {}
+        gap = PlanGap(label, "the columns that decide which rows it replaces are not recorded")
+        return replace(write, written=replace(written, gaps=(*written.gaps, gap))), {}
     if not names:
         return write, {}
     written_columns = {column.name.lower(): column for column, _ in written.columns}
@@ -142,23 +189,18 @@ def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
         replace(written_columns.get(name.lower(), Attribute(0, name, "")), id=index)
         for index, name in enumerate(names)
     )
-    scan = Scan((), columns, written.write.label, relation=written.write.relation)
-    step = Transformation(Kind.FILTER)
-    rows = written.rows | {((scan, column.id, ()), step) for column in columns}
+    scan = Scan((), columns, label, relation=write.node.relation)
+    rows = written.rows | {((scan, column.id, ()), Transformation(Kind.FILTER)) for column in columns}
     leaf = relation_leaf(scan, write.target)
     # Not counted: Spark's counts are for the query. Without version: the facts have the written version.
-    leaf = replace(leaf.of_now(), counted=False)
+    leaf = replace(leaf.of_now(), is_counted=False)
     return write.reading(scan, rows=rows), {scan: leaf}
 
 
 def _with_its_partition(write: TableWrite) -> TableWrite:
     """Add the columns of the partition that a statement names: each has the same value in all rows."""
-    names = {column.name.lower() for column, _ in write.written.columns}
     named = recorded_fields({"schema": write.target.get("partition_schema", "")})
-    added = (
-        (Attribute(-1, field.name, field.type), Value()) for field in named if field.name.lower() not in names
-    )
-    return _with_columns(write, added)
+    return _with_columns(write, ((Attribute(-1, field.name, field.type), NOTHING) for field in named))
 
 
 def with_what_its_table_adds(write: TableWrite, part: Evaluation) -> TableWrite:
@@ -167,19 +209,18 @@ def with_what_its_table_adds(write: TableWrite, part: Evaluation) -> TableWrite:
     They are not in the query's plan, but in the plan of the execution inside, which wrote the rows.
     """
     types = {column.name: column.type for column in write.node.table}
-    names = {column.name.lower() for column, _ in write.written.columns}
-    return _with_columns(
-        write,
-        (
-            (replace(column, type=types.get(column.name, column.type)), value)
-            for column, value in part.output
-            if column.name.lower() not in names
-        ),
+    added = (
+        (replace(column, type=types.get(column.name, column.type)), value) for column, value in part.output
     )
+    return _with_columns(write, added)
 
 
 def _with_columns(write: TableWrite, added: Iterable[tuple[Attribute, Value]]) -> TableWrite:
-    return replace(write, written=replace(write.written, columns=(*write.written.columns, *added)))
+    """Add the columns that the write does not have yet."""
+    columns = write.written.columns
+    names = {column.name.lower() for column, _ in columns}
+    new = ((column, value) for column, value in added if column.name.lower() not in names)
+    return replace(write, written=replace(write.written, columns=(*columns, *new)))
 
 
 def gaps_of_failed(write: TableWrite) -> Iterator[Gap]:
@@ -188,12 +229,10 @@ def gaps_of_failed(write: TableWrite) -> Iterator[Gap]:
     Rows appended to files exist once the job has succeeded; rows sent to a server exist at once.
     """
     target, label = write.target, write.node.label
-    if source_of(target).is_atomic():
+    if write.source.is_atomic:
         return
     for identity in identify(target):
         if write.mode is Mode.OVERWRITE and not target.get("dynamic_partitions"):
-            reason = "the write failed; earlier rows may have been removed"
-            yield Gap(label, reason, identity.id)
+            yield Gap(label, "the write failed; earlier rows may have been removed", identity.id)
         elif not identity.storage_layer:
-            reason = "the write failed; some of its rows may have been written"
-            yield Gap(label, reason, identity.id)
+            yield Gap(label, "the write failed; some of its rows may have been written", identity.id)

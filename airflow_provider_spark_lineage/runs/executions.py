@@ -10,7 +10,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, ExecutionLineage, lineage_of
 from airflow_provider_spark_lineage.lineage.model import Failure, Lineage, Mode
-from airflow_provider_spark_lineage.lineage.stored_results import KeptFrames, ResultKey, Results, StoredResult
+from airflow_provider_spark_lineage.lineage.stored_results import Results
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.plan.algebra import Plan
 from airflow_provider_spark_lineage.plan.connect.reader import bodies_of, read_connect
@@ -136,12 +136,8 @@ def failure_of(record: Record) -> Failure | None:
     if not record.failed:
         return None
     error: dict[str, Any] = record.error or {}
-    return Failure(
-        error_class=str(error.get("class", "")),
-        message=str(error.get("message", "")),
-        sql_state=str(error.get("sql_state", "")),
-        execution=record.name,
-    )
+    error_class, message, sql_state = (str(error.get(key, "")) for key in ("class", "message", "sql_state"))
+    return Failure(error_class, message, sql_state, execution=record.name)
 
 
 class Executions:
@@ -153,7 +149,7 @@ class Executions:
 
     def __init__(self) -> None:
         self._numbers = count(1)
-        self._results: dict[str, dict[ResultKey, StoredResult | KeptFrames]] = {}
+        self._results: dict[str, Results] = {}
 
     def of(self, record: Record) -> Execution | None:
         """Return the execution of the next record.
@@ -166,7 +162,13 @@ class Executions:
         of_application = self._results.setdefault(record.application_id, {})
         lineage = execution_lineage(record, of_application)
         of_application.update(lineage.results)
-        return None if record.rdd_id is not None else _execution(next(self._numbers), record, lineage)
+        if record.rdd_id is not None:
+            return None
+        number = next(self._numbers)
+        name = f"execution {number} ({record.name})"
+        failures = tuple(replace(failure, execution=name) for failure in lineage.lineage.failures)
+        target = lineage.targets[0] if lineage.targets else None
+        return Execution(number, record, replace(lineage.lineage, failures=failures), target)
 
 
 def executions(records: Iterable[Record]) -> Iterator[Execution]:
@@ -182,20 +184,7 @@ def _is_internal(record: Record) -> bool:
         return False
 
 
-def _execution(number: int, record: Record, lineage: ExecutionLineage) -> Execution:
-    """Number an execution, and add its number and name to its failures."""
-    named = tuple(
-        replace(failure, execution=f"execution {number} ({record.name})")
-        for failure in lineage.lineage.failures
-    )
-    target = lineage.targets[0] if lineage.targets else None
-    return Execution(number, record, replace(lineage.lineage, failures=named), target)
-
-
 def is_batch_of_stream(record: Record) -> bool:
     """Return whether an execution is a batch of a stream; False for executions inside `foreachBatch`."""
-    return bool(record.plan) and simple_name(str(record.plan[0].get("class"))) in _OF_STREAM
-
-
-_OF_STREAM = frozenset({"WriteToMicroBatchDataSource", "WriteToMicroBatchDataSourceV1"})
-"""Root nodes of the plan of a stream's batch."""
+    roots = ("WriteToMicroBatchDataSource", "WriteToMicroBatchDataSourceV1")
+    return bool(record.plan) and simple_name(str(record.plan[0].get("class"))) in roots

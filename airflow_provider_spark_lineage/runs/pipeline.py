@@ -24,7 +24,6 @@ from airflow_provider_spark_lineage.records.record import (
 )
 from airflow_provider_spark_lineage.records.status import losses, read_notes
 from airflow_provider_spark_lineage.runs.executions import Execution, executions, is_batch_of_stream
-from airflow_provider_spark_lineage.sources.dataset import Identity
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets import events as facet_events
@@ -86,10 +85,7 @@ class Recorded(ABC):
         """Yield the records in the order of their executions' ends; add unreadable ones to `problems`."""
 
     def executions(self, problems: list[str] | None = None) -> Iterator[Execution]:
-        """Yield the executions in the order of their ends.
-
-        For each unreadable record, a sentence is added to `problems`.
-        """
+        """Yield the executions in the order of their ends; add unreadable records to `problems`."""
         return executions(self.records([] if problems is None else problems))
 
     def run(self, problems: Sequence[str] = ()) -> Run:
@@ -199,20 +195,20 @@ def execution_events_of(
 
     for execution in executions:
         record = execution.record
-        if not execution.lineage:
+        lineage = execution.lineage
+        datasets = [
+            *(output.dataset for output in lineage.outputs),
+            *(read.dataset for read in lineage.inputs),
+        ]
+        if not datasets:
             continue
         yield EventExecution(
-            job=jobs.next(execution.target or next(_identities(execution.lineage))),
+            job=jobs.next(execution.target or datasets[0].identity),
             started_at=datetime.fromisoformat(record.started_at),
             ended_at=datetime.fromisoformat(record.ended_at),
-            lineage=execution.lineage,
+            lineage=lineage,
             sql=record.sql,
             engine_version=record.spark_version,
             streaming=is_batch_of_stream(record),
             job_type="RDD_JOB" if record.plan_kind == "rdd" else "SQL_JOB",
         )
-
-
-def _identities(lineage: Lineage) -> Iterator[Identity]:
-    yield from (output.dataset.identity for output in lineage.outputs)
-    yield from (read.dataset.identity for read in lineage.inputs)

@@ -22,16 +22,15 @@ DROPPED = "child.catalog.loadTable(child.identifier)"
 DROPPED_EXISTS = "child.catalog.tableExists(child.identifier)"
 """Existence of a DROP's table."""
 
+MADE = "name.catalog.loadTable(name.identifier)"
+"""The table created by a CREATE or REPLACE, after the command."""
+
 MADE_EXISTS = "name.catalog.tableExists(name.identifier)"
 """Existence of a CREATE's table before the command."""
 
 COLUMN_CHANGES = (
-    "AddColumns",
-    "AlterColumn",
-    "AlterColumns",
-    "DropColumns",
-    "RenameColumn",
-    "ReplaceColumns",
+    *("AddColumns", "AlterColumn", "AlterColumns"),
+    *("DropColumns", "RenameColumn", "ReplaceColumns"),
 )
 """Spark's commands that change the columns of a catalog's table."""
 
@@ -79,6 +78,8 @@ SETTINGS: Dict[str, str] = {
 }
 """Accessors of the session's settings that name its catalog; the keys of `facts.Facts`."""
 
+NAMED = {"table": "catalogTable?.identifier.nameParts[]", **SETTINGS}
+"""Accessors of a V1 relation's table in the session's catalog, and of the catalog."""
 
 PARTITION_OVERWRITE = "$setting(spark.sql.sources.partitionOverwriteMode)"
 """Mode of an overwrite without the option `partitionOverwriteMode`: `static` or `dynamic`."""

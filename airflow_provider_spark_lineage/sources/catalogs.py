@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import List, Optional, Tuple
 
-from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Facts, Identity, Symlink
+from airflow_provider_spark_lineage.sources.dataset import Catalog, Facts, Identity, Symlink
 from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
 
 _GLUE_CLIENT = "AWSGlueDataCatalogHiveClientFactory"
@@ -35,20 +35,24 @@ def table_name(facts: Facts) -> Tuple[str, ...]:
     return parts if len(parts) > 1 else ()
 
 
-def symlinks(facts: Facts, name: Tuple[str, ...] = ()) -> Tuple[Symlink, ...]:
+def symlinks(facts: Facts) -> Tuple[Symlink, ...]:
     """Return the table's name in the namespace of its catalog; empty for a relation without a catalog."""
-    parts = name or table_name(facts)
-    return (_symlink(facts, parts),) if parts else ()
+    parts = table_name(facts)
+    if not parts:
+        return ()
+    is_of_hive = facts.get("catalog_kind") == "hive" and len(parts) == 2
+    kind, address = _server(facts) if is_of_hive else ("", "")
+    if kind == "glue":
+        return (Symlink(address, "table/" + "/".join(parts)),)
+    folder = uri_of(*split_location(str(facts.get("warehouse") or "/")))
+    return (Symlink(address or folder, ".".join(parts)),)
 
 
 def entries(facts: Facts) -> Tuple[Identity, ...]:
     """Return the table's entry in the session's catalog, independent of the place of its data."""
     if facts.get("catalog", "spark_catalog") != "spark_catalog":
         return ()
-    return tuple(
-        Identity(DatasetId(link.namespace, link.name), type="TABLE", catalog=metastore(facts))
-        for link in symlinks(facts)
-    )
+    return tuple(Identity(link.id, type="TABLE", catalog=metastore(facts)) for link in symlinks(facts))
 
 
 def metastore(facts: Facts) -> Optional[Catalog]:
@@ -77,26 +81,14 @@ def is_session_table(facts: Facts) -> bool:
     return "table_type" in facts
 
 
-def _symlink(facts: Facts, parts: Tuple[str, ...]) -> Symlink:
-    kind, address = _server(facts) if facts.get("catalog_kind") == "hive" and len(parts) == 2 else ("", "")
-    if kind == "glue":
-        return Symlink(address, "table/" + "/".join(parts))
-    if address:
-        return Symlink(address, ".".join(parts))
-    return Symlink(uri_of(*split_location(str(facts.get("warehouse") or "/"))), ".".join(parts))
-
-
 def _server(facts: Facts) -> Tuple[str, str]:
     """Return the kind and the address of a Hive catalog; one inside the driver has no address."""
     region = facts.get("aws_region") or facts.get("aws_default_region")
     account = facts.get("glue_catalog") or facts.get("glue_account")
     if str(facts.get("metastore_client")).endswith(_GLUE_CLIENT) and region and account:
         return "glue", f"arn:aws:glue:{region}:{account}"
-    address = _first_address(str(facts.get("metastore_uris") or ""))
-    return "hive", f"hive://{address}" if address else ""
-
-
-def _first_address(uris: str) -> str:
-    """Return host and port of the first of a list of metastores: `thrift://one:9083,thrift://two:9083`."""
-    match = re.match(r"\s*\w+://(?:[^@/,]*@)?(\[[^\]]+\]|[^:/,\s]+)(:\d+)?", uris)
-    return match[1] + (match[2] or ":9083") if match else ""
+    # The first of a list of metastores: `thrift://one:9083,thrift://two:9083`.
+    first = re.match(
+        r"\s*\w+://(?:[^@/,]*@)?(\[[^\]]+\]|[^:/,\s]+)(:\d+)?", str(facts.get("metastore_uris") or "")
+    )
+    return "hive", f"hive://{first[1]}{first[2] or ':9083'}" if first else ""

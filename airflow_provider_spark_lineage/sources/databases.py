@@ -102,7 +102,7 @@ class DatabaseAddress:
     @property
     def identity(self) -> Identity:
         """Return the identity of the database as a whole."""
-        return self._named(self.database or self.namespace)
+        return Identity(DatasetId(self.namespace, self.database or self.namespace))
 
     def table(self, text: str) -> Identity:
         """Return the identity of a table from its name in SQL."""
@@ -115,10 +115,7 @@ class DatabaseAddress:
             for index, part in enumerate(parts[:-1])
         ]
         name = [*prefix[: max(0, len(prefix) - len(written))], *written, parts[-1]]
-        return self._named(".".join(part for part in name if part))
-
-    def _named(self, name: str) -> Identity:
-        return Identity(DatasetId(self.namespace, name))
+        return Identity(DatasetId(self.namespace, ".".join(filter(None, name))))
 
 
 _NAME = r"""(?:"(?:[^"]|"")*" | `(?:[^`]|``)*` | \[[^\]]*\] | [^\s."`()\[\],;']+)"""
@@ -178,10 +175,8 @@ def _server_or_file(kind: Database, body: str, options: Mapping[str, str]) -> Da
         if kind.port and "database" in kind.levels:
             # `jdbc:postgresql:sales` is a database on this machine.
             return DatabaseAddress(kind, f"{kind.scheme}://{_hosts('', kind.port)}", path.lstrip("/"))
-        database = "" if "database" in kind.levels else path
-        return DatabaseAddress(
-            kind, f"{kind.scheme}:{path}", database, _schema(kind, _settings(body, options))
-        )
+        database, schema = "" if "database" in kind.levels else path, _schema(kind, _settings(body, options))
+        return DatabaseAddress(kind, f"{kind.scheme}:{path}", database, schema)
     path = parts["path"] or ""
     settings = _settings(path + parts["rest"] if "=" in path else parts["rest"], options)
     database, _, schema = ("" if "=" in path else unquote(path.strip("/"))).partition("/")
@@ -209,23 +204,20 @@ def _schema(kind: Database, settings: Mapping[str, str]) -> str:
 def _hosts(authority: str, port: str) -> str:
     """Return the hosts with their ports, without credentials."""
     hosts = authority.rsplit("@", 1)[-1].lower() or "localhost"
-    has_port = re.compile(r".*:\d+\Z")
     return ",".join(
-        h if has_port.match(h) or not port else f"{h.rstrip(':')}:{port}" for h in hosts.split(",")
+        host if re.search(r":\d+\Z", host) or not port else f"{host.rstrip(':')}:{port}"
+        for host in hosts.split(",")
     )
 
 
 def _oracle(kind: Database, body: str, options: Mapping[str, str]) -> DatabaseAddress:
     """Return the place of `thin:@//host:1521/service`, `thin:@host:1521:sid`, or a TNS descriptor."""
     address = body.rpartition("@")[2]
-    described = {
-        key.lower(): value for key, value in re.findall(r"\(\s*(\w+)\s*=\s*([^()\s]+)\s*\)", address)
-    }
-    if described:
+    pairs = re.findall(r"\(\s*(\w+)\s*=\s*([^()\s]+)\s*\)", address)
+    if described := {key.lower(): value for key, value in pairs}:
         hosts = _hosts(described.get("host", ""), described.get("port", kind.port))
-        return DatabaseAddress(
-            kind, f"oracle://{hosts}", described.get("service_name") or described.get("sid", "")
-        )
+        service = described.get("service_name") or described.get("sid", "")
+        return DatabaseAddress(kind, f"oracle://{hosts}", service)
     address = re.sub(r"^\w*:?//", "", address.partition("?")[0])
     match = re.match(r"(?P<host>\[[^\]]*\]|[^:/]*)(?::(?P<port>\d+))?(?:[:/](?P<service>[^:/]*))?", address)
     assert match is not None  # noqa: S101  every part may be empty
@@ -262,20 +254,15 @@ def snowflake(host: str, database: str, schema: str) -> DatabaseAddress:
     kind = DATABASES["snowflake"]
     account = re.sub(r"^\w+://", "", host).lower().partition(":")[0].partition("/")[0]
     account = account.partition(".snowflakecomputing.")[0].replace(".privatelink", "")
-    return DatabaseAddress(
-        kind, f"snowflake://{account}", _folded(database, "upper"), _folded(schema, "upper")
-    )
+    database, schema = _folded(database, "upper"), _folded(schema, "upper")
+    return DatabaseAddress(kind, f"snowflake://{account}", database, schema)
 
 
 def _redshift(kind: Database, body: str, options: Mapping[str, str]) -> DatabaseAddress:
     """Return the place with `name.id.region.redshift.amazonaws.com` shortened to `name.region`."""
     served = _server_or_file(kind, body, options)
-    short = re.sub(
-        r"//([^./]+)\.[^./]+\.([^./]+)\.redshift(?:-serverless)?\.amazonaws\.com[.\w]*",
-        r"//\1.\2",
-        served.namespace,
-    )
-    return replace(served, namespace=short)
+    pattern = r"//([^./]+)\.[^./]+\.([^./]+)\.redshift(?:-serverless)?\.amazonaws\.com[.\w]*"
+    return replace(served, namespace=re.sub(pattern, r"//\1.\2", served.namespace))
 
 
 def _bigquery(kind: Database, body: str, options: Mapping[str, str]) -> DatabaseAddress:
@@ -285,12 +272,10 @@ def _bigquery(kind: Database, body: str, options: Mapping[str, str]) -> Database
 
 def _athena(kind: Database, body: str, options: Mapping[str, str]) -> DatabaseAddress:
     settings = _settings(body, options)
-    region = settings.get("region") or settings.get("awsregion") or ""
+    region = _first(settings, ("region", "awsregion"))
     catalog = settings.get("catalog") or "awsdatacatalog"
-    namespace = f"awsathena://athena.{region}.amazonaws.com"
-    return DatabaseAddress(
-        kind, namespace, catalog, _first(settings, ("database", *_SCHEMA_NAMES)) or "default"
-    )
+    database = _first(settings, ("database", *_SCHEMA_NAMES)) or "default"
+    return DatabaseAddress(kind, f"awsathena://athena.{region}.amazonaws.com", catalog, database)
 
 
 _READERS = {

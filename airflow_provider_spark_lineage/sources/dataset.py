@@ -29,6 +29,11 @@ class Symlink:
     name: str
     type: str = "TABLE"
 
+    @property
+    def id(self) -> DatasetId:
+        """Return the name without its type."""
+        return DatasetId(self.namespace, self.name)
+
 
 @dataclass(frozen=True)
 class Catalog:
@@ -51,9 +56,6 @@ class Catalog:
 
     source: str = "spark"
     """The system that configures it."""
-
-
-_NO_FOLDERS: FrozenSet[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -95,10 +97,8 @@ class Identity:
     @property
     def folders(self) -> FrozenSet[str]:
         """Return which folders of the dataset its locations are, relative to it; empty for all of it."""
-        if not self.locations:
-            return _NO_FOLDERS
         folders = frozenset(map(self._folder, self.locations))
-        return _NO_FOLDERS if "" in folders else folders
+        return frozenset() if "" in folders else folders
 
     @property
     def folder(self) -> str:
@@ -117,13 +117,7 @@ class Identity:
         """Return the catalog entries of these data, each with the location of the data as a symlink."""
         place = Symlink(self.id.namespace, self.id.name, "LOCATION")
         return tuple(
-            Identity(
-                DatasetId(link.namespace, link.name),
-                symlinks=(place,),
-                type="TABLE",
-                catalog=self.catalog,
-            )
-            for link in self.symlinks
+            Identity(link.id, symlinks=(place,), type="TABLE", catalog=self.catalog) for link in self.symlinks
         )
 
 

@@ -12,9 +12,7 @@ from airflow_provider_spark_lineage.sources.facts import is_of_execution
 from airflow_provider_spark_lineage.sources.paths import RELATIVE, completed, is_complete, split_location
 from airflow_provider_spark_lineage.sources.source import Source
 
-_OF_CHANGES = frozenset(
-    {"CdcAddFileIndex", "DeltaCDFRelation", "TahoeChangeFileIndex", "TahoeRemoveFileIndex"}
-)
+_OF_CHANGES = ("CdcAddFileIndex", "DeltaCDFRelation", "TahoeChangeFileIndex", "TahoeRemoveFileIndex")
 """File indexes and relations that read a change feed."""
 
 _ABOUT_CHANGES = frozenset({"_change_type", "_commit_timestamp", "_commit_version"})
@@ -26,6 +24,7 @@ class Delta(Source[DeltaFacts]):
 
     probes = PROBES
     parts = frozenset({"deltaTransactionalWrite"})
+    is_atomic = True
 
     def knows(self) -> bool:
         """Return whether the facts name a table, or are of a read of Delta's log or a partial overwrite."""
@@ -60,15 +59,10 @@ class Delta(Source[DeltaFacts]):
         """Return whether Delta read its log, or files for one of its own commands."""
         return self.facts.get("delta_action") not in (None, "streaming") and not self.facts.get("is_stream")
 
-    def is_atomic(self) -> bool:
-        """Return True: Delta commits a write as a whole."""
-        return True
-
     def is_noop(self) -> bool:
         """Return whether UPDATE, DELETE or MERGE found no row to change, so that Delta committed nothing."""
-        return "version_before" in self.facts and self.facts["version_before"] == self.facts.get(
-            "written_version"
-        )
+        before = self.facts.get("version_before")
+        return before is not None and before == self.facts.get("written_version")
 
     def replaced_by(self) -> Optional[Tuple[str, ...]]:
         """Return the columns in the condition of `replaceWhere`; a field of a struct counts as its column."""

@@ -7,6 +7,7 @@ through file indexes that no user's query has.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import List, Mapping
 
 from airflow_provider_spark_lineage.sources.accessors import (
@@ -19,7 +20,9 @@ from airflow_provider_spark_lineage.sources.accessors import (
     DROPPED_EXISTS,
     FILE_SYSTEM,
     IF_NOT_EXISTS,
+    MADE,
     MADE_EXISTS,
+    NAMED,
     PARTITION_OVERWRITE,
     SESSION_CATALOG,
     SETTINGS,
@@ -99,11 +102,7 @@ _LOG_OF_PATH = (
 
 def _commit(log: str) -> Mapping[str, str]:
     """Return accessors for a `DeltaLog` after a write: its last version, and when that was committed."""
-    return {
-        "written_version": f"{log}.{_NOW}.version",
-        "committed_at": f"{log}.{_NOW}.timestamp",
-        **DURATION,
-    }
+    return {"written_version": f"{log}.{_NOW}.version", "committed_at": f"{log}.{_NOW}.timestamp", **DURATION}
 
 
 def _table(table: str) -> Mapping[str, str]:
@@ -116,14 +115,7 @@ def _table(table: str) -> Mapping[str, str]:
     }
 
 
-_MADE = "name.catalog.loadTable(name.identifier)"
-"""The table created by a CREATE or REPLACE."""
-
-_NEW_TABLE = {
-    **_table(_MADE),
-    **table_facts(f"{_MADE}.v1Table"),
-    "schema": f"{_MADE}.schema.json",
-}
+_NEW_TABLE = {**_table(MADE), **table_facts(f"{MADE}.v1Table"), "schema": f"{MADE}.schema.json"}
 """Accessors of a table that is created without rows."""
 
 
@@ -152,35 +144,25 @@ _CHANGED = "target.collectLeaves.head"
 
 _SESSION_TABLE = f"{SESSION_CATALOG}.getTableMetadata({_RENAMED})"
 
+_read_by_index = partial(read, "LogicalRelation", of="relation.location")
+_write_in_catalog = partial(write, relation="DeltaCatalog")
+
 PROBES = (
-    *read(
-        "LogicalRelation",
-        of="relation.location",
-        relation="TahoeLogFileIndex",
-        accessors={
+    *_read_by_index(
+        {
             "delta_path": "relation.location.path",
             "version": "relation.location.snapshotAtAnalysis.version",
-            "table": "catalogTable?.identifier.nameParts[]",
-            **SETTINGS,
+            **NAMED,
         },
+        relation="TahoeLogFileIndex",
     ),
-    *read(
-        "LogicalRelation",
-        of="relation.location",
+    *_read_by_index(
+        {**_INDEX, "delta_action": "relation.location.actionType"},
         relation=("CdcAddFileIndex", "TahoeBatchFileIndex"),
-        accessors={**_INDEX, "delta_action": "relation.location.actionType"},
     ),
-    *read(
-        "LogicalRelation",
-        of="relation.location",
-        relation=("TahoeChangeFileIndex", "TahoeRemoveFileIndex"),
-        accessors=_INDEX,
-    ),
-    *read(
-        "LogicalRelation",
-        of="relation.location",
-        relation="DeltaLogFileIndex",
-        accessors={"delta_action": "relation.location.getClass.getSimpleName"},
+    *_read_by_index(_INDEX, relation=("TahoeChangeFileIndex", "TahoeRemoveFileIndex")),
+    *_read_by_index(
+        {"delta_action": "relation.location.getClass.getSimpleName"}, relation="DeltaLogFileIndex"
     ),
     *read(
         "LogicalRelation",
@@ -216,10 +198,7 @@ PROBES = (
         },
     ),
     *write(
-        V2_WRITES,
-        of="table.table",
-        relation="DeltaTableV2",
-        accessors={**_table("table.table"), **BY_CLASS},
+        V2_WRITES, of="table.table", relation="DeltaTableV2", accessors={**_table("table.table"), **BY_CLASS}
     ),
     *write(
         "DeltaDynamicPartitionOverwriteCommand",
@@ -237,9 +216,8 @@ PROBES = (
         accessors={
             "delta_path": "sink.path",
             "file_system": FILE_SYSTEM,
-            "table": "catalogTable?.identifier.nameParts[]",
+            **NAMED,
             **BY_OUTPUT_MODE,
-            **SETTINGS,
         },
     ),
     # The table of a CREATE or REPLACE that is still running: the probe of that command has its location.
@@ -249,17 +227,13 @@ PROBES = (
         relation=("AbstractDeltaCatalog$StagedDeltaTableV2", "DeltaCatalog$StagedDeltaTableV2"),
         accessors=BY_CLASS,
     ),
-    *write(
-        "CreateTableAsSelect",
-        of="name.catalog",
-        relation="DeltaCatalog",
-        accessors={**_table(_MADE), **IF_NOT_EXISTS, **BY_CLASS},
+    *_write_in_catalog(
+        "CreateTableAsSelect", {**_table(MADE), **IF_NOT_EXISTS, **BY_CLASS}, of="name.catalog"
     ),
-    *write(
+    *_write_in_catalog(
         "ReplaceTableAsSelect",
+        {**_table(MADE), **_replaced("writeOptions", f"{MADE}.deltaLog"), **BY_CLASS},
         of="name.catalog",
-        relation="DeltaCatalog",
-        accessors={**_table(_MADE), **_replaced("writeOptions", f"{_MADE}.deltaLog"), **BY_CLASS},
     ),
     *write(
         ("MergeIntoCommand", "UpdateCommand", "DeleteCommand"),
@@ -273,16 +247,12 @@ PROBES = (
         },
     ),
     # Delta's session catalog creates tables of other formats, too.
-    *write("CreateTable", {**_NEW_TABLE, **IF_NOT_EXISTS}, of="name.catalog", relation="DeltaCatalog"),
-    *write("ReplaceTable", _NEW_TABLE, of="name.catalog", relation="DeltaCatalog"),
-    *write(
+    *_write_in_catalog("CreateTable", {**_NEW_TABLE, **IF_NOT_EXISTS}, of="name.catalog"),
+    *_write_in_catalog("ReplaceTable", _NEW_TABLE, of="name.catalog"),
+    *_write_in_catalog(
         COLUMN_CHANGES,
+        {**_table("table.table"), "schema": "table.catalog.loadTable(table.identifier).schema.json"},
         of="table.catalog",
-        relation="DeltaCatalog",
-        accessors={
-            **_table("table.table"),
-            "schema": "table.catalog.loadTable(table.identifier).schema.json",
-        },
     ),
     *read(
         "DropTable",
@@ -297,16 +267,15 @@ PROBES = (
     ),
     *read(
         "CreateTable",
+        {"existed": MADE_EXISTS, "place_existed": "$exists(tableSpec.location?)"},
         before=True,
         of="name.catalog",
         relation="DeltaCatalog",
-        accessors={"existed": MADE_EXISTS, "place_existed": "$exists(tableSpec.location?)"},
     ),
     *write("TruncateDeltaTableCommand", {**_table("child.table"), "schema": "child.table.schema.json"}),
-    *write(
+    *_write_in_catalog(
         "RenameTable",
         of="child.catalog",
-        relation="DeltaCatalog",
         accessors={
             "delta_location": f"{_SESSION_TABLE}.location",
             **table_facts(_SESSION_TABLE),

@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.sources.accessors import (
     BY_MODE,
     BY_OUTPUT_MODE,
     FILE_SYSTEM,
+    NAMED,
     SCHEMA,
     SESSION_CATALOG,
     SETTINGS,
@@ -45,8 +46,6 @@ class FileFacts(Facts, total=False):
     sink: str
     """Spark's text for the sink of a stream: `FileSink[/out]`."""
 
-
-_OF_TABLE = {"table": "catalogTable?.identifier.nameParts[]", **SETTINGS}
 
 _DIRECTORY = {
     "location": "storage.locationUri?",
@@ -89,7 +88,7 @@ PROBES = (
             "option_names": "relation.options.keySet[]",
             "is_stream": "isStreaming",
             "base_path": "relation.options.get('basePath')?",
-            **_OF_TABLE,
+            **NAMED,
         },
     ),
     # Spark uses its V2 sources for formats that are not in `spark.sql.sources.useV1SourceList`.
@@ -111,7 +110,7 @@ PROBES = (
             "relation_class": "sink.getClass.getName",
             "file_system": FILE_SYSTEM,
             **BY_OUTPUT_MODE,
-            **_OF_TABLE,
+            **NAMED,
         },
     ),
     *write(
@@ -122,7 +121,7 @@ PROBES = (
             "static_partitions": "staticPartitions.size",
             "dynamic_partitions": "dynamicPartitionOverwrite",
             **BY_MODE,
-            **_OF_TABLE,
+            **NAMED,
         },
     ),
     *write("CreateDataSourceTableAsSelectCommand", _created("table")),
@@ -163,27 +162,23 @@ class Files(Source[FileFacts]):
         paths = _paths(self.facts)
         if not paths:
             return ()
-        file_format = format_name(self.facts.get("format"))
-        names = symlinks(self.facts)
         sink = _SINK.fullmatch(str(self.facts.get("sink") or ""))
         is_relative = sink is not None and not is_complete(sink[1]) and not sink[1].startswith("/")
-        identities = []
-        for root, given in roots(paths):
-            originals = _read_below(self.facts, root) or given
-            namespace, name = split_location(root)
-            identities.append(
-                Identity(
-                    id=DatasetId(namespace, name),
-                    storage_layer=namespace.split(":", 1)[0],
-                    file_format=file_format,
-                    symlinks=names,
-                    catalog=metastore(self.facts),
-                    note=RELATIVE if is_relative else "",
-                    locations=tuple(originals) if originals != [root] else (),
-                    has_columns=not any(map(is_part_of_model, originals)),
-                )
+        originals = {root: _read_below(self.facts, root) or given for root, given in roots(paths)}
+        names = {root: DatasetId(*split_location(root)) for root in originals}
+        return tuple(
+            Identity(
+                id=names[root],
+                storage_layer=names[root].namespace.split(":", 1)[0],
+                file_format=format_name(self.facts.get("format")),
+                symlinks=symlinks(self.facts),
+                catalog=metastore(self.facts),
+                note=RELATIVE if is_relative else "",
+                locations=tuple(given) if given != [root] else (),
+                has_columns=not any(map(is_part_of_model, given)),
             )
-        return tuple(identities)
+            for root, given in originals.items()
+        )
 
     def is_internal(self) -> bool:
         """Return whether Spark reads a CSV, JSON or XML file as text to infer its schema.
@@ -191,17 +186,16 @@ class Files(Source[FileFacts]):
         `TextInputCSVDataSource` and its like read lines of text with the option DataSource.GLOB_PATHS_KEY,
         which no user sets. The batches of `FileStreamSource` have it as well, and are streams.
         """
-        is_text = format_name(self.facts.get("format")) == "text"
-        return (
-            is_text
-            and "__globpaths__" in self.facts.get("option_names", ())
-            and not self.facts.get("is_stream")
-        )
+        has_option = "__globpaths__" in self.facts.get("option_names", ())
+        return has_option and self._is_text and not self.facts.get("is_stream")
 
     def stored_name(self, column: str) -> str:
         """Return `value` for the only column of text files; a table keeps its column's name in any format."""
-        is_text = format_name(self.facts.get("format")) == "text"
-        return "value" if is_text and not self.facts.get("table") else column
+        return "value" if self._is_text and not self.facts.get("table") else column
+
+    @property
+    def _is_text(self) -> bool:
+        return format_name(self.facts.get("format")) == "text"
 
 
 def _paths(facts: FileFacts) -> List[str]:

@@ -23,15 +23,7 @@ _METADATA_TABLE = re.compile(r"(?!Base|Serializable|Transaction|CommitCallback)(
 _LOCATION = re.compile(r"/|[A-Za-z][\w+.-]*:/")
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 _ABOUT_ROWS = frozenset(
-    {
-        "_deleted",
-        "_file",
-        "_last_updated_sequence_number",
-        "_partition",
-        "_pos",
-        "_row_id",
-        "_spec_id",
-    }
+    {"_deleted", "_file", "_last_updated_sequence_number", "_partition", "_pos", "_row_id", "_spec_id"}
 )
 
 _STATE = re.compile(r"\.(?:branch|tag)_.+")
@@ -44,6 +36,7 @@ class Iceberg(Source[IcebergFacts]):
     """Tables of Iceberg, and names of its tables in catalogs."""
 
     probes = PROBES
+    is_atomic = True
 
     def knows(self) -> bool:
         """Return whether the facts name a table, or a command's table in a catalog without its location."""
@@ -80,16 +73,10 @@ class Iceberg(Source[IcebergFacts]):
         """Return whether an Iceberg procedure reads metadata for its own purpose."""
         return bool(_NO_METADATA.search(str(self.facts.get("v2_table") or "")))
 
-    def is_atomic(self) -> bool:
-        """Return True: Iceberg commits a write as a whole."""
-        return True
-
     def entries_without_data(self) -> Tuple[Identity, ...]:
         """Return the table's entry in its catalog."""
-        entries = tuple(
-            Identity(DatasetId(link.namespace, link.name), type="TABLE", catalog=_catalog_of(self.facts))
-            for link in _symlinks(self.facts)
-        )
+        catalog = _catalog_of(self.facts)
+        entries = tuple(Identity(link.id, type="TABLE", catalog=catalog) for link in _symlinks(self.facts))
         return entries or super().entries_without_data()
 
     def previous(self) -> Tuple[DatasetId, ...]:
@@ -97,7 +84,7 @@ class Iceberg(Source[IcebergFacts]):
         if not self.facts.get("new_name"):
             return ()
         before: IcebergFacts = {**self.facts, "new_name": []}
-        return tuple(DatasetId(link.namespace, link.name) for link in _symlinks(before))
+        return tuple(link.id for link in _symlinks(before))
 
     def reaches_data(self, change: str) -> Optional[bool]:
         """Return whether a command changes an Iceberg table, or only its catalog entry.
@@ -126,9 +113,7 @@ def _place(facts: IcebergFacts) -> str:
 def _metadata_table(facts: IcebergFacts) -> str:
     """Return the name of a metadata table, as queries write it; empty for a table with data."""
     match = _METADATA_TABLE.fullmatch(str(facts.get("iceberg_kind") or ""))
-    if not match:
-        return ""
-    name = _CAPITAL.sub("_", match[1]).lower()
+    name = _CAPITAL.sub("_", match[1]).lower() if match else ""
     return "entries" if name == "manifest_entries" else name
 
 
@@ -136,14 +121,11 @@ def _catalog_of(facts: IcebergFacts) -> Optional[Catalog]:
     name = str(facts.get("v2_catalog") or "")
     if not name or not facts.get("identifier"):
         return None
-    kind = str(facts.get("catalog_type") or "")
     implementation = simple_name(str(facts.get("catalog_catalog-impl") or ""))
-    if not kind and implementation:
-        kind = implementation.removesuffix("Catalog").lower()
     return Catalog(
         framework="iceberg",
-        # Iceberg's default.
-        type=kind or "hive",
+        # Iceberg's default is Hive.
+        type=str(facts.get("catalog_type") or implementation.removesuffix("Catalog").lower() or "hive"),
         name=name,
         metadata_uri=str(facts.get("catalog_uri") or ""),
         warehouse_uri=_warehouse(facts),

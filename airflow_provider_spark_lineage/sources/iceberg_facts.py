@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Mapping, TypedDict
 
 from airflow_provider_spark_lineage.sources.accessors import (
@@ -9,6 +10,7 @@ from airflow_provider_spark_lineage.sources.accessors import (
     DROPPED,
     DROPPED_EXISTS,
     IF_NOT_EXISTS,
+    MADE,
     SCHEMA,
     SETTINGS,
     V2_CHANGES,
@@ -51,7 +53,6 @@ class IcebergFacts(Facts, _Implementation, total=False):
     """DROP TABLE ... PURGE."""
 
 
-_CATALOGS = ("SparkCatalog", "SparkSessionCatalog")
 _SETTINGS = ("type", "catalog-impl", "warehouse", "uri")
 
 
@@ -91,10 +92,6 @@ def _written(table: str) -> Mapping[str, str]:
     }
 
 
-_MADE = "name.catalog.loadTable(name.identifier)"
-"""The table created by a CREATE or REPLACE."""
-
-
 def _command(resolved: str, schema: str = "", location: str = "") -> Mapping[str, str]:
     """Return accessors for a command on a table; `resolved` has the catalog and the identifier."""
     return {
@@ -105,10 +102,10 @@ def _command(resolved: str, schema: str = "", location: str = "") -> Mapping[str
     }
 
 
-_CREATED = _command("name", f"{_MADE}.schema.json", f"{_MADE}.table.location")
+_CREATED = _command("name", f"{MADE}.schema.json", f"{MADE}.table.location")
 
 _FROM_QUERY = {
-    **_written(_MADE),
+    **_written(MADE),
     "identifier": "name.identifier.toString",
     **SCHEMA,
     **_catalog("name.catalog"),
@@ -122,6 +119,7 @@ _WRITE = {
 }
 
 _TABLES = ("SparkTable", "StagedSparkTable")
+_write_in_catalog = partial(write, relation=("SparkCatalog", "SparkSessionCatalog"))
 
 PROBES = (
     *read("DataSourceV2Relation", _read("", "table"), of="table", relation="SparkTable"),
@@ -148,27 +146,20 @@ PROBES = (
             },
         )
     ),
-    *write("CreateTableAsSelect", {**_FROM_QUERY, **IF_NOT_EXISTS}, of="name.catalog", relation=_CATALOGS),
-    *write("ReplaceTableAsSelect", _FROM_QUERY, of="name.catalog", relation=_CATALOGS),
-    *write("CreateTable", {**_CREATED, **IF_NOT_EXISTS}, of="name.catalog", relation=_CATALOGS),
-    *write("ReplaceTable", _CREATED, of="name.catalog", relation=_CATALOGS),
-    *write(
+    *_write_in_catalog("CreateTableAsSelect", {**_FROM_QUERY, **IF_NOT_EXISTS}, of="name.catalog"),
+    *_write_in_catalog("ReplaceTableAsSelect", _FROM_QUERY, of="name.catalog"),
+    *_write_in_catalog("CreateTable", {**_CREATED, **IF_NOT_EXISTS}, of="name.catalog"),
+    *_write_in_catalog("ReplaceTable", _CREATED, of="name.catalog"),
+    *_write_in_catalog(
         COLUMN_CHANGES,
         _command("table", "table.catalog.loadTable(table.identifier).schema.json"),
         of="table.catalog",
-        relation=_CATALOGS,
     ),
-    *write(
-        "RenameTable",
-        {**_command("child"), "new_name": "newName[]"},
-        of="child.catalog",
-        relation=_CATALOGS,
-    ),
-    *write("TruncateTable", _command("table"), of="table.catalog", relation=_CATALOGS),
-    *write(
+    *_write_in_catalog("RenameTable", {**_command("child"), "new_name": "newName[]"}, of="child.catalog"),
+    *_write_in_catalog("TruncateTable", _command("table"), of="table.catalog"),
+    *_write_in_catalog(
         "DropTable",
         of="child.catalog",
-        relation=_CATALOGS,
         accessors={
             "identifier": "child.identifier.toString",
             "if_exists": "ifExists",

@@ -25,7 +25,6 @@ class KafkaFacts(Facts, total=False):
 
 
 _OPTIONS = {"options": "$options(options)"}
-
 _WRITES = {"writes": "getClass.getSimpleName"}
 
 PROBES = (
@@ -74,19 +73,19 @@ class Kafka(Source[KafkaFacts]):
         servers = str(options.get(_SERVERS) or "")
         if not servers:
             return ()
-        namespace = "kafka://" + _first_broker(servers)
-
-        def topic(name: str, note: str = "") -> Identity:
-            return Identity(id=DatasetId(namespace, name), note=note)
-
+        # The first broker, without its protocol.
+        broker = re.sub(r"^\s*\w+://", "", servers.split(",", maxsplit=1)[0].strip()).lower()
+        namespace = f"kafka://{broker}" if re.search(r":\d+$", broker) else f"kafka://{broker}:9092"
+        note, pattern = "", str(options.get("subscribepattern") or "")
         if self.facts.get("writes"):
-            target = str(options.get("topic") or "")
-            note = "" if target else "its rows name their topics themselves, in the column `topic`"
-            return (topic(target or "*", note),)
-        pattern = str(options.get("subscribepattern") or "")
-        if pattern:
-            return (topic(pattern, f"the topics that the pattern `{pattern}` matched are not recorded"),)
-        return tuple(topic(name) for name in _topics(options))
+            topics: Tuple[str, ...] = (str(options.get("topic") or "*"),)
+            if not options.get("topic"):
+                note = "its rows name their topics themselves, in the column `topic`"
+        elif pattern:
+            topics, note = (pattern,), f"the topics that the pattern `{pattern}` matched are not recorded"
+        else:
+            topics = _topics(options)
+        return tuple(Identity(DatasetId(namespace, topic), note=note) for topic in topics)
 
 
 def _topics(options: Mapping[str, str]) -> Tuple[str, ...]:
@@ -97,9 +96,3 @@ def _topics(options: Mapping[str, str]) -> Tuple[str, ...]:
             return ()
     names = (name.strip() for name in str(options.get("subscribe") or "").split(","))
     return tuple(dict.fromkeys(name for name in names if name))
-
-
-def _first_broker(servers: str) -> str:
-    """Return host and port of the first of a list of brokers, without its protocol."""
-    first = re.sub(r"^\s*\w+://", "", servers.split(",", maxsplit=1)[0].strip()).lower()
-    return first if re.search(r":\d+$", first) else f"{first}:9092"

@@ -93,21 +93,21 @@ def roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:
             folders.setdefault(trim_partitions(posixpath.dirname(root)), []).append(root)
     for folder, files in folders.items():
         if len(files) > 1 or folder in groups:
-            moved = [path for root in files for path in groups.pop(root)]
-            groups[folder] = groups.get(folder, []) + moved
-    return sorted(_with_few_siblings(groups).items())
-
-
-def _with_few_siblings(groups: Dict[str, List[str]]) -> Dict[str, List[str]]:
-    """Replace folders by their parent if there are more than `MAX_SIBLINGS`."""
+            _move(groups, files, folder)
+    # Many siblings are their parent.
     below: Dict[str, List[str]] = {}
     for root in groups:
         below.setdefault(posixpath.dirname(root), []).append(root)
     for folder, siblings in below.items():
         if len(siblings) > MAX_SIBLINGS and not _is_root(folder):
-            moved = [path for root in siblings for path in groups.pop(root)]
-            groups[folder] = groups.get(folder, []) + moved
-    return groups
+            _move(groups, siblings, folder)
+    return sorted(groups.items())
+
+
+def _move(groups: Dict[str, List[str]], names: List[str], to: str) -> None:
+    """Move the paths of some groups to another one."""
+    moved = [path for name in names for path in groups.pop(name)]
+    groups.setdefault(to, []).extend(moved)
 
 
 def is_within(folder: str, other: str) -> bool:
@@ -138,11 +138,8 @@ def trim_partitions(path: str) -> str:
             trimmed = folders[1]
         elif _is_root(parent):
             return trimmed
-        elif (
-            _PARTITION.match(last)
-            or _DATE.match(last)
-            or _PART.match(last)
-            or (_FILE.match(last) and _PARTITION.match(parent.rpartition("/")[2]))
+        elif any(pattern.match(last) for pattern in (_PARTITION, _DATE, _PART)) or (
+            _FILE.match(last) and _PARTITION.match(parent.rpartition("/")[2])
         ):
             trimmed = parent
         else:

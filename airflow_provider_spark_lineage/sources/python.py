@@ -61,10 +61,7 @@ PROBES = (
         )
     ),
     *write(
-        V2_WRITES,
-        {**_table("table.table", "table.options"), **BY_CLASS},
-        of="table.table",
-        relation=_TABLE,
+        V2_WRITES, {**_table("table.table", "table.options"), **BY_CLASS}, of="table.table", relation=_TABLE
     ),
 )
 
@@ -81,7 +78,6 @@ class Python(Source[Facts]):
             return ()
         namespace = str(self.facts.get("v2_table") or _TABLE)
         options = self.facts.get("options") or {}
-        places = [_LOGIN.sub("", str(options[place])).rstrip("/") for place in _PLACES if options.get(place)]
-        name = "/".join(place for place in places if place)
-        identifier = DatasetId(namespace, name or namespace)
-        return (Identity(id=identifier, known=bool(name)),)
+        places = (_LOGIN.sub("", str(options.get(place) or "")).rstrip("/") for place in _PLACES)
+        name = "/".join(filter(None, places))
+        return (Identity(DatasetId(namespace, name or namespace), known=bool(name)),)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import List, Tuple, cast
+from typing import Tuple, cast
 
 from airflow_provider_spark_lineage.sources.dataset import Facts, Identity
 from airflow_provider_spark_lineage.sources.delta import is_log
@@ -27,25 +27,21 @@ PROBES = (
 
 def origins(facts: Facts) -> Tuple[FileFacts, ...]:
     """Return the facts of each read behind an RDD: folders and schema, as for a relation."""
-    reads: List[FileFacts] = []
-    for origin in facts.get("origins") or ():
-        if not origin.get("paths"):
-            continue
-        # `part-...` is a file in a folder that Spark or Hadoop wrote; any other file is its own dataset.
-        folders = [
-            posixpath.dirname(path) if posixpath.basename(path).startswith("part-") else path
-            for path in map(_above_pattern, origin["paths"])
-        ]
-        reads.append(cast(FileFacts, {**origin, "paths": list(dict.fromkeys(folders))}))
-    return tuple(reads)
+    return tuple(
+        cast(FileFacts, {**origin, "paths": list(dict.fromkeys(map(_folder, origin["paths"])))})
+        for origin in facts.get("origins") or ()
+        if origin.get("paths")
+    )
 
 
 _PATTERN = re.compile(r"/[^/]*[*?\[{].*", re.DOTALL)
+"""The part of a path from the first folder with a Hadoop pattern on."""
 
 
-def _above_pattern(path: str) -> str:
-    """Return the part of a path above the first folder with a Hadoop pattern."""
-    return _PATTERN.sub("", path)
+def _folder(path: str) -> str:
+    """Return the folder of a file `part-...` of Spark or Hadoop; any other file is its own dataset."""
+    path = _PATTERN.sub("", path)
+    return posixpath.dirname(path) if posixpath.basename(path).startswith("part-") else path
 
 
 def queries(facts: Facts) -> Tuple[int, ...]:

@@ -33,6 +33,9 @@ class Source(Generic[F]):
     parts: FrozenSet[str] = frozenset()
     """Names of executions inside a command: their counts are the command's."""
 
+    is_atomic = False
+    """A write is committed as a whole, so a failed one leaves the earlier rows unchanged."""
+
     def __init__(self, facts: F) -> None:
         self.facts = facts
 
@@ -64,10 +67,6 @@ class Source(Generic[F]):
 
     # Writes.
 
-    def is_atomic(self) -> bool:
-        """Return whether a failed write leaves the earlier rows unchanged."""
-        return False
-
     def is_noop(self) -> bool:
         """Return whether a successful write left its table unchanged."""
         return False
@@ -97,9 +96,11 @@ class Source(Generic[F]):
 
     def entries(self) -> Tuple[Identity, ...]:
         """Return a table's names in catalogs, each with the place of its data if that is known."""
-        entries: Tuple[Identity, ...] = ()
-        for identity in self.identify():
-            entries += (identity,) if identity.is_entry else identity.entries()
+        entries = tuple(
+            entry
+            for identity in self.identify()
+            for entry in ((identity,) if identity.is_entry else identity.entries())
+        )
         return entries or self.entries_without_data()
 
     def entries_without_data(self) -> Tuple[Identity, ...]:
@@ -113,10 +114,9 @@ class Source(Generic[F]):
         old = str(self.facts.get("previous_location") or "")
         if location == default and old and self.reaches_data("renamed"):
             return (DatasetId(*split_location(trim_partitions(unquote(old)))),)
-        before = cast(
-            Facts, {**self.facts, "table": self.facts.get("previous_table") or [], "command_table": []}
-        )
-        return tuple(DatasetId(name.namespace, name.name) for name in catalogs.symlinks(before))
+        table = self.facts.get("previous_table") or []
+        before = cast(Facts, {**self.facts, "table": table, "command_table": []})
+        return tuple(link.id for link in catalogs.symlinks(before))
 
     def reaches_data(self, change: str) -> Optional[bool]:
         """Return whether a command (`created`, `altered`, `renamed`, `dropped`) reaches a table's data.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Mapping, Optional, Tuple
+from typing import Mapping, Optional, Tuple, cast
 
 from airflow_provider_spark_lineage.sources.accessors import (
     BY_CLASS,
@@ -13,8 +13,8 @@ from airflow_provider_spark_lineage.sources.accessors import (
     COLUMN_CHANGES,
     FILE_SYSTEM,
     IF_NOT_EXISTS,
+    NAMED,
     SCHEMA,
-    SETTINGS,
     V2_CHANGES,
     V2_WRITES,
 )
@@ -56,8 +56,7 @@ PROBES = (
         accessors={
             "relation_class": "relation.getClass.getName",
             "options": "$options(catalogTable?.storage.properties)",
-            "table": "catalogTable?.identifier.nameParts[]",
-            **SETTINGS,
+            **NAMED,
             "kept_at": "catalogTable?.storage.locationUri?",
             "kept_by": "catalogTable?.tableType.name",
         },
@@ -88,10 +87,7 @@ PROBES = (
         relation="DataSourceV2Relation",
     ),
     *write(
-        "WriteToMicroBatchDataSource",
-        {**_v2("table", "table."), **BY_OUTPUT_MODE},
-        of="table",
-        relation="*",
+        "WriteToMicroBatchDataSource", {**_v2("table", "table."), **BY_OUTPUT_MODE}, of="table", relation="*"
     ),
     *(
         probe
@@ -107,11 +103,7 @@ PROBES = (
     *write((*COLUMN_CHANGES, "TruncateTable"), _name("table")),
     *write(
         "InsertIntoDataSourceCommand",
-        {
-            "relation_class": "logicalRelation.relation.getClass.getName",
-            "overwrite": "overwrite",
-            **SCHEMA,
-        },
+        {"relation_class": "logicalRelation.relation.getClass.getName", "overwrite": "overwrite", **SCHEMA},
     ),
     *write(
         "SaveIntoDataSourceCommand",
@@ -179,11 +171,10 @@ def _as_files(facts: UnknownFacts) -> Optional[FileFacts]:
     """
     path = str((facts.get("options") or {}).get("path") or "")
     if _PATH.match(path):
-        with_path: UnknownFacts = {**facts, "paths": completed(path, str(facts.get("file_system") or ""))}
-        return with_path
+        path = completed(path, str(facts.get("file_system") or ""))
+        return cast(FileFacts, {**facts, "paths": path})
     if facts.get("kept_at") and facts.get("kept_by") == "EXTERNAL":
-        with_location: UnknownFacts = {**facts, "location": facts["kept_at"]}
-        return with_location
+        return cast(FileFacts, {**facts, "location": facts["kept_at"]})
     return None
 
 

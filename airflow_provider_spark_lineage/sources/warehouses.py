@@ -48,8 +48,7 @@ class Snowflake(Connector[Facts]):
     def query(self) -> Optional[Query]:
         """Return the query that Snowflake ran instead of reading a table."""
         place = self._place()
-        text = self.given.get("query") or self.given.get("dbtable", "")
-        inner = text.strip()
+        inner = (self.given.get("query") or self.given.get("dbtable", "")).strip()
         if place is None or not (self.given.get("query") or inner.startswith("(")):
             return None
         if inner.startswith("(") and ")" in inner:
@@ -112,8 +111,7 @@ class Cosmos(Connector[Facts]):
             host = f"{account}.documents.azure.com"
         if not (host and database and container):
             return ()
-        namespace = f"azurecosmos://{host}/dbs/{database}"
-        return (Identity(id=DatasetId(namespace, f"colls/{container}")),)
+        return (Identity(DatasetId(f"azurecosmos://{host}/dbs/{database}", f"colls/{container}")),)
 
 
 _MONGO_URIS = (
@@ -208,7 +206,7 @@ class Cassandra(Connector[CassandraFacts]):
         if not (keyspace and table):
             return ()
         host = str(facts.get("host") or given.get("spark.cassandra.connection.host") or "localhost")
-        port = str(facts.get("port") or given.get("spark.cassandra.connection.port") or "9042")
+        port = facts.get("port") or given.get("spark.cassandra.connection.port") or "9042"
         first = host.split(",", maxsplit=1)[0].strip().lower()
         namespace = f"cassandra://{first}" if ":" in first else f"cassandra://{first}:{port}"
         return (Identity(id=DatasetId(namespace, f"{keyspace}.{table}")),)

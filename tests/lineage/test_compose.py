@@ -161,7 +161,7 @@ def test_two_versions_in_one_query_are_traced_apart() -> None:
         "b",
         old,
         new,
-        origins=tuple(snapshots.items()),
+        origins=frozenset(snapshots.items()),
         snapshots=frozenset((place("t"), snapshot) for snapshot in snapshots.values()),
     )
     lineage = compose(

@@ -96,7 +96,7 @@ def test_folders_that_one_execution_reads_apart_are_traced_apart() -> None:
     left, right = edge("d.v", "l"), edge("d.v", "r")
     joined = writes("out", left, right)
     joined = replace(
-        joined, origins=((left, Snapshot(frozenset({"1"}))), (right, Snapshot(frozenset({"2"}))))
+        joined, origins=frozenset([(left, Snapshot(frozenset({"1"}))), (right, Snapshot(frozenset({"2"})))])
     )
     both = together(at(reads("d", "v"), "1"), at(reads("d", "v"), "2"))
     lineage = compose([copied("a", "1"), copied("b", "2"), execution(both, joined)])
