@@ -12,7 +12,7 @@ import re
 import threading
 import time
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.functions import Functions
@@ -27,6 +27,7 @@ from airflow_provider_spark_lineage.capture.connect.tables import Tables, insert
 from airflow_provider_spark_lineage.capture.connect.worker import Worker
 from airflow_provider_spark_lineage.guard import alarm_paused
 from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.records.record import Record
 
 EXPLAIN_SECONDS = 60.0
 """Time limit of the request for a plan; the server works on it while the action runs."""
@@ -71,10 +72,24 @@ _PROBE = "spark-lineage-no-such-path"
 
 
 class Session:
-    """The state of one client's session; `max_plan_bytes` limits the text of a plan."""
+    """The state of one client's session.
 
-    def __init__(self, client: Any, max_plan_bytes: int) -> None:
+    `max_plan_bytes` limits the text of a plan. `emit` receives each record; `problems` receives a sentence if
+    there is none.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        max_plan_bytes: int,
+        sql_text: str,
+        emit: Callable[[Record], None],
+        problems: List[str],
+    ) -> None:
         self.client = client
+        self.sql_text = sql_text
+        self.emit = emit
+        self.problems = problems
         self.channel = Channel(client)
         self.worker = Worker("spark-lineage-connect")
         self.tables = Tables()
