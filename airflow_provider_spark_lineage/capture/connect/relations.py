@@ -147,20 +147,22 @@ def is_costly(relation: Any) -> bool:
     )
 
 
-_DIRECT = re.compile(r"UnresolvedRelation \[(?P<format>\w+), (?P<path>[^\]\n]*/[^\]\n]*)\]")
+_DIRECT = re.compile(r"UnresolvedRelation \[(\w+), ([^\]\n]*/[^\]\n]*)\]")
 
 
 def direct_reads(text: str) -> List[Any]:
     """Return relations for files that a statement reads by path: ``parquet.`/in` ``."""
+    return [files_at(*match) for match in dict.fromkeys(_DIRECT.findall(text))]
+
+
+def files_at(file_format: str, path: str) -> Any:
+    """Return a relation that reads files."""
     import pyspark.sql.connect.proto as pb2
 
-    reads: List[Any] = []
-    for kind, path in dict.fromkeys(match.groups() for match in _DIRECT.finditer(text)):
-        relation = pb2.Relation()
-        relation.read.data_source.format = kind
-        relation.read.data_source.paths.append(path)
-        reads.append(relation)
-    return reads
+    relation = pb2.Relation()
+    relation.read.data_source.format = file_format
+    relation.read.data_source.paths.append(path)
+    return relation
 
 
 _DIRECTORY = re.compile(

@@ -21,16 +21,19 @@ from airflow_provider_spark_lineage.capture.connect.parameters import (
     explain_of,
     with_variable,
 )
-from airflow_provider_spark_lineage.capture.connect.relations import infers_schema, with_own_views
-from airflow_provider_spark_lineage.capture.connect.server import Channel, RefusedError, Server, local_server
+from airflow_provider_spark_lineage.capture.connect.relations import files_at, infers_schema, with_own_views
+from airflow_provider_spark_lineage.capture.connect.server import (
+    EXPLAIN_SECONDS,
+    Channel,
+    RefusedError,
+    Server,
+    local_server,
+)
 from airflow_provider_spark_lineage.capture.connect.tables import Tables, inserted_table, names_in_plan
 from airflow_provider_spark_lineage.capture.connect.worker import Worker
 from airflow_provider_spark_lineage.guard import alarm_paused
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import Record
-
-EXPLAIN_SECONDS = 60.0
-"""Time limit of the request for a plan; the server works on it while the action runs."""
 
 WAIT_SECONDS = 5.0
 """Maximum wait of an action's end for its plan, and of a command for the requests of earlier actions."""
@@ -135,7 +138,7 @@ class Session:
         if _SHORTENED.search(text):
             with self._widening:
                 before = server.settings(tuple(_WIDE))
-                server.set(dict(_WIDE))
+                server.set(_WIDE)
                 try:
                     text = self._plan(server, action)
                 finally:
@@ -209,7 +212,7 @@ class Session:
             self._schemas[key] = ""
             if not (infers_schema(read) and self.version(server).startswith("3.")):
                 with contextlib.suppress(RefusedError):
-                    self._schemas[key] = server.schema(read, EXPLAIN_SECONDS)
+                    self._schemas[key] = server.schema(read)
         return self._schemas[key]
 
     def views_in(self, text: str) -> List[Tuple[str, Action]]:
@@ -227,7 +230,8 @@ class Session:
                 return bool(jvm_path.getFileSystem(local._jsc.hadoopConfiguration()).exists(jvm_path))
             return None
         try:
-            server.schema(_text_at(path), EXPLAIN_SECONDS)
+            # Spark knows the schema of text files without reading one.
+            server.schema(files_at("text", path))
         except RefusedError as refusal:
             return False if _NOT_FOUND.search(str(refusal)) else None
         return True
@@ -269,16 +273,6 @@ class Session:
 _NOT_FOUND = re.compile(r"PATH_NOT_FOUND|Path does not exist")
 
 
-def _text_at(path: str) -> Any:
-    """Return a relation whose schema Spark knows without reading a file."""
-    import pyspark.sql.connect.proto as pb2
-
-    relation = pb2.Relation()
-    relation.read.data_source.format = "text"
-    relation.read.data_source.paths.append(path)
-    return relation
-
-
 def _place(server: Server, probe: str) -> str:
     """Return the server's prefix of a path; empty if it does not answer."""
     local = local_server()
@@ -289,7 +283,7 @@ def _place(server: Server, probe: str) -> str:
             return str(file_system.makeQualified(jvm_path).toString())[: -len(probe)]
         return ""
     try:
-        server.schema(_text_at(probe), EXPLAIN_SECONDS)
+        server.schema(files_at("text", probe))
     except RefusedError as refusal:
         match = re.search(rf"(\S*?){probe}", str(refusal))
         return match[1] if match else ""

@@ -92,7 +92,7 @@ def described(server: Server, name: str) -> Optional[Dict[str, Any]]:
 
     Raise `RefusedError` if the server does not answer.
     """
-    if local_server() is not None and not server.has_table(name):
+    if local_server() is not None and not server.has("table", name):
         return None
     try:
         rows = server.statement(f"DESCRIBE TABLE EXTENDED {name}")
