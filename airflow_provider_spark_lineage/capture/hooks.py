@@ -48,11 +48,8 @@ class Hooks(Watchable):
 
     def _session_appears(self, make: Any) -> Callable[..., None]:
         def appear(session: Any, *args: Any, **kwargs: Any) -> None:
-            try:
+            with without_own_frame():
                 make(session, *args, **kwargs)
-            except BaseException as error:
-                without_own_frame(error)
-                raise
             for watcher in tuple(self._watchers):
                 watcher.attach(session)
 
@@ -63,30 +60,24 @@ class Hooks(Watchable):
             for watcher in tuple(self._watchers):
                 with harmless("a stopping Spark context could not be drained", watcher.problems):
                     watcher.context_stops(context)
-            try:
+            with without_own_frame():
                 stop(context)
-            except BaseException as error:
-                without_own_frame(error)
-                raise
 
         return stop_drained
 
     def _calls(self, site: Site, run: Any) -> Callable[..., Any]:
         def call(subject: Any, *args: Any, **kwargs: Any) -> Any:
             if not self._watchers or getattr(self._in_call, site.scope, False):
-                try:
+                with without_own_frame():
                     return run(subject, *args, **kwargs)
-                except BaseException as error:
-                    without_own_frame(error)
-                    raise
             setattr(self._in_call, site.scope, True)
             watched = Call(site, subject, args, kwargs, datetime.now(timezone.utc))
             try:
-                self._notify(watched)
-                watched.result = run(subject, *args, **kwargs)
+                with without_own_frame():
+                    self._notify(watched)
+                    watched.result = run(subject, *args, **kwargs)
             except BaseException as error:  # Also KeyboardInterrupt; all are raised again.
                 watched.error = error
-                without_own_frame(error)
                 raise
             else:
                 return watched.result
