@@ -63,8 +63,7 @@ class Execution:
             self._problems.append(
                 "the plan was not requested: the server took too long to explain earlier plans"
             )
-            self._asked.set()
-        elif not self._may_ask():
+        if session.is_too_slow or not self._may_ask():
             self._asked.set()
         else:
             threading.Thread(target=self.ask, name="spark-lineage-explain", daemon=True).start()
@@ -76,14 +75,12 @@ class Execution:
         """Return the plan of a checkpoint's result, whose column ids are used by later plans."""
         # Drop the result: the server keeps it as long as the client has it.
         result = self._results.pop("checkpoint_command_result", None)
-        if result is None:
+        if result is None or self._session.is_too_slow:
             return ""
         import pyspark.sql.connect.proto as pb2
 
         relation = pb2.Relation()
         relation.cached_remote_relation.relation_id = result._plan._relation_id
-        if self._session.is_too_slow:
-            return ""
         with self._session.waiting(), contextlib.suppress(RefusedError):
             return self._server.explained(relation, WAIT_SECONDS)
         return ""
@@ -110,8 +107,8 @@ class Execution:
         self._ended = datetime.now(timezone.utc)
         self._error = error
         # Spark 3.5 answers a statement with several inserts like a query, although it has run.
-        is_statement = self._action.sql and not self._action.is_insert
-        if is_statement and is_query_result(self._results.get("sql_command_result")):
+        result = self._results.get("sql_command_result")
+        if self._action.sql and not self._action.is_insert and result is not None and is_query_result(result):
             return
         self.wait()
         self._result = self._explain_result()
@@ -242,9 +239,7 @@ class Execution:
             if completed.get("path"):
                 completed["path"] = self._session.complete(self._server, completed["path"])
             if completed.get("paths"):
-                completed["paths"] = [
-                    self._session.complete(self._server, path) for path in completed["paths"]
-                ]
+                completed["paths"] = [self._session.complete(self._server, each) for each in value["paths"]]
         return completed
 
     def _record(self, about: Dict[str, str], version: str) -> Record:

@@ -41,7 +41,7 @@ def explain_of(command: Any) -> Any:
 
 
 def sql_in(command: Any) -> Any:
-    """Return the statement and its arguments in an SQL command; None for Spark 3.5, which has no such field."""
+    """Return the text and the arguments in an SQL command; None for Spark 3.5, which has no such field."""
     if "input" not in command.DESCRIPTOR.fields_by_name or not command.HasField("input"):
         return None
     return _sql_of_relation(command.input)

@@ -21,7 +21,12 @@ from airflow_provider_spark_lineage.capture.connect.parameters import (
     explain_of,
     with_variable,
 )
-from airflow_provider_spark_lineage.capture.connect.relations import files_at, infers_schema, with_own_views
+from airflow_provider_spark_lineage.capture.connect.relations import (
+    files_at,
+    infers_schema,
+    kind_of,
+    with_own_views,
+)
 from airflow_provider_spark_lineage.capture.connect.server import (
     EXPLAIN_SECONDS,
     Channel,
@@ -163,7 +168,8 @@ class Session:
         Only the analyzer knows which names are variables, not columns: each request reports one name that it
         cannot resolve. Raise `RefusedError` if the plan is missing for another reason.
         """
-        waiting = dict(action.variables or {})
+        variables = action.variables or {}
+        waiting = dict(variables)
         while True:
             text = self._plan(server, action)
             shadow = next((name for name in _SESSION_VARIABLE.findall(text) if name in waiting), "")
@@ -171,7 +177,7 @@ class Session:
                 raise RefusedError(f"session and script both have a variable `{shadow}`")
             failed = _FAILED.search(text)
             if not failed:
-                replaced = (action.variables or {}).keys() - waiting.keys()
+                replaced = variables.keys() - waiting.keys()
                 column = next((name for name in replaced if re.search(rf"(?i)\b{name}#\d", text)), "")
                 if column:
                     # Elsewhere in the statement, the name may mean the column.
@@ -241,11 +247,10 @@ class Session:
         catalogs = {
             str(table.get("catalog") or table.get("name", "").split(".")[0]) for table in self.tables.all()
         }
-        names = [*NAMES]
-        names.extend(
+        of_catalogs = (
             f"spark.sql.catalog.{name}{end}" for name in sorted(catalogs - {""}) for end in _OF_CATALOG
         )
-        missing = [name for name in names if name not in self._settings]
+        missing = [name for name in (*NAMES, *of_catalogs) if name not in self._settings]
         if missing:
             values = server.settings(missing)
             self._settings.update((name, values.get(name, "")) for name in missing)
@@ -302,11 +307,8 @@ def names_to_describe(action: Action, text: str) -> Dict[str, str]:
     return names
 
 
-def is_query_result(relation: Any) -> Optional[bool]:
-    """Return whether the server's answer to a statement is a query that has not run; None without answer."""
-    if relation is None:
-        return None
-    kind = relation.WhichOneof("rel_type")
-    if kind == "with_relations":
-        kind = relation.with_relations.root.WhichOneof("rel_type")
-    return bool(kind == "sql")
+def is_query_result(relation: Any) -> bool:
+    """Return whether the server's answer to a statement is a query that has not run."""
+    if kind_of(relation) == "with_relations":
+        relation = relation.with_relations.root
+    return kind_of(relation) == "sql"
