@@ -16,7 +16,9 @@ _COMPACT = ".compact"
 _UNFINISHED = ".inprogress"
 """Suffix of files of a running application; Spark renames them when the application ends."""
 
-_FIRST = b'{"Event":"SparkListenerLogStart"'
+FIRST = b'{"Event":"SparkListenerLogStart"'
+"""Beginning of a whole log."""
+
 _EVENT = re.compile(rb'^\{"Event":"(?:SparkListener|org\.apache\.spark\.)', re.MULTILINE)
 _BEGINNING = 1 << 16
 """An event must begin within this number of bytes from the start."""
@@ -121,7 +123,7 @@ def _is_log(path: Path) -> bool:
     try:
         with path.open("rb") as source:
             beginning = source.read(_BEGINNING)
-            return bool(beginning) and (_FIRST.startswith(beginning) or bool(_EVENT.search(beginning)))
+            return bool(beginning) and (FIRST.startswith(beginning) or bool(_EVENT.search(beginning)))
     except OSError:
         return False
 
