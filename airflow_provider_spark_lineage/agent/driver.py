@@ -9,7 +9,7 @@ import atexit
 import threading
 from typing import Any, Callable, List, Optional
 
-from airflow_provider_spark_lineage.agent.folder import Folder, folder_of
+from airflow_provider_spark_lineage.agent.folder import Write, writer_of
 from airflow_provider_spark_lineage.agent.settings import DRAIN_TIMEOUT, MAX_PLAN, RECORDS, number, sql_text
 from airflow_provider_spark_lineage.capture.jvm import prepare_jvm
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
@@ -35,7 +35,7 @@ def begin(context: Any) -> None:
     if not place:
         tell(f"nothing is captured: set {RECORDS} to the folder or URI for the records")
         return
-    agent = Agent(folder_of(place, context), context, conf.get)
+    agent = Agent(writer_of(place, context), context, conf.get)
     atexit.register(agent.end)
     agent.begin()
 
@@ -43,7 +43,7 @@ def begin(context: Any) -> None:
 class Agent(Capture):
     """Captures one Spark context, and writes its records and a status note to a folder."""
 
-    def __init__(self, folder: Folder, context: Any, conf: Callable[..., Optional[str]]) -> None:
+    def __init__(self, write: Write, context: Any, conf: Callable[..., Optional[str]]) -> None:
         unreadable: List[str] = []
         super().__init__(
             self._write,
@@ -52,7 +52,7 @@ class Agent(Capture):
             sql_text=sql_text(conf, unreadable),
         )
         self.problems.extend(unreadable)
-        self._folder = folder
+        self._write_file = write
         self._attempt = _attempt(context)
         self._note = DriverNote(
             application_id=str(context.applicationId),
@@ -97,13 +97,13 @@ class Agent(Capture):
 
     def _write(self, record: Record) -> None:
         with harmless("a record could not be written", self.problems):
-            self._folder.write(*encode_record(record, self._attempt))
+            self._write_file(*encode_record(record, self._attempt))
 
     def _write_note(self) -> None:
         with self._writing, harmless("the driver's note could not be written", self.problems):
             self._note.problems = self.problems
             self._note.agent_configured = self.agent_configured
-            self._folder.write(*self._note.encode(self._attempt))
+            self._write_file(*self._note.encode(self._attempt))
 
 
 def _attempt(context: Any) -> str:

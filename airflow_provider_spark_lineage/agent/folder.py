@@ -7,26 +7,25 @@ that fails, an existing file is overwritten.
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Callable
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from airflow_provider_spark_lineage.capture.application import jvm_lock
 from airflow_provider_spark_lineage.records.record import write_file
 
-
-class Folder(Protocol):
-    """Writes files by name."""
-
-    def write(self, name: str, content: bytes) -> None:
-        """Write or replace one file; errors of the file system are raised."""
+Write = Callable[[str, bytes], None]
+"""Writes or replaces a file by its name; errors of the file system are raised."""
 
 
-def folder_of(place: str, context: Any) -> Folder:
-    """Return the folder at a local path or URI; the first write creates it."""
+def writer_of(place: str, context: Any) -> Write:
+    """Return a function that writes files to a local path or URI; the first write creates the folder."""
     path = local_path(place)
-    return _LocalFolder(path) if path is not None else _HadoopFolder(place, context)
+    if path is not None:
+        return partial(_write_local, path)
+    return partial(_write_by_hadoop, place.rstrip("/"), context)
 
 
 def local_path(place: str) -> Path | None:
@@ -37,40 +36,30 @@ def local_path(place: str) -> Path | None:
     return None if parts.scheme else Path(place)
 
 
-class _LocalFolder:
-    def __init__(self, path: Path) -> None:
-        self._path = path
+def _write_local(folder: Path, name: str, content: bytes) -> None:
+    os.makedirs(folder, exist_ok=True)
+    path = folder / name
+    try:
+        write_file(path, content)
+    except OSError:
+        # A full disk has room only in place of an existing file: so the note can still report losses.
+        if not path.is_file():
+            raise
+        path.write_bytes(content)
 
-    def write(self, name: str, content: bytes) -> None:
-        os.makedirs(self._path, exist_ok=True)
-        path = self._path / name
+
+def _write_by_hadoop(uri: str, context: Any, name: str, content: bytes) -> None:
+    """Write with the job's own credentials and settings."""
+    # A fork of the program must not interrupt a call of py4j.
+    with jvm_lock:
+        path_class = context._jvm.org.apache.hadoop.fs.Path
+        target, temporary = path_class(f"{uri}/{name}"), path_class(f"{uri}/.{name}.part")
+        system = target.getFileSystem(context._jsc.hadoopConfiguration())
+        stream = system.create(temporary, True)
         try:
-            write_file(path, content)
-        except OSError:
-            # A full disk has room only in place of an existing file: so the note can still report losses.
-            if not path.is_file():
-                raise
-            path.write_bytes(content)
-
-
-class _HadoopFolder:
-    """Writes with the job's own credentials and settings."""
-
-    def __init__(self, uri: str, context: Any) -> None:
-        self._uri = uri.rstrip("/")
-        self._context = context
-
-    def write(self, name: str, content: bytes) -> None:
-        # A fork of the program must not interrupt a call of py4j.
-        with jvm_lock:
-            path_class = self._context._jvm.org.apache.hadoop.fs.Path
-            target, temporary = path_class(f"{self._uri}/{name}"), path_class(f"{self._uri}/.{name}.part")
-            system = target.getFileSystem(self._context._jsc.hadoopConfiguration())
-            stream = system.create(temporary, True)
-            try:
-                stream.write(bytearray(content))
-            finally:
-                stream.close()
-            system.delete(target, False)
-            if not system.rename(temporary, target):
-                raise OSError(f"{target.toString()} could not be renamed from its temporary name")
+            stream.write(bytearray(content))
+        finally:
+            stream.close()
+        system.delete(target, False)
+        if not system.rename(temporary, target):
+            raise OSError(f"{target.toString()} could not be renamed from its temporary name")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from datetime import datetime, timezone
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterator, List
 
 from airflow_provider_spark_lineage.capture.jvm import MAX_PROBLEM_LENGTH, JvmReader
 from airflow_provider_spark_lineage.capture.rdd import PICKLED, RddReader
@@ -168,7 +168,7 @@ class LiveApplication:
             if record is not None:
                 # Outside of the lock, which the user's thread needs for its next call.
                 with harmless("a call could not be recorded", self._problems):
-                    _count(record, json.loads(counts or "{}"))
+                    _add_counts(record, json.loads(counts or "{}"))
                     self.emit(record)
             with self._changed:
                 self._last_mark, self._running = number, running
@@ -223,13 +223,13 @@ def fill(record: Record, fields: Dict[str, Any]) -> None:
     record.sql = fields.get("sql", "")
     record.plan_kind, record.plan = fields.get("plan_kind", "none"), fields.get("plan", [])
     record.facts = fields.get("facts", [])
-    record.metrics = _counts(fields)
+    record.metrics = _metrics(fields)
     record.parts = [
         {
             "name": part["name"],
             "plan": part.get("plan", []),
             "facts": part.get("facts", []),
-            "metrics": _counts(part),
+            "metrics": _metrics(part),
         }
         for part in fields.get("parts", ())
     ]
@@ -237,7 +237,7 @@ def fill(record: Record, fields: Dict[str, Any]) -> None:
         tell(problem, record.problems)
 
 
-def _count(record: Record, counts: Dict[str, Any]) -> None:
+def _add_counts(record: Record, counts: Dict[str, Any]) -> None:
     """Add the number of jobs of an RDD call to its record, and the rows that their tasks read and wrote."""
     record.jobs = counts.get("jobs")
     for fact in record.facts:
@@ -255,16 +255,16 @@ _READ_A_PART = frozenset({"first", "isEmpty", "lookup", "runJob", "take", "takeS
 """Calls whose jobs may skip partitions, or stop when they have enough rows."""
 
 
-def _counts(fields: Dict[str, Any]) -> List[Dict[str, Any]]:
-    return [counts for entry in fields.get("metrics", ()) if (counts := _counted(entry))]
-
-
-def _counted(entry: Dict[str, Any]) -> Optional[Dict[str, Any]]:
-    """Return the counts of a physical scan or write; None if there are none."""
-    if entry.get("rows") and entry.get("files") == 0:
+def _metrics(fields: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """Return the counts of the physical scans and writes that have counts."""
+    metrics: List[Dict[str, Any]] = []
+    for entry in fields.get("metrics", ()):
         # A plan that runs a second time counts its rows again, but no files.
-        entry = {key: value for key, value in entry.items() if key not in ("files", "size_bytes")}
-    return entry if entry.keys() - {"node", "location"} else None
+        skipped = ("files", "size_bytes") if entry.get("rows") and entry.get("files") == 0 else ()
+        counts = {key: value for key, value in entry.items() if key not in skipped}
+        if counts.keys() - {"node", "location"}:
+            metrics.append(counts)
+    return metrics
 
 
 def _at(milliseconds: int) -> datetime:

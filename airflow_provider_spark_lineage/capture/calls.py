@@ -1,16 +1,14 @@
-"""Handles calls of watched methods: `HANDLERS` has one row for each kind."""
+"""Handles calls of watched methods: `BEFORE` and `AFTER` have a row for each kind."""
 
 from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Callable, Dict, Optional
 
 from airflow_provider_spark_lineage.capture.application import LiveApplication, fill, new_record
-from airflow_provider_spark_lineage.capture.jvm import CALL
+from airflow_provider_spark_lineage.capture.jvm import CALL, JvmReader
 from airflow_provider_spark_lineage.capture.rdd_saves import RDD_SAVES, target
-from airflow_provider_spark_lineage.capture.streams import BATCH, batch_of_rdd
 from airflow_provider_spark_lineage.capture.watched import Call, Kind
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.records.credentials import without_secrets
@@ -22,8 +20,7 @@ Handler = Callable[[Call, LiveApplication], Optional[Record]]
 
 def record_of(call: Call, application: LiveApplication) -> Optional[Record]:
     """Run the handler of a call that is about to begin or has ended; return its record, if any."""
-    handlers = HANDLERS[call.site.kind]
-    handle = handlers.before if call.ended is None else handlers.after
+    handle = (BEFORE if call.ended is None else AFTER).get(call.site.kind)
     return handle(call, application) if handle else None
 
 
@@ -48,23 +45,41 @@ def _probe_before(call: Call, application: LiveApplication) -> None:
 
 def _store_origins(call: Call, application: LiveApplication) -> None:
     """Store the origins of an RDD, which a checkpoint removes."""
-    application.rdds.store(_jvm_rdd(call.rdd))
+    application.rdds.origins(_jvm_rdd(call.rdd))
 
 
 def _record_batch(call: Call, application: LiveApplication) -> Optional[Record]:
     """Record the query of the rows that `foreachBatch` receives as an RDD, before they are used."""
-    rdd_id = int(call.argument("jdf").queryExecution().analyzed().rdd().id())
-    query = batch_of_rdd(call.subject.session._jsparkSession, rdd_id, application.reader)
+    rdd_id = int(call.arguments()["jdf"].queryExecution().analyzed().rdd().id())
+    query = _batch_of_rdd(call.subject.session._jsparkSession, rdd_id, application.reader)
     if query is None:
         return None
     record = new_record(application, "foreachBatch", call.began, call.began, failed=False)
     _read(record, application, query.sparkSession(), query)
     # Leave out the sink that calls the function, which is the root.
     record.plan = record.plan[1:]
-    record.facts = [fact for fact in record.facts if fact["node"] != BATCH]
+    record.facts = [fact for fact in record.facts if fact["node"] != _BATCH]
     record.rdd_id = rdd_id
     application.rdds.add_query_rdd(rdd_id)
     return record
+
+
+_BATCH = "WriteToMicroBatchDataSourceV1"
+"""Class of the root of the plan of a stream's batch."""
+
+
+def _batch_of_rdd(session: Any, rdd_id: int, reader: JvmReader) -> Optional[Any]:
+    """Return the `QueryExecution` of the batch whose rows an RDD has; None if there is none."""
+    for query in session.streams().active():
+        execution = query.streamingQuery().lastExecution()
+        plan = execution.logical() if execution is not None else None
+        if plan is None or str(plan.nodeName()) != _BATCH:
+            continue
+        if "ForeachBatchSink" in str(plan.sink().getClass().getName()):
+            rows = reader.computed(execution, "toRdd")
+            if rows is not None and int(rows.id()) == rdd_id:
+                return execution
+    return None
 
 
 def _record_query_of_rdd(call: Call, application: LiveApplication) -> Optional[Record]:
@@ -115,21 +130,17 @@ def _record_job(call: Call, application: LiveApplication) -> Record:
     return record
 
 
-@dataclass(frozen=True)
-class Handlers:
-    """The handlers for calls of one kind."""
-
-    before: Optional[Handler] = None
-    after: Optional[Handler] = None
-
-
-HANDLERS: Dict[Kind, Handlers] = {
-    Kind.RDD_JOB: Handlers(before=_tag_jobs, after=_record_job),
-    Kind.CONTEXT_JOB: Handlers(before=_tag_jobs, after=_record_job),
-    Kind.STATEMENT: Handlers(before=_probe_before),
-    Kind.QUERY_TO_RDD: Handlers(after=_record_query_of_rdd),
-    Kind.CHECKPOINT: Handlers(before=_store_origins),
-    Kind.STREAM_BATCH: Handlers(before=_record_batch),
+BEFORE: Dict[Kind, Handler] = {
+    Kind.RDD_JOB: _tag_jobs,
+    Kind.CONTEXT_JOB: _tag_jobs,
+    Kind.STATEMENT: _probe_before,
+    Kind.CHECKPOINT: _store_origins,
+    Kind.STREAM_BATCH: _record_batch,
+}
+AFTER: Dict[Kind, Handler] = {
+    Kind.RDD_JOB: _record_job,
+    Kind.CONTEXT_JOB: _record_job,
+    Kind.QUERY_TO_RDD: _record_query_of_rdd,
 }
 
 _VALUE = {

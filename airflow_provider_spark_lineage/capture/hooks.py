@@ -12,7 +12,7 @@ from typing import Any, Callable, List
 
 from airflow_provider_spark_lineage.capture.application import jvm_lock
 from airflow_provider_spark_lineage.capture.replaced import without_own_frame
-from airflow_provider_spark_lineage.capture.unlogged import is_ours, unlogged
+from airflow_provider_spark_lineage.capture.unlogged import is_of_program, unlogged
 from airflow_provider_spark_lineage.capture.watched import Call, Site, sites
 from airflow_provider_spark_lineage.capture.watchers import Watchable
 from airflow_provider_spark_lineage.guard import harmless
@@ -35,7 +35,7 @@ class Hooks(Watchable):
         from pyspark.sql import SparkSession
 
         for name in _PY4J_LOGGERS:
-            logging.getLogger(name).addFilter(_is_users_message)
+            logging.getLogger(name).addFilter(is_of_program)
         self._methods.replace(SparkSession, "__init__", self._session_appears)
         self._methods.replace(SparkContext, "stop", self._context_stops)
         for site in sites():
@@ -43,16 +43,13 @@ class Hooks(Watchable):
 
     def _uninstall(self) -> None:
         for name in _PY4J_LOGGERS:
-            logging.getLogger(name).removeFilter(_is_users_message)
+            logging.getLogger(name).removeFilter(is_of_program)
         super()._uninstall()
 
     def _session_appears(self, make: Any) -> Callable[..., None]:
         def appear(session: Any, *args: Any, **kwargs: Any) -> None:
-            try:
+            with without_own_frame():
                 make(session, *args, **kwargs)
-            except BaseException as error:
-                without_own_frame(error)
-                raise
             for watcher in tuple(self._watchers):
                 watcher.attach(session)
 
@@ -63,30 +60,24 @@ class Hooks(Watchable):
             for watcher in tuple(self._watchers):
                 with harmless("a stopping Spark context could not be drained", watcher.problems):
                     watcher.context_stops(context)
-            try:
+            with without_own_frame():
                 stop(context)
-            except BaseException as error:
-                without_own_frame(error)
-                raise
 
         return stop_drained
 
     def _calls(self, site: Site, run: Any) -> Callable[..., Any]:
         def call(subject: Any, *args: Any, **kwargs: Any) -> Any:
             if not self._watchers or getattr(self._in_call, site.scope, False):
-                try:
+                with without_own_frame():
                     return run(subject, *args, **kwargs)
-                except BaseException as error:
-                    without_own_frame(error)
-                    raise
             setattr(self._in_call, site.scope, True)
             watched = Call(site, subject, args, kwargs, datetime.now(timezone.utc))
             try:
-                self._notify(watched)
-                watched.result = run(subject, *args, **kwargs)
+                with without_own_frame():
+                    self._notify(watched)
+                    watched.result = run(subject, *args, **kwargs)
             except BaseException as error:  # Also KeyboardInterrupt; all are raised again.
                 watched.error = error
-                without_own_frame(error)
                 raise
             else:
                 return watched.result
@@ -113,11 +104,6 @@ class Hooks(Watchable):
 _PY4J_LOGGERS = ("py4j.clientserver", "py4j.java_gateway")
 
 
-def _is_users_message(entry: logging.LogRecord) -> bool:
-    """Return whether a message of py4j is not about a call of capture, so that it may be logged."""
-    return not is_ours(entry)
-
-
 @functools.lru_cache(maxsize=1)
 def hooks() -> Hooks:
     """Return the hooks of this process."""
@@ -127,7 +113,6 @@ def hooks() -> Hooks:
 
 _MAX_WAIT_SECONDS = 1.0
 """Maximum wait of a fork for `jvm_lock`, if the JVM does not answer."""
-
 
 _forking = threading.local()
 """`has_lock`: the forking thread acquired `jvm_lock` in time and must release it."""
@@ -157,14 +142,18 @@ _connections: List[Any] = []
 """The connections to the JVM during a fork."""
 
 
+def _gateway() -> Any:
+    context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    return getattr(context, "_gateway", None)
+
+
 def _hold_connections() -> None:
     """Keep py4j's connections alive during a fork.
 
     The child has only the thread that forked; the other threads' connections would be finalized in it
     before any hook of the child runs.
     """
-    context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
-    gateway = getattr(context, "_gateway", None)
+    gateway = _gateway()
     if gateway is not None:
         client = gateway._gateway_client
         own = getattr(client, "get_thread_connection", lambda: None)()
@@ -182,7 +171,6 @@ def _forget_connections() -> None:
     for connection in _connections:
         if connection is not None:
             connection.socket = connection.stream = None
-    context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
-    gateway = getattr(context, "_gateway", None)
+    gateway = _gateway()
     if gateway is not None:
         gateway._gateway_client.is_connected = False

@@ -18,19 +18,11 @@ MAX_STORED = 10_000
 """Limit of RDDs with stored origins."""
 
 
-def _schema(**types: str) -> str:
-    columns = [{"name": name, "type": kind, "nullable": True, "metadata": {}} for name, kind in types.items()]
-    return json.dumps({"type": "struct", "fields": columns}, separators=(",", ":"))
-
-
-TEXT = _schema(value="string")
+TEXT = '{"type":"struct","fields":[{"name":"value","type":"string","nullable":true,"metadata":{}}]}'
 """Spark's schema of a text file."""
 
 PICKLED = "pickle"
 """Format of `saveAsPickleFile`: a record is a batch of rows."""
-
-_SCHEMAS = {"textFile": TEXT}
-"""Name of the method that created a Hadoop RDD -> Spark's schema of such files."""
 
 _OF_FILES = ("HadoopRDD", "NewHadoopRDD", "WholeTextFileRDD", "BinaryFileRDD")
 
@@ -50,12 +42,8 @@ class RddReader:
         """Return whether an RDD was stored by `add_query_rdd`."""
         return self._origins.get(rdd_id) == [{"rdd": rdd_id}]
 
-    def store(self, rdd: Any) -> None:
-        """Read and store an RDD's origins, which are lost after a checkpoint."""
-        self.origins(rdd)
-
     def origins(self, rdd: Any) -> List[Dict[str, Any]]:
-        """Return one entry for each read behind an RDD, in one of these forms.
+        """Return, and store, one entry for each read behind an RDD, in one of these forms.
 
         - `paths` and, if known, `schema`;
         - `rdd`: the `rdd_id` of the record of the query behind it;
@@ -109,9 +97,9 @@ def _files(rdd: Any) -> Iterator[Dict[str, Any]]:
         text = rdd.getConf().get("mapreduce.input.fileinputformat.inputdir") or ""
         entry = {"paths": split_paths(text)}
         scope = rdd.scope()
-        schema = _SCHEMAS.get(scope.get().name()) if scope.isDefined() else None
-        if schema:
-            entry["schema"] = schema
+        # Its name is the method that created the RDD.
+        if scope.isDefined() and scope.get().name() == "textFile":
+            entry["schema"] = TEXT
     else:
         return
     entry["paths"] = [without_secrets(path) for path in entry["paths"] if path]

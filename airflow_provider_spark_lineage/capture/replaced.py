@@ -44,12 +44,16 @@ def _wrapped(original: Any, wrap: Callable[[Any], Any]) -> Any:
     return functools.wraps(original)(wrap(original))
 
 
-def without_own_frame(error: BaseException) -> None:
-    """Remove the caller's frame from the traceback of an error that it is about to raise again.
+class without_own_frame:  # noqa: N801  reads as a statement
+    """Remove the frame of the block from the traceback of an error that leaves it.
 
-    The program then sees the same traceback as without capture. Before Python 3.11, a bare `raise` adds the
-    frame once more.
+    The program then sees the same traceback as without capture. Before Python 3.11, Python adds the frame
+    once more.
     """
-    trace = error.__traceback__
-    if trace is not None and trace.tb_frame is sys._getframe(1):
-        error.__traceback__ = trace.tb_next
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if trace is not None and trace.tb_frame is sys._getframe(1):
+            error.__traceback__ = trace.tb_next

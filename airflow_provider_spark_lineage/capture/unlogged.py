@@ -32,6 +32,6 @@ def unlogged() -> Iterator[None]:
         _thread.is_ours = before
 
 
-def is_ours(entry: logging.LogRecord) -> bool:
-    """Return whether a message of py4j is about a call of capture."""
-    return _thread.is_ours and str(entry.msg).startswith(_TALK)
+def is_of_program(entry: logging.LogRecord) -> bool:
+    """Return whether a message of py4j may be logged, because it is not about a call of capture."""
+    return not (_thread.is_ours and str(entry.msg).startswith(_TALK))

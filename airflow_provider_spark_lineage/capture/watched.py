@@ -15,13 +15,13 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.rdd_saves import RDD_SAVES
 
-RDD_ACTIONS = (
-    *"""
+RDD_ACTIONS = tuple(
+    """
     aggregate collect collectAsMap collectWithJobGroup count countApprox countApproxDistinct countByKey
     countByValue first fold foreach foreachPartition histogram isEmpty lookup max mean meanApprox min reduce
     reduceByKeyLocally sampleStdev sampleVariance stats stdev sum sumApprox take takeOrdered takeSample
     toLocalIterator top treeAggregate treeReduce variance
-    """.split(),
+    """.split()
 )
 """The methods of pyspark's `RDD` that run jobs and return the result to the program.
 
@@ -30,7 +30,7 @@ Sorting and numbering call some of these to sample or count rows before they ret
 
 
 class Kind(Enum):
-    """Kind of a watched method; `capture.calls.HANDLERS` has its handlers."""
+    """Kind of a watched method; `capture.calls` has its handlers."""
 
     RDD_JOB = "runs a job over an RDD, or saves it"
     CONTEXT_JOB = "runs a job over the RDD that is its argument"
@@ -84,7 +84,7 @@ class Call:
     @property
     def rdd(self) -> Any:
         """The RDD of the call."""
-        return self.argument("rdd") if self.site.kind is Kind.CONTEXT_JOB else self.subject
+        return self.arguments()["rdd"] if self.site.kind is Kind.CONTEXT_JOB else self.subject
 
     @property
     def context(self) -> Any:
@@ -94,10 +94,6 @@ class Call:
         if self.site.kind in (Kind.STATEMENT, Kind.QUERY_TO_RDD):
             return self.subject._sc
         return self.rdd.ctx
-
-    def argument(self, name: str) -> Any:
-        """Return an argument by its name, passed by position or by name."""
-        return self.arguments()[name]
 
     def arguments(self) -> Dict[str, Any]:
         """Return the passed arguments, by name."""

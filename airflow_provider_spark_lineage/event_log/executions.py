@@ -10,13 +10,13 @@ from datetime import datetime, timezone
 from typing import Any
 
 from airflow_provider_spark_lineage.event_log import inference, pipelines
+from airflow_provider_spark_lineage.event_log.files import FIRST
 from airflow_provider_spark_lineage.event_log.metrics import metrics_of
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH, REFRESH, Record
 from airflow_provider_spark_lineage.words import counted
 
 _BEGIN = b'{"Event":"'
-_FIRST = _BEGIN + b'SparkListenerLogStart"'
 _SQL = "org.apache.spark.sql.execution.ui.SparkListener"
 _STAGES = re.compile(rb'"Stage IDs":\[([\d,\s]*)\]')
 _EXECUTION = re.compile(rb'"spark\.sql\.execution\.id":"(\d+)"')
@@ -57,8 +57,26 @@ class _Execution:
     jobs: int = 0
     rows: int = 0
     size_bytes: int = 0
-    counts_are_exact: bool = True
+    has_exact_counts: bool = True
     ran_tasks: bool = False
+
+    @property
+    def name(self) -> str:
+        """Spark's name of the action, which begins the description unless the user gave one."""
+        match = _ACTION.fullmatch(self.description)
+        return match[1] if match and match[1] != "sql" else "command"
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """Its name, plan and counts, as a record has them."""
+        metrics = list(metrics_of(self.plan, self.values))
+        return {"name": self.name, "explain": without_secrets(self.text), "metrics": metrics}
+
+    @property
+    def is_batch_without_sink(self) -> bool:
+        """Return whether it is a stream's batch whose logged plan has no sink."""
+        is_batch = self.number == self.root and bool(_BATCH.search(self.description))
+        return is_batch and self.text.startswith("== Physical Plan ==")
 
 
 class LoggedApplication:
@@ -112,7 +130,7 @@ class LoggedApplication:
         """
         unread, is_first = 0, True
         for line in lines:
-            if is_first and not line.startswith(_FIRST):
+            if is_first and not line.startswith(FIRST):
                 where = "" if line.startswith(_BEGIN) else " of an event"
                 problems.append(f"the log begins in the middle{where}: earlier events are missing")
             is_first = False
@@ -175,8 +193,7 @@ class LoggedApplication:
         running = self._running.get(self._of_stage.get(info["Stage ID"], -1))
         if running is None:
             return
-        if info.get("Failure Reason"):
-            running.counts_are_exact = False
+        running.has_exact_counts &= not info.get("Failure Reason")
         running.ran_tasks = True
         for accumulable in info.get("Accumulables") or ():
             name, value = accumulable.get("Name") or "", accumulable.get("Value")
@@ -191,18 +208,18 @@ class LoggedApplication:
         event = json.loads(line)
         number = int(event["executionId"])
         root = event.get("rootExecutionId")
-        if root is None or int(root) == number:
+        root = number if root is None else int(root)
+        if root == number:
             self._begun.add(number)
-        changed = _naming(event.get("modifiedConfigs") or {})
         self._running[number] = _Execution(
             number=number,
-            root=number if root is None else int(root),
+            root=root,
             description=str(event.get("description") or ""),
             details=str(event.get("details") or ""),
             text=str(event.get("physicalPlanDescription") or ""),
             plan=event.get("sparkPlanInfo") or {},
             started_ms=int(event["time"]),
-            settings={**self.settings, **changed},
+            settings={**self.settings, **_naming(event.get("modifiedConfigs") or {})},
         )
 
     def _plan_changed(self, line: bytes) -> None:
@@ -219,41 +236,35 @@ class LoggedApplication:
 
     def _execution_ended(self, line: bytes) -> Record | None:
         event = json.loads(line)
+        error = str(event.get("errorMessage") or "")
         running = self._running.pop(int(event["executionId"]), None)
         if running is None:
             return None
-        for stage in [stage for stage, number in self._of_stage.items() if number == running.number]:
-            del self._of_stage[stage]
+        self._of_stage = {stage: of for stage, of in self._of_stage.items() if of != running.number}
         around = self._around(running)
-        if inference.infers(_name(running), running.text) or (around and inference.only_defines(around.text)):
+        if inference.infers(running.name, running.text) or (around and inference.only_defines(around.text)):
             return None
         if around is not None:
-            part = {"name": _name(running), "explain": _clean(running), "metrics": _metrics(running)}
-            if event.get("errorMessage"):
-                around.failed_parts += [part, *running.parts, *running.failed_parts]
+            if error:
+                around.failed_parts += [running.result, *running.parts, *running.failed_parts]
                 return None
-            around.parts += [part, *running.parts]
+            around.parts += [running.result, *running.parts]
             # A command repeats the counts of the write inside, with the write's name.
             around.values.update(running.values)
             around.jobs += running.jobs
             around.rows += running.rows
             around.size_bytes += running.size_bytes
             around.ran_tasks |= running.ran_tasks
-            around.counts_are_exact &= running.counts_are_exact
+            around.has_exact_counts &= running.has_exact_counts
             return None
         if not running.text and pipelines.is_definition(running.details):
             # Spark looks at a flow's query once, and again with the whole pipeline: only that counts.
             return None
-        if (
-            running.number in self._recorded
-            and _RESULT.search(running.text)
-            and not event.get("errorMessage")
-        ):
+        if running.number in self._recorded and _RESULT.search(running.text) and not error:
             return None
         if running.root not in self._begun:
             self._recorded.add(running.root)
         self._number += 1
-        error = str(event.get("errorMessage") or "")
         if error:
             running.parts += running.failed_parts
         return self._of_pipeline(running, self._record(running, int(event["time"]), error))
@@ -303,20 +314,18 @@ class LoggedApplication:
             application_name=self.name,
             spark_version=self.spark_version,
             number=self._number,
-            name=_name(running),
             started_at=_time(running.started_ms),
             ended_at=_time(ended_ms),
-            problems=[_UNKNOWN_SINK] if _is_batch_without_sink(running) else [],
+            problems=[_UNKNOWN_SINK] if running.is_batch_without_sink else [],
             outcome="failure" if error else "success",
             error=_error(error, self._sql_text) if error else None,
             sql=sql,
             plan_kind="explain",
-            explain=_clean(running),
             settings=dict(running.settings),
-            metrics=_metrics(running),
             parts=running.parts,
             jobs=running.jobs,
-            written=written if running.ran_tasks and running.counts_are_exact else None,
+            written=written if running.ran_tasks and running.has_exact_counts else None,
+            **running.result,
         )
 
 
@@ -330,18 +339,12 @@ _UNKNOWN_SINK = (
 )
 
 
-def _is_batch_without_sink(running: _Execution) -> bool:
-    """Return whether an execution is a stream's batch whose logged plan has no sink."""
-    is_batch = running.number == running.root and bool(_BATCH.search(running.description))
-    return is_batch and running.text.startswith("== Physical Plan ==")
-
-
 def _is_of_function(root: _Execution, running: _Execution) -> bool:
     """Return whether a function of `foreachBatch` ran an execution inside a batch.
 
     If the plan has no sink, the function is recognised by its writes: sinks only run queries.
     """
-    if _is_batch_without_sink(root):
+    if root.is_batch_without_sink:
         return inference.writes(running.text)
     return bool(_FUNCTION.search(root.text))
 
@@ -352,31 +355,16 @@ def _naming(properties: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _name(running: _Execution) -> str:
-    """Return Spark's name of the action, which begins the description unless the user gave one."""
-    match = _ACTION.fullmatch(running.description)
-    return match[1] if match and match[1] != "sql" else "command"
-
-
-def _clean(running: _Execution) -> str:
-    return without_secrets(running.text)
-
-
-def _metrics(running: _Execution) -> list[dict[str, Any]]:
-    return list(metrics_of(running.plan, running.values))
-
-
 def _error(text: str, sql_text: str) -> dict[str, str]:
     clean = without_secrets(text)
     of_class, state = _CLASS.match(clean), _STATE.search(clean)
     message = clean[of_class.end() :] if of_class else clean
-    # A message may repeat the statement.
-    message = message if sql_text == FULL else ""
     error = {
         "class": of_class[1] if of_class else "",
-        "message": message.partition("\n\tat ")[0].strip()[:MAX_MESSAGE_LENGTH],
+        # A message may repeat the statement.
+        "message": message.partition("\n\tat ")[0].strip()[:MAX_MESSAGE_LENGTH] if sql_text == FULL else "",
     }
-    return {**error, **({"sql_state": state[1]} if state else {})}
+    return {**error, "sql_state": state[1]} if state else error
 
 
 def _time(milliseconds: int) -> str:

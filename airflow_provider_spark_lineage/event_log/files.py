@@ -16,7 +16,9 @@ _COMPACT = ".compact"
 _UNFINISHED = ".inprogress"
 """Suffix of files of a running application; Spark renames them when the application ends."""
 
-_FIRST = b'{"Event":"SparkListenerLogStart"'
+FIRST = b'{"Event":"SparkListenerLogStart"'
+"""Beginning of a whole log."""
+
 _EVENT = re.compile(rb'^\{"Event":"(?:SparkListener|org\.apache\.spark\.)', re.MULTILINE)
 _BEGINNING = 1 << 16
 """An event must begin within this number of bytes from the start."""
@@ -52,24 +54,20 @@ def logs(place: Path) -> list[Log]:
 
 
 def _logs(place: Path) -> Iterator[Log]:
-    if place.is_file():
-        if _is_log(place):
-            yield _of_file(place)
-        return
-    whole = _rolling(place)
-    if whole:
-        yield whole
-        return
-    if place.is_dir():
+    if log := _log_at(place):
+        yield log
+    elif place.is_dir():
         for path in sorted(place.iterdir()):
-            below = _rolling(path) if path.is_dir() and path.name.startswith(_ROLLING) else None
-            if below:
-                yield below
-            elif path.is_file() and _is_log(path):
-                yield _of_file(path)
+            if (path.is_file() or path.name.startswith(_ROLLING)) and (log := _log_at(path)):
+                yield log
 
 
-def _of_file(path: Path) -> Log:
+def _log_at(path: Path) -> Log | None:
+    """Return the log in a file or in a folder of a rolling log."""
+    if path.is_dir():
+        return _rolling(path)
+    if not path.is_file() or not _is_log(path):
+        return None
     return Log(path, (path,), _unfinished(path.name) if path.name.endswith(_UNFINISHED) else ())
 
 
@@ -79,8 +77,6 @@ def _unfinished(name: str) -> tuple[str, ...]:
 
 def _rolling(folder: Path) -> Log | None:
     """Return a rolling log; files that Spark compacted are replaced by one file."""
-    if not folder.is_dir():
-        return None
     numbered = sorted(
         (int(match[1]), path.name.endswith(_COMPACT), path)
         for path in folder.iterdir()
@@ -121,7 +117,7 @@ def _is_log(path: Path) -> bool:
     try:
         with path.open("rb") as source:
             beginning = source.read(_BEGINNING)
-            return bool(beginning) and (_FIRST.startswith(beginning) or bool(_EVENT.search(beginning)))
+            return bool(beginning) and (FIRST.startswith(beginning) or bool(_EVENT.search(beginning)))
     except OSError:
         return False
 

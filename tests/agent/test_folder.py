@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.agent.folder import folder_of
+from airflow_provider_spark_lineage.agent.folder import writer_of
 
 
 def test_a_file_is_replaced_where_there_is_no_room_beside_it(tmp_path: Path):
     """On a full disk the note of a driver takes the place of its first one; a new file is lost."""
-    folder = folder_of(str(tmp_path), None)
-    folder.write("note", b"began")
+    write = writer_of(str(tmp_path), None)
+    write("note", b"began")
     for name in ("note", "record"):
         # Its temporary name cannot be written, as on a disk that is full.
         (tmp_path / f".{name}.part").mkdir()
-    folder.write("note", b"a record was lost")
+    write("note", b"a record was lost")
     assert (tmp_path / "note").read_bytes() == b"a record was lost"
     with pytest.raises(OSError, match="record"):
-        folder.write("record", b"1")
+        write("record", b"1")
     assert not (tmp_path / "record").exists()

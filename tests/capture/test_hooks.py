@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from airflow_provider_spark_lineage.capture.hooks import Hooks
-from airflow_provider_spark_lineage.capture.unlogged import is_ours
+from airflow_provider_spark_lineage.capture.unlogged import is_of_program
 from airflow_provider_spark_lineage.capture.watched import Call
 
 pyspark = pytest.importorskip("pyspark")
@@ -30,7 +30,7 @@ class Watcher:
 
     def called(self, call: Call) -> None:
         talk = logging.LogRecord("py4j", logging.DEBUG, "", 1, "Answer received: %s", (), None)
-        self.logged = not is_ours(talk)
+        self.logged = is_of_program(talk)
         self.told.append(call.ended is not None)
         if self.interrupted and call.ended is not None:
             raise KeyboardInterrupt

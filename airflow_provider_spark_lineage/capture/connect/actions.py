@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
+from airflow_provider_spark_lineage.capture.connect.parameters import sql_in
 from airflow_provider_spark_lineage.capture.connect.relations import (
     COMPUTED,
     has_rows_of_program,
@@ -222,13 +223,18 @@ def _write_v2(write: Any) -> Action:
 
 def _statement(command: Any) -> Optional[Action]:
     """Return the action of `spark.sql`: a command runs at once; a query runs when its rows are fetched."""
-    relation = _statement_relation(command)
-    text = relation.sql.query if relation is not None else command.sql
-    statement = statement_of(text)
-    if statement.ask is Ask.NEVER and not statement.lost:
+    sql = sql_in(command)
+    action = action_of_statement(command.sql if sql is None else sql.query, command)
+    if action.ask is Ask.NEVER and not action.problems:
         return None
-    problems = [statement.lost] if statement.lost else []
-    is_over_frames = relation is not None and relation is not command.input
+    if sql is not None and kind_of(command.input) == "with_relations":
+        action.is_script = False
+    return action
+
+
+def action_of_statement(text: str, command: Any) -> Action:
+    """Return the action of an SQL statement; `command` is what the server explains for it."""
+    statement = statement_of(text)
     return Action(
         "command",
         ask=statement.ask,
@@ -238,17 +244,9 @@ def _statement(command: Any) -> Optional[Action]:
         is_of_partition=statement.is_of_partition,
         is_insert=statement.is_insert,
         function=statement.function,
-        is_script=statement.is_script and not is_over_frames,
-        problems=problems,
+        is_script=statement.is_script,
+        problems=[statement.lost] if statement.lost else [],
     )
-
-
-def _statement_relation(command: Any) -> Any:
-    """Return the relation with the text (since Spark 4.0); for a statement over DataFrames, its root."""
-    if "input" not in command.DESCRIPTOR.fields_by_name or not command.HasField("input"):
-        return None
-    relation = command.input
-    return relation.with_relations.root if kind_of(relation) == "with_relations" else relation
 
 
 def _view(command: Any) -> Optional[Action]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, List, Union
+from typing import Any, Callable, Dict, List, Optional
 
 from airflow_provider_spark_lineage.capture.connect.actions import action_of
 from airflow_provider_spark_lineage.capture.connect.client import client_hooks
@@ -38,7 +38,7 @@ class ConnectCapture:
         """Record all executions of clients from now on."""
         client_hooks().add(self)
 
-    def begins(self, client: Any, plan: Any) -> Union[Execution, ScriptExecution, None]:
+    def begins(self, client: Any, plan: Any) -> Optional[Execution]:
         """Return the execution of a plan before a client sends it; None if it does not touch data."""
         action = action_of(plan, lambda data: _decompressed(client, data))
         if action is None:
@@ -48,7 +48,7 @@ class ConnectCapture:
             session.views[action.view] = action
             return None
         kind = ScriptExecution if action.is_script else Execution
-        execution = kind(session, action, self._sql_text, self._emit, self.problems)
+        execution = kind(session, action)
         execution.begin()
         return execution
 
@@ -84,7 +84,9 @@ class ConnectCapture:
         with self._lock:
             identifier = client._session_id
             if identifier not in self._sessions:
-                self._sessions[identifier] = Session(client, self._max_plan_bytes)
+                self._sessions[identifier] = Session(
+                    client, self._max_plan_bytes, self._sql_text, self._emit, self.problems
+                )
             return self._sessions[identifier]
 
     def _emit(self, record: Record) -> None:

@@ -66,32 +66,24 @@ class ClientHooks(Watchable):
 
     def _executes(self, run: Any) -> Callable[..., Any]:
         def execute(client: Any, req: Any, *args: Any, **kwargs: Any) -> Any:
-            try:
-                with self._observed(client, req):
-                    return run(client, req, *args, **kwargs)
-            except BaseException as error:
-                without_own_frame(error)
-                raise
+            with without_own_frame(), self._observed(client, req):
+                return run(client, req, *args, **kwargs)
 
         return execute
 
     def _fetches(self, run: Any) -> Callable[..., Iterator[Any]]:
         def fetch(client: Any, req: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
-            try:
-                with (
-                    self._observed(client, req) as executions,
-                    closing(run(client, req, *args, **kwargs)) as responses,
-                ):
-                    for response in responses:
-                        for execution, problems in executions:
-                            with harmless(
-                                "a response of the Spark Connect server could not be read", problems
-                            ):
-                                execution.received(response)
-                        yield response
-            except BaseException as error:
-                without_own_frame(error)
-                raise
+            lost = "a response of the Spark Connect server could not be read"
+            with (
+                without_own_frame(),
+                self._observed(client, req) as executions,
+                closing(run(client, req, *args, **kwargs)) as responses,
+            ):
+                for response in responses:
+                    for execution, problems in executions:
+                        with harmless(lost, problems):
+                            execution.received(response)
+                    yield response
 
         return fetch
 
@@ -100,11 +92,8 @@ class ClientHooks(Watchable):
             for watcher in self._awake():
                 with harmless("the last executions of a session could not be recorded", watcher.problems):
                     watcher.closes(client)
-            try:
+            with without_own_frame():
                 return run(client, *args, **kwargs)
-            except BaseException as error:
-                without_own_frame(error)
-                raise
 
         return close
 

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import threading
 from datetime import datetime, timezone
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.metrics import counts_of
@@ -32,24 +32,11 @@ from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENG
 
 
 class Execution:
-    """One action of a client, from its request to its record.
+    """One action of a client, from its request to its record, which is emitted on the session's worker."""
 
-    `emit` receives the record, on the session's worker; `lost` receives a sentence if there is no record.
-    """
-
-    def __init__(
-        self,
-        session: Session,
-        action: Action,
-        sql_text: str,
-        emit: Callable[[Record], None],
-        lost: List[str],
-    ) -> None:
+    def __init__(self, session: Session, action: Action) -> None:
         self._session = session
         self._action = action
-        self._sql_text = sql_text
-        self._emit = emit
-        self._lost = lost
         self._server = Server(session.client, session.channel)
         self._text = ""
         self._problems = list(action.problems)
@@ -76,28 +63,24 @@ class Execution:
             self._problems.append(
                 "the plan was not requested: the server took too long to explain earlier plans"
             )
+        if session.is_too_slow or not self._may_ask():
             self._asked.set()
-        elif not self._may_ask():
-            self._asked.set()
-        elif action.ask is Ask.BEFORE:
-            self._start()
-            self._wait()
         else:
-            self._start()
+            threading.Thread(target=self.ask, name="spark-lineage-explain", daemon=True).start()
+            if action.ask is Ask.BEFORE:
+                self.wait()
         self._began = datetime.now(timezone.utc)
 
     def _explain_result(self) -> str:
         """Return the plan of a checkpoint's result, whose column ids are used by later plans."""
         # Drop the result: the server keeps it as long as the client has it.
         result = self._results.pop("checkpoint_command_result", None)
-        if result is None:
+        if result is None or self._session.is_too_slow:
             return ""
         import pyspark.sql.connect.proto as pb2
 
         relation = pb2.Relation()
         relation.cached_remote_relation.relation_id = result._plan._relation_id
-        if self._session.is_too_slow:
-            return ""
         with self._session.waiting(), contextlib.suppress(RefusedError):
             return self._server.explained(relation, WAIT_SECONDS)
         return ""
@@ -112,22 +95,6 @@ class Execution:
         is_explained = action.relations or (action.sql and action.ask is not Ask.NEVER)
         return bool(is_explained or action.command)
 
-    def ask(self) -> None:
-        """Request the plan on this thread."""
-        self._ask()
-
-    def wait(self, seconds: float) -> None:
-        """Wait for the plan."""
-        self._wait(max(0.0, seconds))
-
-    def give_up(self) -> None:
-        """Continue without the plan."""
-        self._wait(0.0)
-
-    def tell(self, problem: str) -> None:
-        """Add a gap."""
-        self._problems = [problem]
-
     def received(self, response: Any) -> None:
         """Store the server's answers besides rows: metrics, and results of commands."""
         if isinstance(response, dict):
@@ -140,10 +107,10 @@ class Execution:
         self._ended = datetime.now(timezone.utc)
         self._error = error
         # Spark 3.5 answers a statement with several inserts like a query, although it has run.
-        is_statement = self._action.sql and not self._action.is_insert
-        if is_statement and is_query_result(self._results.get("sql_command_result")):
+        result = self._results.get("sql_command_result")
+        if self._action.sql and not self._action.is_insert and result is not None and is_query_result(result):
             return
-        self._wait()
+        self.wait()
         self._result = self._explain_result()
         if self._action.is_command:
             forget = functools.partial(self._session.forget, moves_rows=not self._action.renames)
@@ -175,10 +142,8 @@ class Execution:
                 return
         self._finish()
 
-    def _start(self) -> None:
-        threading.Thread(target=self._ask, name="spark-lineage-explain", daemon=True).start()
-
-    def _ask(self) -> None:
+    def ask(self) -> None:
+        """Request the plan on this thread."""
         text = ""
         problems: List[str] = []
         before: Dict[str, Any] = {}
@@ -210,12 +175,12 @@ class Execution:
             self._action.command["existed"] = self._session.exists(self._server, path)
         return before
 
-    def _wait(self, seconds: Optional[float] = None) -> None:
-        """Wait for the plan for a limited time."""
+    def wait(self, seconds: Optional[float] = None) -> None:
+        """Wait for the plan for a limited time; afterwards, continue without it."""
         if self._asked.is_set():
             return
         with self._session.waiting():
-            self._asked.wait(WAIT_SECONDS if seconds is None else seconds)
+            self._asked.wait(WAIT_SECONDS if seconds is None else max(0.0, seconds))
         if not self._asked.is_set():
             self._asked.set()
             self._problems.append("the server took too long to explain the plan")
@@ -223,7 +188,7 @@ class Execution:
     def _finish(self) -> None:
         """Complete the record and emit it."""
         problems: List[str] = []
-        with harmless("an execution of Spark Connect could not be recorded", self._lost):
+        with harmless("an execution of Spark Connect could not be recorded", self._session.problems):
             about: Dict[str, str] = {}
             version, tables, functions = "", {}, {}
             connect: Dict[str, Any] = {}
@@ -258,7 +223,7 @@ class Execution:
                 self._problems.clear()
             for problem in (*self._problems, *problems):
                 tell(problem, record.problems)
-            self._emit(record)
+            self._session.emit(record)
 
     def _read(self, relation: Any) -> Dict[str, Any]:
         """Return the read of a relation, with the schema of files."""
@@ -274,12 +239,11 @@ class Execution:
             if completed.get("path"):
                 completed["path"] = self._session.complete(self._server, completed["path"])
             if completed.get("paths"):
-                completed["paths"] = [
-                    self._session.complete(self._server, path) for path in completed["paths"]
-                ]
+                completed["paths"] = [self._session.complete(self._server, each) for each in value["paths"]]
         return completed
 
     def _record(self, about: Dict[str, str], version: str) -> Record:
+        sql_text = self._session.sql_text
         failed = self._error is not None or self._stream_error is not None
         record = Record(
             application_id=about.get("spark.app.id") or f"connect-{self._session.client._session_id}",
@@ -290,17 +254,15 @@ class Execution:
             started_at=self._began.isoformat(),
             ended_at=self._ended.isoformat(),
             outcome="failure" if failed else "success",
-            sql=sql_of(self._action.sql, self._sql_text),
+            sql=sql_of(self._action.sql, sql_text),
             plan_kind="explain" if self._text else "none",
         )
         record.explain = self._text
         record.metrics = counts_of(self._metrics, self._text)
         if self._error is not None:
-            record.error = error_of(self._error, self._sql_text)
+            record.error = error_of(self._error, sql_text)
         elif self._stream_error is not None:
-            record.error = message_of(
-                self._stream_error["class"], self._stream_error["message"], self._sql_text
-            )
+            record.error = message_of(self._stream_error["class"], self._stream_error["message"], sql_text)
         return record
 
 

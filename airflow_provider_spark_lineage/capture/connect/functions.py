@@ -51,7 +51,7 @@ def described(server: Server, name: str) -> Dict[str, str]:
     The function itself already is a gap, so a server that does not answer adds none.
     """
     try:
-        if local_server() is not None and not server.has_function(name):
+        if local_server() is not None and not server.has("function", name):
             return {}
         return described_by(server.statement(f"DESCRIBE FUNCTION EXTENDED {name}"))
     except RefusedError:

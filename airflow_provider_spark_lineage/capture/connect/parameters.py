@@ -25,11 +25,10 @@ def explain_of(command: Any) -> Any:
     import pyspark.sql.connect.proto as pb2
 
     relation = pb2.Relation()
-    if "input" in command.DESCRIPTOR.fields_by_name and command.HasField("input"):
+    if sql_in(command) is not None:
         relation.CopyFrom(command.input)
-        is_over_frames = relation.WhichOneof("rel_type") == "with_relations"
-        statement = relation.with_relations.root.sql if is_over_frames else relation.sql
-    else:  # Spark 3.5
+        statement = _sql_of_relation(relation)
+    else:
         statement = relation.sql
         statement.query = command.sql
         for name, literal in command.args.items():
@@ -41,14 +40,27 @@ def explain_of(command: Any) -> Any:
     return relation
 
 
+def sql_in(command: Any) -> Any:
+    """Return the text and the arguments in an SQL command; None for Spark 3.5, which has no such field."""
+    if "input" not in command.DESCRIPTOR.fields_by_name or not command.HasField("input"):
+        return None
+    return _sql_of_relation(command.input)
+
+
+def _sql_of_relation(relation: Any) -> Any:
+    is_over_frames = relation.WhichOneof("rel_type") == "with_relations"
+    return relation.with_relations.root.sql if is_over_frames else relation.sql
+
+
 def with_text(command: Any, text: str) -> Any:
     """Return an SQL command with another text and the same arguments."""
     other = type(command)()
     other.CopyFrom(command)
-    if "input" in other.DESCRIPTOR.fields_by_name and other.HasField("input"):
-        other.input.sql.query = text
-    else:
+    sql = sql_in(other)
+    if sql is None:
         other.sql = text
+    else:
+        sql.query = text
     return other
 
 
@@ -57,8 +69,8 @@ def with_variable(command: Any, name: str, kind: str) -> Any:
     is_whole = kind.partition("(")[0].strip().upper() in _WHOLE
     # After LIMIT, a null is an error.
     value = "1" if is_whole else f"CAST(NULL AS {kind})" if kind else "NULL"
-    has_input = "input" in command.DESCRIPTOR.fields_by_name and command.HasField("input")
-    text = command.input.sql.query if has_input else command.sql
+    sql = sql_in(command)
+    text = command.sql if sql is None else sql.query
     pattern = re.compile(rf"(?i)(?<![\w.$:]){re.escape(name)}(?![\w$]|\s*[.(])")
     return with_text(command, _outside_quotes(text, lambda part: pattern.sub(lambda _: value, part)))
 

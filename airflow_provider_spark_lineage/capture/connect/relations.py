@@ -17,27 +17,19 @@ from airflow_provider_spark_lineage.sources import OPTIONS
 from airflow_provider_spark_lineage.sources.databases import dialect_of
 
 LAZY = frozenset(
-    {
-        *"""
-        aggregate apply_in_pandas_with_state as_of_join cached_local_relation cached_remote_relation
-        chunked_cached_local_relation co_group_map collect_metrics common_inline_user_defined_data_source
-        common_inline_user_defined_table_function deduplicate describe drop drop_na fill_na filter freq_items
-        group_map hint join lateral_join limit local_relation map_partitions offset parse project range read
-        repartition repartition_by_expression replace sample sample_by set_op sort sql subquery_alias summary
-        tail to_df to_schema unpivot unresolved_table_valued_function with_columns with_columns_renamed
-        with_relations with_watermark
-        """.split(),
-    }
+    """
+    aggregate apply_in_pandas_with_state as_of_join cached_local_relation cached_remote_relation
+    chunked_cached_local_relation co_group_map collect_metrics common_inline_user_defined_data_source
+    common_inline_user_defined_table_function deduplicate describe drop drop_na fill_na filter freq_items
+    group_map hint join lateral_join limit local_relation map_partitions offset parse project range read
+    repartition repartition_by_expression replace sample sample_by set_op sort sql subquery_alias summary
+    tail to_df to_schema unpivot unresolved_table_valued_function with_columns with_columns_renamed
+    with_relations with_watermark
+    """.split()
 )
 """Relations that the server analyses without running a job, by their names in `Relation.rel_type`."""
 
-COMPUTED = frozenset(
-    {
-        *"""
-        approx_quantile corr cov crosstab html_string show_string transpose
-        """.split(),
-    }
-)
+COMPUTED = frozenset("approx_quantile corr cov crosstab html_string show_string transpose".split())
 """Relations with one input whose rows the server may compute during analysis."""
 
 _RELATION = "spark.connect.Relation"
@@ -111,11 +103,8 @@ def _is_over_frames(relation: Any) -> bool:
 
 def shown(relation: Any) -> Any:
     """Return the relation whose rows an action fetches, below relations that only show or measure them."""
-    while kind_of(relation) in COMPUTED:
-        below = inputs(relation)
-        if len(below) != 1:
-            break
-        (relation,) = below
+    while kind_of(relation) in COMPUTED and len(inputs(relation)) == 1:
+        (relation,) = inputs(relation)
     return relation
 
 
@@ -147,20 +136,22 @@ def is_costly(relation: Any) -> bool:
     )
 
 
-_DIRECT = re.compile(r"UnresolvedRelation \[(?P<format>\w+), (?P<path>[^\]\n]*/[^\]\n]*)\]")
+_DIRECT = re.compile(r"UnresolvedRelation \[(\w+), ([^\]\n]*/[^\]\n]*)\]")
 
 
 def direct_reads(text: str) -> List[Any]:
     """Return relations for files that a statement reads by path: ``parquet.`/in` ``."""
+    return [files_at(*match) for match in dict.fromkeys(_DIRECT.findall(text))]
+
+
+def files_at(file_format: str, path: str) -> Any:
+    """Return a relation that reads files."""
     import pyspark.sql.connect.proto as pb2
 
-    reads: List[Any] = []
-    for kind, path in dict.fromkeys(match.groups() for match in _DIRECT.finditer(text)):
-        relation = pb2.Relation()
-        relation.read.data_source.format = kind
-        relation.read.data_source.paths.append(path)
-        reads.append(relation)
-    return reads
+    relation = pb2.Relation()
+    relation.read.data_source.format = file_format
+    relation.read.data_source.paths.append(path)
+    return relation
 
 
 _DIRECTORY = re.compile(
@@ -186,7 +177,16 @@ def reads_of(relation: Any) -> List[Any]:
 
 def described_read(relation: Any) -> Dict[str, Any]:
     """Return the read of a relation: a `table`, or a `format` with its `paths` and `options`."""
-    return _read(relation.read)
+    if relation.read.WhichOneof("read_type") == "named_table":
+        return {"table": relation.read.named_table.unparsed_identifier}
+    source = relation.read.data_source
+    options = wanted(source.options)
+    paths = [without_secrets(path) for path in source.paths]
+    return {
+        "format": source.format.lower(),
+        "paths": paths or [path for path in (options.get("path"),) if path],
+        "options": options,
+    }
 
 
 def infers_schema(relation: Any) -> bool:
@@ -196,19 +196,6 @@ def infers_schema(relation: Any) -> bool:
 
 
 _INFERRED = frozenset({"csv", "json", "xml"})
-
-
-def _read(read: Any) -> Dict[str, Any]:
-    if read.WhichOneof("read_type") == "named_table":
-        return {"table": read.named_table.unparsed_identifier}
-    source = read.data_source
-    options = wanted(source.options)
-    paths = [without_secrets(path) for path in source.paths]
-    return {
-        "format": source.format.lower(),
-        "paths": paths or [path for path in (options.get("path"),) if path],
-        "options": options,
-    }
 
 
 def wanted(options: Mapping[str, str]) -> Dict[str, str]:

@@ -9,37 +9,21 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from typing import List, Optional, Tuple
 
-from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.execution import Execution
 from airflow_provider_spark_lineage.capture.connect.script_steps import Step, When, steps_of
 from airflow_provider_spark_lineage.capture.connect.script_text import UnreadScriptError, read_script
-from airflow_provider_spark_lineage.capture.connect.session import WAIT_SECONDS, Session
+from airflow_provider_spark_lineage.capture.connect.session import WAIT_SECONDS
 from airflow_provider_spark_lineage.guard import harmless
-from airflow_provider_spark_lineage.records.record import Record
 
 _FAILED = "the SQL script failed: it is unknown which of its statements ran before"
 
 
-class ScriptExecution:
-    """One script, from its request to the records of its statements; used instead of an `Execution`."""
+class ScriptExecution(Execution):
+    """One script, from its request to the records of its statements; its own record has only gaps."""
 
-    def __init__(
-        self,
-        session: Session,
-        action: Action,
-        sql_text: str,
-        emit: Callable[[Record], None],
-        lost: List[str],
-    ) -> None:
-        self._session = session
-        self._action = action
-        self._lost = lost
-        self._sql_text = sql_text
-        self._emit = emit
-        self._executions: List[Tuple[Step, Execution]] = []
-        self._whole: Optional[Execution] = None
+    _statements: List[Tuple[When, Execution]]
 
     def begin(self) -> None:
         """Request plans that the script may change before it runs, and the other plans while it runs."""
@@ -49,60 +33,44 @@ class ScriptExecution:
             steps, self._action.problems = steps_of(script, self._action.statement)
         except UnreadScriptError as reason:
             self._action.problems = [f"the statements of an SQL script are not recorded: {reason}"]
-        self._whole = self._execution(self._action)
-        self._whole.begin()
-        self._executions = [(step, self._execution(step.action)) for step in steps]
+        self._problems = list(self._action.problems)
+        super().begin()
+        self._statements = [(step.when, Execution(self._session, step.action)) for step in steps]
         until = time.monotonic() + WAIT_SECONDS
         for execution in self._those(When.BEFORE):
             if time.monotonic() > until:
-                execution.give_up()
+                execution.wait(0)
             else:
                 execution.begin()
-        beside = self._those(When.BESIDE)
-        if beside:
-            ask = threading.Thread(
-                target=_ask_all, args=(beside, self._lost), name="spark-lineage-explain", daemon=True
-            )
-            ask.start()
+        threading.Thread(target=self._ask_beside, name="spark-lineage-explain", daemon=True).start()
 
-    def received(self, response: Any) -> None:
-        """Store the server's answers besides rows."""
-        if self._whole is not None:
-            self._whole.received(response)
+    def _ask_beside(self) -> None:
+        """Request one plan after the other."""
+        for execution in self._those(When.BESIDE):
+            with harmless("the plan of a statement could not be requested", self._session.problems):
+                execution.ask()
 
     def ended(self, error: Optional[BaseException]) -> None:
         """Request plans over tables that the script has created; leave the rest to the session's worker."""
-        if self._whole is None:
-            return
         self._session.worker.submit(self._session.forget)
         if error is not None:
             # Explained plans are not used.
-            self._whole.tell(_FAILED)
-            self._whole.ended(error)
+            self._problems = [_FAILED]
+            super().ended(error)
             return
         until = time.monotonic() + WAIT_SECONDS
         for execution in self._those(When.AFTER):
             if time.monotonic() > until:
-                execution.give_up()
+                execution.wait(0)
             else:
                 execution.begin()
                 execution.wait(until - time.monotonic())
         for execution in self._those(When.BESIDE):
             execution.wait(until - time.monotonic())
-        for _, execution in self._executions:
+        for _, execution in self._statements:
             execution.ended(None)
         if self._action.problems:
-            self._whole.ended(None)
-
-    def _execution(self, action: Action) -> Execution:
-        return Execution(self._session, action, self._sql_text, self._emit, self._lost)
+            super().ended(None)
 
     def _those(self, when: When) -> List[Execution]:
-        return [execution for step, execution in self._executions if step.when is when]
-
-
-def _ask_all(executions: Sequence[Execution], lost: List[str]) -> None:
-    """Request one plan after the other."""
-    for execution in executions:
-        with harmless("the plan of a statement could not be requested", lost):
-            execution.ask()
+        return [execution for each, execution in self._statements if each is when]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Dict, FrozenSet, List, Optional, Sequence, Tuple
 
-from airflow_provider_spark_lineage.capture.connect.actions import Action
+from airflow_provider_spark_lineage.capture.connect.actions import Action, action_of_statement
 from airflow_provider_spark_lineage.capture.connect.parameters import with_text
 from airflow_provider_spark_lineage.capture.connect.script_text import Part, Script
 from airflow_provider_spark_lineage.capture.connect.statements import (
@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.capture.connect.statements import (
     changed_names,
     created_table,
     dropped_name,
+    first_word,
     is_query,
     made_from_query,
     names_of,
@@ -47,9 +48,8 @@ class When(Enum):
 
 @dataclass
 class Step:
-    """One statement of a script, and the action to explain for it."""
+    """The action to explain for one statement of a script."""
 
-    part: Part
     action: Action
     when: When
 
@@ -100,7 +100,7 @@ class _Steps:
             part, created = replace(part, text=created.query), None
         action = self._action(part, part.text, created)
         query = part.text if created is None or created.if_new else created.query
-        when = self._moment(number, action, self._used(query))
+        when = self._moment(number, action, self._used(query, only_views=True)[1])
         if when is None and not action.renames:
             inlined, names = self._inlined(query)
             if inlined != query:
@@ -108,7 +108,7 @@ class _Steps:
                 when = self._moment(number, action, names)
         if when is not None:
             action.ask = Ask.BEFORE if when is When.BEFORE else Ask.BESIDE
-            self._steps.append(Step(part, action, when))
+            self._steps.append(Step(action, when))
             return ""
         if created is None and made_from_query(part.text) is not None:
             # A temporary view counts when it is used.
@@ -126,7 +126,7 @@ class _Steps:
         command = {"kind": "write", "format": "", "mode": mode, "table": table, "insert": True}
         action = Action("command", command=command, targets=statement.targets)
         if self._moment(number, action, frozenset()) is not None:
-            self._steps.append(Step(part, action, When.BESIDE))
+            self._steps.append(Step(action, When.BESIDE))
 
     def _note(self, number: int, part: Part) -> None:
         """Store the tables and views that a statement creates from queries; forget those that it changes."""
@@ -156,22 +156,19 @@ class _Steps:
             part.is_certain and _last(dropped_name(part.text)) == name for part in parts
         )
 
-    def _used(self, text: str) -> FrozenSet[str]:
-        """Return the names in a statement and in the queries of its views."""
+    def _used(self, text: str, *, only_views: bool) -> Tuple[List[str], FrozenSet[str]]:
+        """Return the script's own objects in a statement, and all names in it and in their queries."""
+        used: List[str] = []
         names = names_of(text)
-        for name in reversed(list(self._made)):
-            if name in names and self._made[name].is_view:
-                names |= names_of(self._made[name].query)
-        return names
+        for name, created in reversed(list(self._made.items())):
+            if name in names and (created.is_view or not only_views):
+                used.insert(0, name)
+                names |= names_of(created.query)
+        return used, names
 
     def _inlined(self, text: str) -> Tuple[str, FrozenSet[str]]:
         """Return a statement with the script's own tables and views as WITH queries, and its other names."""
-        used: List[str] = []
-        names = names_of(text)
-        for name in reversed(list(self._made)):
-            if name in names:
-                used.insert(0, name)
-                names |= names_of(self._made[name].query)
+        used, names = self._used(text, only_views=False)
         texts = " ".join([text, *(self._made[name].query for name in used)])
         if not used or any(re.search(rf"(?i)\.\s*`?{re.escape(name)}\b", texts) for name in used):
             # WITH cannot define a name with a database.
@@ -182,17 +179,10 @@ class _Steps:
 
     def _action(self, part: Part, text: str, created: Optional[Created]) -> Action:
         """Return the action of a statement, whose text may have been changed to be explained."""
-        statement = statement_of(part.text)
         if created is None or created.if_new:
-            action = Action(
-                "command",
-                ask=statement.ask if text == part.text else Ask.BESIDE,
-                sql=part.text,
-                statement=with_text(self._command, text),
-                targets=statement.targets,
-                is_of_partition=statement.is_of_partition,
-                is_insert=statement.is_insert,
-            )
+            action = action_of_statement(part.text, with_text(self._command, text))
+            if action.ask is Ask.NEVER or text != part.text:
+                action.ask = Ask.BESIDE
         elif created.query:
             # When the table exists, only the query can be explained.
             action = Action("command", sql=part.text, statement=with_text(self._command, created.query))
@@ -207,8 +197,6 @@ class _Steps:
         else:
             action = Action("command", targets=(created.name,))
             action.command = {"kind": "create_table", "table": created.name}
-        if action.ask is Ask.NEVER:
-            action.ask = Ask.BESIDE
         action.variables, action.queried = self._script.variables, self._script.queried
         return action
 
@@ -247,8 +235,7 @@ def _listed(parts: Sequence[Part]) -> str:
     """Return a list of statements by first word, changed tables, and line."""
     texts = []
     for part in parts[:10]:
-        word = re.match(r"\W*(\w*)", part.text)
-        names = " ".join(statement_of(part.text).targets)
-        texts.append(f"{word[1].upper() if word else ''} {names}".strip() + f" (line {part.line})")
+        words = (first_word(part.text).upper(), *statement_of(part.text).targets)
+        texts.append(f"{' '.join(words)} (line {part.line})")
     more = f" and {len(parts) - 10} more" if len(parts) > 10 else ""
     return ", ".join(texts) + more

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Dict, List, NoReturn, Set, Tuple
+from itertools import takewhile
+from typing import Dict, List, NoReturn, Set
 
 from airflow_provider_spark_lineage.capture.connect.statements import blank, names_of, without_texts
 from airflow_provider_spark_lineage.capture.sql_literals import SPARK
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|[;:=,]")
-_LETTER = re.compile(r"\S")
 _SELECT = re.compile(r"(?i)\b(?:select|table|values)\b")
 _LABELLED = frozenset({"BEGIN", "FOR", "LOOP", "REPEAT", "WHILE"})
 _BLOCKS = frozenset({"CASE", "FOR", "IF", "LOOP", "REPEAT", "WHILE"})
 """Blocks whose statements may not run, or run several times."""
+
+_CONDITIONS = {"CASE": ("WHEN", "THEN"), "IF": ("THEN",), "WHILE": ("DO",)}
+"""Block -> the words after the expressions at its beginning."""
+
+_BRANCHES = {"ELSE": ("CASE", "IF"), "ELSEIF": ("IF",), "UNTIL": ("REPEAT",), "WHEN": ("CASE",)}
+"""First word of a branch -> the blocks that have it."""
 
 _EXITS = frozenset({"ITERATE", "LEAVE", "RESIGNAL", "SIGNAL"})
 """Words that end an iteration, a block, or the script; a successful script did not run SIGNAL."""
@@ -87,10 +93,9 @@ class _Reader:
     def read(self) -> Script:
         if self._word() != "BEGIN":
             self._fail()
-        while True:
+        self._statement()
+        while self._open:
             self._statement()
-            if not self._open:
-                break
         self._skip(";")
         if self._at < len(self._tokens):
             self._fail()
@@ -102,21 +107,21 @@ class _Reader:
         at = self._at + ahead
         return self._tokens[at][0] if at < len(self._tokens) else ""
 
-    def _skip(self, word: str) -> bool:
-        is_next = self._word() == word
+    def _skip(self, *words: str) -> bool:
+        is_next = self._word() in words
         self._at += is_next
         return is_next
 
-    def _until(self, *stops: str) -> str:
-        """Return the text up to one of the words outside of CASE expressions; that word is next."""
-        begin = self._tokens[self._at - 1][2] if self._at else 0
+    def _through(self, *stops: str) -> str:
+        """Return the text up to one of the words outside of CASE expressions, and skip that word."""
+        begin = self._tokens[self._at - 1][2]
         cases = 0
         while self._at < len(self._tokens):
             word, start, _ = self._tokens[self._at]
+            self._at += 1
             if word in stops and not cases:
                 return self._text[begin:start]
             cases += (word == "CASE") - (word == "END" and cases > 0)
-            self._at += 1
         return self._fail()
 
     def _fail(self) -> NoReturn:
@@ -145,39 +150,37 @@ class _Reader:
         elif word in _EXITS:
             if word == "LEAVE":
                 self._leave(self._word())
-            self._until(";")
-            self._skip(";")
+            self._through(";")
         elif word == "SET":
-            self._set()
+            self._skip("VARIABLE", "VAR")
+            names = [name.strip("` \n()").lower() for name in self._through("=").split(",")]
+            self._assign(names, self._through(";"))
         elif not word[:1].isalpha():
             self._fail()
         elif word in _CURSORS:
             raise UnreadScriptError("it has a cursor")
         else:
-            self._at -= 1
-            self._add(self._text_to_end())
+            self._sql()
 
-    def _text_to_end(self) -> Tuple[str, int]:
-        """Return a statement up to its semicolon, and its position."""
-        start = self._tokens[self._at - 1][2]
-        letter = _LETTER.search(self._plain, start)
-        start = letter.start() if letter else start
+    def _sql(self) -> None:
+        """Add a statement whose first word has been read, up to its semicolon, without comments before it."""
+        rest = self._plain[self._tokens[self._at - 2][2] :]
+        start = len(self._plain) - len(rest.lstrip())
         while self._word() and self._word() != ";":
             self._at += 1
         if not self._skip(";"):
             self._fail()
-        return self._text[start : self._tokens[self._at - 1][1]], start
+        self._add(self._text[start : self._tokens[self._at - 1][1]], start)
 
-    def _add(self, statement: Tuple[str, int]) -> None:
-        text, start = statement
+    def _add(self, text: str, start: int) -> None:
         line = self._text.count("\n", 0, start) + 1
         is_certain = not any(block.is_left or block.kind in _BLOCKS for block in self._open)
         self._script.parts.append(Part(text.strip(), line, is_certain))
 
     def _add_expression(self, text: str) -> None:
-        """Add an expression as a query, if it contains a query."""
+        """Add an expression that has just been read as a query, if it contains a query."""
         if _SELECT.search(without_texts(text)):
-            self._add((f"SELECT {text.strip()}", self._tokens[self._at - 1][1]))
+            self._add(f"SELECT {text.strip()}", self._tokens[self._at - 2][1])
 
     def _leave(self, label: str) -> None:
         """Mark the block that may be left."""
@@ -188,80 +191,50 @@ class _Reader:
         kind = self._open.pop().kind if self._open else ""
         if kind != "BEGIN" and not self._skip(kind):
             self._fail()
-        if not self._open:
-            # The label of the whole script.
-            self._at += self._word() not in ("", ";")
-            return
-        if self._word() != ";":
-            self._at += 1
-        if not self._skip(";"):
+        if self._word() not in ("", ";"):
+            self._at += 1  # The label.
+        if self._open and not self._skip(";"):
             self._fail()
 
     def _block(self, word: str, label: str) -> None:
-        if word == "IF":
-            self._add_expression(self._until("THEN"))
-        elif word == "WHILE":
-            self._add_expression(self._until("DO"))
-        elif word == "CASE":
-            self._add_expression(self._until("WHEN"))
-            self._at += 1
-            self._add_expression(self._until("THEN"))
-        elif word == "FOR":
+        if word == "FOR":
             if self._word(1) == "AS":
                 self._at += 2
-            self._add((self._until("DO"), self._tokens[self._at - 1][1]))
-        if word in ("IF", "WHILE", "CASE", "FOR"):
-            self._at += 1
+            self._add(self._through("DO"), self._tokens[self._at - 2][1])
+        for stop in _CONDITIONS.get(word, ()):
+            self._add_expression(self._through(stop))
         self._open.append(_Block(word, label))
 
     def _branch(self, word: str) -> None:
         inside = self._open[-1].kind if self._open else ""
-        if word == "ELSE" and inside in ("IF", "CASE"):
-            return
-        if word == "UNTIL" and inside == "REPEAT":
-            self._add_expression(self._until("END"))
-            return
-        if (word, inside) not in (("ELSEIF", "IF"), ("WHEN", "CASE")):
+        if inside not in _BRANCHES[word]:
             self._fail()
-        self._add_expression(self._until("THEN"))
-        self._at += 1
+        if word == "UNTIL":
+            self._add_expression(self._through("END"))
+            self._at -= 1
+        elif word != "ELSE":
+            self._add_expression(self._through("THEN"))
 
     def _declare(self) -> None:
-        begin = self._at
-        while self._word() not in ("", ";"):
-            if self._word() == "HANDLER":
-                raise UnreadScriptError("it handles errors, and may have skipped statements")
-            if self._word() == "CURSOR":
-                raise UnreadScriptError("it has a cursor")
-            self._at += 1
-        self._at, end = begin, self._at
-        if "CONDITION" in (self._tokens[at][0] for at in range(begin, end)):
-            self._at = end + 1
+        words = [word for word, _, _ in takewhile(lambda token: token[0] != ";", self._tokens[self._at :])]
+        if "HANDLER" in words:
+            raise UnreadScriptError("it handles errors, and may have skipped statements")
+        if "CURSOR" in words:
+            raise UnreadScriptError("it has a cursor")
+        if "CONDITION" in words:
+            self._at += len(words) + 1
             return
         if self._skip("OR"):
             self._skip("REPLACE")
-        self._skip("VARIABLE") or self._skip("VAR")
+        self._skip("VARIABLE", "VAR")
         names = [self._word().lower()]
         self._at += 1
         while self._skip(","):
             names.append(self._word().lower())
             self._at += 1
-        kind = self._until("DEFAULT", "=", ";").strip()
-        value = ""
-        if not self._skip(";"):
-            self._at += 1
-            value = self._until(";")
-            self._skip(";")
+        kind = self._through("DEFAULT", "=", ";").strip()
         self._script.variables.update(dict.fromkeys(names, kind))
-        self._assign(names, value)
-
-    def _set(self) -> None:
-        self._skip("VARIABLE") or self._skip("VAR")
-        names = [name.strip("` \n()").lower() for name in self._until("=").split(",")]
-        self._at += 1
-        value = self._until(";")
-        self._skip(";")
-        self._assign(names, value)
+        self._assign(names, "" if self._word(-1) == ";" else self._through(";"))
 
     def _assign(self, names: List[str], value: str) -> None:
         if _SELECT.search(without_texts(value)) or names_of(value) & self._script.queried:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 _ADDRESS = ("session_id", "user_context", "client_type", "client_observed_server_side_session_id")
 """Fields of a request that identify the session."""
+
+EXPLAIN_SECONDS = 60.0
+"""Time limit of the request for a plan; the server works on it while the action runs."""
 
 QUERY_SECONDS = 10.0
 """Time limit of a request that should be answered at once."""
@@ -59,67 +62,59 @@ class Server:
     """
 
     def __init__(self, client: Any, channel: Channel) -> None:
+        import pyspark.sql.connect.proto as pb2
+
+        self._pb2: Any = pb2
         self._client = client
         self._channel = channel
         self._address = client._analyze_plan_request_with_metadata()
 
     def explained(self, relation: Any, seconds: float) -> str:
         """Return the text of `explain(extended=True)` of a relation, for which the server analyses it."""
-        import pyspark.sql.connect.proto as pb2
-
-        request = pb2.AnalyzePlanRequest()
+        request = self._pb2.AnalyzePlanRequest()
         request.explain.plan.root.CopyFrom(relation)
-        request.explain.explain_mode = pb2.AnalyzePlanRequest.Explain.ExplainMode.EXPLAIN_MODE_EXTENDED
-        return str(self._analyzed(request, seconds).explain.explain_string)
+        request.explain.explain_mode = self._pb2.AnalyzePlanRequest.Explain.EXPLAIN_MODE_EXTENDED
+        return str(self._sent("AnalyzePlan", request, seconds).explain.explain_string)
 
-    def schema(self, relation: Any, seconds: float) -> str:
+    def schema(self, relation: Any) -> str:
         """Return the schema of a relation as Spark's JSON."""
-        import pyspark.sql.connect.proto as pb2
         from pyspark.sql.connect.types import proto_schema_to_pyspark_data_type
 
-        request = pb2.AnalyzePlanRequest()
+        request = self._pb2.AnalyzePlanRequest()
         request.schema.plan.root.CopyFrom(relation)
-        schema = self._analyzed(request, seconds).schema.schema
+        schema = self._sent("AnalyzePlan", request, EXPLAIN_SECONDS).schema.schema
         return str(proto_schema_to_pyspark_data_type(schema).json())
 
     def version(self) -> str:
         """Return the server's version of Spark."""
-        import pyspark.sql.connect.proto as pb2
-
-        request = pb2.AnalyzePlanRequest()
+        request = self._pb2.AnalyzePlanRequest()
         request.spark_version.SetInParent()
-        return str(self._analyzed(request, QUERY_SECONDS).spark_version.version)
+        return str(self._sent("AnalyzePlan", request, QUERY_SECONDS).spark_version.version)
 
     def settings(self, names: Sequence[str]) -> Dict[str, str]:
         """Return those of the named settings that are set in the session, without secrets."""
-        import pyspark.sql.connect.proto as pb2
-
-        request = pb2.ConfigRequest()
+        request = self._pb2.ConfigRequest()
         request.operation.get_option.keys.extend(names)
         response = self._sent("Config", request, QUERY_SECONDS)
         return {pair.key: without_secrets(pair.value) for pair in response.pairs if pair.HasField("value")}
 
-    def set(self, settings: Dict[str, Any]) -> None:
+    def set(self, settings: Mapping[str, Optional[str]]) -> None:
         """Change settings of the session; None removes a setting."""
-        import pyspark.sql.connect.proto as pb2
-
-        unset = [name for name, value in settings.items() if value is None]
-        if unset:
-            request = pb2.ConfigRequest()
-            request.operation.unset.keys.extend(unset)
-            self._sent("Config", request, QUERY_SECONDS)
-        pairs = [pb2.KeyValue(key=name, value=value) for name, value in settings.items() if value is not None]
-        if pairs:
-            request = pb2.ConfigRequest()
-            request.operation.set.pairs.extend(pairs)
-            self._sent("Config", request, QUERY_SECONDS)
+        removed, changed = self._pb2.ConfigRequest(), self._pb2.ConfigRequest()
+        for name, value in settings.items():
+            if value is None:
+                removed.operation.unset.keys.append(name)
+            else:
+                changed.operation.set.pairs.add(key=name, value=value)
+        for request in (removed, changed):
+            if request.HasField("operation"):
+                self._sent("Config", request, QUERY_SECONDS)
 
     def rows(self, relation: Any, seconds: float = QUERY_SECONDS) -> List[Dict[str, Any]]:
         """Return the rows of a relation; only for statements without effects, such as DESCRIBE."""
-        import pyspark.sql.connect.proto as pb2
         from pyarrow import ipc
 
-        request = pb2.ExecutePlanRequest()
+        request = self._pb2.ExecutePlanRequest()
         request.plan.root.CopyFrom(relation)
         rows: List[Dict[str, Any]] = []
         for response in self._sent("ExecutePlan", request, seconds):
@@ -128,40 +123,29 @@ class Server:
                     rows.extend(row for batch in reader for row in batch.to_pylist())
         return rows
 
-    def commanded(self, command: Any, seconds: float) -> List[Any]:
-        """Return the answers to a command without effects, such as a request about a stream."""
-        import pyspark.sql.connect.proto as pb2
+    def about_stream(self, query_id: Any, question: str) -> List[Any]:
+        """Return the answers about a streaming query: `recent_progress`, `status` or `exception`."""
+        request = self._pb2.ExecutePlanRequest()
+        command = request.plan.command.streaming_query_command
+        command.query_id.CopyFrom(query_id)
+        setattr(command, question, True)
+        return [
+            response.streaming_query_command_result
+            for response in self._sent("ExecutePlan", request, QUERY_SECONDS)
+            if response.HasField("streaming_query_command_result")
+        ]
 
-        request = pb2.ExecutePlanRequest()
-        request.plan.command.CopyFrom(command)
-        return list(self._sent("ExecutePlan", request, seconds))
-
-    def statement(self, text: str, seconds: float = QUERY_SECONDS) -> List[Dict[str, Any]]:
+    def statement(self, text: str) -> List[Dict[str, Any]]:
         """Return the rows of a statement without effects."""
-        import pyspark.sql.connect.proto as pb2
-
-        relation = pb2.Relation()
+        relation = self._pb2.Relation()
         relation.sql.query = text
-        return self.rows(relation, seconds)
+        return self.rows(relation)
 
-    def has_table(self, name: str) -> bool:
-        """Return whether a table or view with a name exists, without a printed error."""
-        import pyspark.sql.connect.proto as pb2
-
-        relation = pb2.Relation()
-        relation.catalog.table_exists.table_name = name
+    def has(self, kind: str, name: str) -> bool:
+        """Return whether a `table` (or view) or a `function` exists, without a printed error."""
+        relation = self._pb2.Relation()
+        setattr(getattr(relation.catalog, f"{kind}_exists"), f"{kind}_name", name)
         return any(value for row in self.rows(relation) for value in row.values())
-
-    def has_function(self, name: str) -> bool:
-        """Return whether a function with a name exists, without a printed error."""
-        import pyspark.sql.connect.proto as pb2
-
-        relation = pb2.Relation()
-        relation.catalog.function_exists.function_name = name
-        return any(value for row in self.rows(relation) for value in row.values())
-
-    def _analyzed(self, request: Any, seconds: float) -> Any:
-        return self._sent("AnalyzePlan", request, seconds)
 
     def _sent(self, method: str, request: Any, seconds: float) -> Any:
         """Send a request; raise `RefusedError` with a sentence if it is not answered."""

@@ -12,7 +12,7 @@ import re
 import threading
 import time
 from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.functions import Functions
@@ -21,15 +21,24 @@ from airflow_provider_spark_lineage.capture.connect.parameters import (
     explain_of,
     with_variable,
 )
-from airflow_provider_spark_lineage.capture.connect.relations import infers_schema, with_own_views
-from airflow_provider_spark_lineage.capture.connect.server import Channel, RefusedError, Server, local_server
+from airflow_provider_spark_lineage.capture.connect.relations import (
+    files_at,
+    infers_schema,
+    kind_of,
+    with_own_views,
+)
+from airflow_provider_spark_lineage.capture.connect.server import (
+    EXPLAIN_SECONDS,
+    Channel,
+    RefusedError,
+    Server,
+    local_server,
+)
 from airflow_provider_spark_lineage.capture.connect.tables import Tables, inserted_table, names_in_plan
 from airflow_provider_spark_lineage.capture.connect.worker import Worker
 from airflow_provider_spark_lineage.guard import alarm_paused
 from airflow_provider_spark_lineage.records.credentials import without_secrets
-
-EXPLAIN_SECONDS = 60.0
-"""Time limit of the request for a plan; the server works on it while the action runs."""
+from airflow_provider_spark_lineage.records.record import Record
 
 WAIT_SECONDS = 5.0
 """Maximum wait of an action's end for its plan, and of a command for the requests of earlier actions."""
@@ -71,10 +80,24 @@ _PROBE = "spark-lineage-no-such-path"
 
 
 class Session:
-    """The state of one client's session; `max_plan_bytes` limits the text of a plan."""
+    """The state of one client's session.
 
-    def __init__(self, client: Any, max_plan_bytes: int) -> None:
+    `max_plan_bytes` limits the text of a plan. `emit` receives each record; `problems` receives a sentence if
+    there is none.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        max_plan_bytes: int,
+        sql_text: str,
+        emit: Callable[[Record], None],
+        problems: List[str],
+    ) -> None:
         self.client = client
+        self.sql_text = sql_text
+        self.emit = emit
+        self.problems = problems
         self.channel = Channel(client)
         self.worker = Worker("spark-lineage-connect")
         self.tables = Tables()
@@ -120,7 +143,7 @@ class Session:
         if _SHORTENED.search(text):
             with self._widening:
                 before = server.settings(tuple(_WIDE))
-                server.set(dict(_WIDE))
+                server.set(_WIDE)
                 try:
                     text = self._plan(server, action)
                 finally:
@@ -145,7 +168,8 @@ class Session:
         Only the analyzer knows which names are variables, not columns: each request reports one name that it
         cannot resolve. Raise `RefusedError` if the plan is missing for another reason.
         """
-        waiting = dict(action.variables or {})
+        variables = action.variables or {}
+        waiting = dict(variables)
         while True:
             text = self._plan(server, action)
             shadow = next((name for name in _SESSION_VARIABLE.findall(text) if name in waiting), "")
@@ -153,7 +177,7 @@ class Session:
                 raise RefusedError(f"session and script both have a variable `{shadow}`")
             failed = _FAILED.search(text)
             if not failed:
-                replaced = (action.variables or {}).keys() - waiting.keys()
+                replaced = variables.keys() - waiting.keys()
                 column = next((name for name in replaced if re.search(rf"(?i)\b{name}#\d", text)), "")
                 if column:
                     # Elsewhere in the statement, the name may mean the column.
@@ -194,7 +218,7 @@ class Session:
             self._schemas[key] = ""
             if not (infers_schema(read) and self.version(server).startswith("3.")):
                 with contextlib.suppress(RefusedError):
-                    self._schemas[key] = server.schema(read, EXPLAIN_SECONDS)
+                    self._schemas[key] = server.schema(read)
         return self._schemas[key]
 
     def views_in(self, text: str) -> List[Tuple[str, Action]]:
@@ -212,7 +236,8 @@ class Session:
                 return bool(jvm_path.getFileSystem(local._jsc.hadoopConfiguration()).exists(jvm_path))
             return None
         try:
-            server.schema(_text_at(path), EXPLAIN_SECONDS)
+            # Spark knows the schema of text files without reading one.
+            server.schema(files_at("text", path))
         except RefusedError as refusal:
             return False if _NOT_FOUND.search(str(refusal)) else None
         return True
@@ -222,11 +247,10 @@ class Session:
         catalogs = {
             str(table.get("catalog") or table.get("name", "").split(".")[0]) for table in self.tables.all()
         }
-        names = [*NAMES]
-        names.extend(
+        of_catalogs = (
             f"spark.sql.catalog.{name}{end}" for name in sorted(catalogs - {""}) for end in _OF_CATALOG
         )
-        missing = [name for name in names if name not in self._settings]
+        missing = [name for name in (*NAMES, *of_catalogs) if name not in self._settings]
         if missing:
             values = server.settings(missing)
             self._settings.update((name, values.get(name, "")) for name in missing)
@@ -254,16 +278,6 @@ class Session:
 _NOT_FOUND = re.compile(r"PATH_NOT_FOUND|Path does not exist")
 
 
-def _text_at(path: str) -> Any:
-    """Return a relation whose schema Spark knows without reading a file."""
-    import pyspark.sql.connect.proto as pb2
-
-    relation = pb2.Relation()
-    relation.read.data_source.format = "text"
-    relation.read.data_source.paths.append(path)
-    return relation
-
-
 def _place(server: Server, probe: str) -> str:
     """Return the server's prefix of a path; empty if it does not answer."""
     local = local_server()
@@ -274,7 +288,7 @@ def _place(server: Server, probe: str) -> str:
             return str(file_system.makeQualified(jvm_path).toString())[: -len(probe)]
         return ""
     try:
-        server.schema(_text_at(probe), EXPLAIN_SECONDS)
+        server.schema(files_at("text", probe))
     except RefusedError as refusal:
         match = re.search(rf"(\S*?){probe}", str(refusal))
         return match[1] if match else ""
@@ -293,11 +307,8 @@ def names_to_describe(action: Action, text: str) -> Dict[str, str]:
     return names
 
 
-def is_query_result(relation: Any) -> Optional[bool]:
-    """Return whether the server's answer to a statement is a query that has not run; None without answer."""
-    if relation is None:
-        return None
-    kind = relation.WhichOneof("rel_type")
-    if kind == "with_relations":
-        kind = relation.with_relations.root.WhichOneof("rel_type")
-    return bool(kind == "sql")
+def is_query_result(relation: Any) -> bool:
+    """Return whether the server's answer to a statement is a query that has not run."""
+    if kind_of(relation) == "with_relations":
+        relation = relation.with_relations.root
+    return kind_of(relation) == "sql"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import Dict, FrozenSet, Optional, Tuple
+from typing import FrozenSet, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.sql_literals import SPARK, without_sql_literals
 
@@ -70,7 +70,6 @@ _BESIDE = frozenset({"delete", "from", "insert", "merge", "update", "with"})
 class Statement:
     """One SQL statement."""
 
-    text: str
     ask: Ask
     lost: str = ""
     """The loss if a statement is not explained, as a sentence."""
@@ -97,24 +96,18 @@ def statement_of(text: str) -> Statement:
     Queries, which run only later, and statements that do not touch data are never explained.
     """
     plain = without_sql_literals(text, "spark")
-    match = _FIRST_WORD.match(plain)
-    word = match[1].lower() if match else ""
+    word = first_word(plain)
     if word in _UNEXPLAINED:
-        return Statement(text, Ask.NEVER, lost=_UNEXPLAINED[word], is_script=word == "begin")
+        return Statement(Ask.NEVER, lost=_UNEXPLAINED[word], is_script=word == "begin")
     if word in _IGNORED or (word == "set" and not re.match(r"(?i)\s*set\s+var", plain)):
-        return Statement(text, Ask.NEVER)
+        return Statement(Ask.NEVER)
     if word in _QUERIES and not _CHANGES_ROWS.search(plain):
-        return Statement(text, Ask.NEVER)
-    # A name may be written several times.
-    names: Dict[str, None] = {}
-    for pattern in _TARGETS:
-        names.update((match["name"], None) for match in pattern.finditer(plain))
+        return Statement(Ask.NEVER)
     function = _FUNCTION.search(plain)
-    ask = Ask.BESIDE if word in _BESIDE else Ask.BEFORE
     return Statement(
-        text,
-        ask,
-        targets=tuple(names),
+        Ask.BESIDE if word in _BESIDE else Ask.BEFORE,
+        # A name may be written several times.
+        targets=tuple(dict.fromkeys(match["name"] for each in _TARGETS for match in each.finditer(plain))),
         is_of_partition=bool(_OF_PARTITION.search(plain)),
         is_insert=bool(_INSERT.search(plain)),
         function=function["name"] if function else "",
@@ -124,17 +117,20 @@ def statement_of(text: str) -> Statement:
 def is_query(text: str) -> bool:
     """Return whether a text is certainly a query, whose analysis has no effects."""
     plain = without_sql_literals(text, "spark")
-    match = _FIRST_WORD.match(plain)
-    return match is not None and match[1].lower() in _QUERIES and not _CHANGES_ROWS.search(plain)
+    return first_word(plain) in _QUERIES and not _CHANGES_ROWS.search(plain)
 
 
-_KEEPING = frozenset(
-    (
-        *("ANALYZE", "DELETE", "DESC", "DESCRIBE", "EXPLAIN", "FROM", "INSERT", "LOAD", "MAP", "MERGE"),
-        *("REDUCE", "SELECT", "SHOW", "TABLE", "TRUNCATE", "UPDATE", "VALUES", "WITH"),
-    )
-)
+def first_word(text: str) -> str:
+    """Return the first word of a statement without comments, in lower case."""
+    match = _FIRST_WORD.match(text)
+    return match[1].lower() if match else ""
+
+
+_KEEPING = _QUERIES | _BESIDE | {"analyze", "desc", "describe", "explain", "load", "show", "truncate"}
 """First words of statements that do not change the meaning of names."""
+
+_NAMING = frozenset({"alter", "cache", "create", "drop", "refresh", "replace", "uncache"})
+"""First words of statements that change the meaning of the names in them."""
 
 _CHANGED = re.compile(
     rf"""(?xi) \b
@@ -175,18 +171,10 @@ def names_of(text: str) -> FrozenSet[str]:
 def changed_names(text: str) -> Optional[FrozenSet[str]]:
     """Return the names whose meaning a statement changes; None if it may be any name."""
     plain = without_texts(text)
-    word = re.match(r"\W*(\w*)", plain)
-    if word and word[1].upper() in _KEEPING:
+    word = first_word(plain)
+    if word in _KEEPING:
         return None if _DIRECTORY.search(plain) else frozenset()
-    if not word or word[1].upper() not in (
-        "ALTER",
-        "CACHE",
-        "CREATE",
-        "DROP",
-        "REFRESH",
-        "REPLACE",
-        "UNCACHE",
-    ):
+    if word not in _NAMING:
         return None
     names = {match["name"].strip("`").lower() for match in _CHANGED.finditer(plain)}
     return frozenset(names) or None
@@ -197,10 +185,10 @@ class Created:
     """A table or temporary view that a statement creates."""
 
     name: str
-    replaces: bool
-    if_new: bool
-    format: str
-    query: str
+    replaces: bool = False
+    if_new: bool = False
+    format: str = ""
+    query: str = ""
     """Empty if the statement only creates the table, without rows."""
 
     is_view: bool = False
@@ -233,9 +221,7 @@ def made_from_query(text: str) -> Optional[Created]:
     if created is not None:
         return created if created.query and not created.if_new else None
     match = _MADE_VIEW.match(without_texts(text))
-    return (
-        Created(match["name"], False, False, "", text[match.end() :].strip(), is_view=True) if match else None
-    )
+    return Created(match["name"], query=text[match.end() :].strip(), is_view=True) if match else None
 
 
 def dropped_name(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List
 
 from airflow_provider_spark_lineage.capture.connect.relations import wanted
 from airflow_provider_spark_lineage.capture.connect.server import RefusedError, Server, local_server
@@ -69,7 +69,7 @@ class Tables:
     def described(self, server: Server, name: str) -> Dict[str, Any]:
         """Return the catalog's description of a table; empty if the table does not exist."""
         if name not in self._known:
-            self._known[name] = described(server, name) or {}
+            self._known[name] = described(server, name)
         return self._known[name]
 
 
@@ -87,20 +87,19 @@ def inserted_table(text: str) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-def described(server: Server, name: str) -> Optional[Dict[str, Any]]:
-    """Return columns, partition columns, location and kind of a table; None if the table does not exist.
+def described(server: Server, name: str) -> Dict[str, Any]:
+    """Return columns, partition columns, location and kind of a table; empty if the table does not exist.
 
     Raise `RefusedError` if the server does not answer.
     """
-    if local_server() is not None and not server.has_table(name):
-        return None
+    if local_server() is not None and not server.has("table", name):
+        return {}
     try:
-        rows = server.statement(f"DESCRIBE TABLE EXTENDED {name}")
+        return described_by(server.statement(f"DESCRIBE TABLE EXTENDED {name}"))
     except RefusedError as refusal:
         if "TABLE_OR_VIEW_NOT_FOUND" in str(refusal) or "cannot be found" in str(refusal):
-            return None
+            return {}
         raise
-    return described_by(rows)
 
 
 def described_by(rows: List[Dict[str, Any]]) -> Dict[str, Any]:

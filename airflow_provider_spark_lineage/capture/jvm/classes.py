@@ -18,25 +18,11 @@ import zipfile
 from pathlib import Path
 from typing import Any, Dict, Optional, Tuple
 
-_CLASSES = (
-    "ClassesFile",
-    "Computed",
-    "Counts",
-    "Execution",
-    "Foresight",
-    "Jobs",
-    "Json",
-    "Listener",
-    "Mark",
-    "MaskedSql",
-    "Paths",
-    "Plans",
-    "Query",
-    "Reader",
-    "Schemas",
-    "Step",
-    "Texts",
-    "TooLarge",
+_CLASSES = tuple(
+    """
+    ClassesFile Computed Counts Execution Foresight Jobs Json Listener Mark MaskedSql Paths Plans Query Reader
+    Schemas Step Texts TooLarge
+    """.split()
 )
 
 _loaded: Tuple[Any, Any] = (None, None)
