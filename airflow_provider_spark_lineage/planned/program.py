@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 HOLE = "\ufdd0"
 """Placeholder in a text for an unknown part; no name of a file or table can have this character."""
 
+UNKNOWN_FORMAT = "?"
+"""Format of an access whose format is not a constant."""
+
 
 @dataclass(frozen=True)
 class Access:

@@ -31,9 +31,7 @@ class Session:
     def __init__(self, variables: Mapping[str, str], conf: Mapping[str, str]) -> None:
         # Spark also replaces `${...}` by its own settings.
         self.variables = {**conf, **variables}
-        self.catalogs = {
-            key[len(_CATALOG) :] for key in conf if key.startswith(_CATALOG) and key.count(".") == 3
-        }
+        self.catalogs: set[str] = set()
         self.place: Block = ()
         """The conditions around the current statement."""
 
@@ -46,10 +44,12 @@ class Session:
         self.own_views: set[Name] = set()
         """Views of a catalog that the program creates; their reads are noted where they are created."""
 
-        self._catalog: str | None = _own(conf.get("spark.sql.defaultCatalog", ""))
+        self._catalog: str | None = ""
         """None, like the database below, after a USE in a condition or with a name that is not a constant."""
 
-        self._database: tuple[str, ...] | None = () if self._catalog else ("default",)
+        self._database: tuple[str, ...] | None = ("default",)
+        for key, value in conf.items():
+            self.note_setting(key, value)
 
     def note_setting(self, key: str, value: str) -> None:
         """Note a setting that defines a catalog or changes the current catalog."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from airflow_provider_spark_lineage.planned.program import UNKNOWN_FORMAT
 from airflow_provider_spark_lineage.planned.python.methods import FILES, MethodReader
 from airflow_provider_spark_lineage.planned.python.values import (
     Arguments,
@@ -23,8 +24,6 @@ _CHANGES = {
 
 _PARTIAL = frozenset({"partitionoverwritemode", "replacewhere"})
 """Options with which an overwrite keeps some rows."""
-
-UNKNOWN_FORMAT = "?"
 
 
 @dataclass(frozen=True)

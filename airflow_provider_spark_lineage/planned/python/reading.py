@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from airflow_provider_spark_lineage.planned.program import HOLE, Access, Program, Unread
-from airflow_provider_spark_lineage.planned.python.calls import UNKNOWN_FORMAT, Call
+from airflow_provider_spark_lineage.planned.program import HOLE, UNKNOWN_FORMAT, Access, Program, Unread
+from airflow_provider_spark_lineage.planned.python.calls import Call
 from airflow_provider_spark_lineage.planned.python.methods import KNOWN_MODULES, NOT_FOLLOWED, ROWS, VIEW
 from airflow_provider_spark_lineage.planned.python.texts import joined
 from airflow_provider_spark_lineage.planned.python.values import (

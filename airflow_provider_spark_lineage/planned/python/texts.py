@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import operator
 import posixpath
 import re
@@ -73,12 +74,10 @@ _COMPARISONS: Mapping[type, Callable[[Any, Any], object]] = {
 def compared(comparison: type, left: Value, right: Value) -> Value:
     """Return the result of a comparison of constants."""
     first, second = constant(left), constant(right)
-    if not first or not second or comparison not in _COMPARISONS:
-        return Unknown()
-    try:
-        return Known(bool(_COMPARISONS[comparison](first.value, second.value)))
-    except TypeError:
-        return Unknown()
+    if first and second and comparison in _COMPARISONS:
+        with contextlib.suppress(TypeError):
+            return Known(bool(_COMPARISONS[comparison](first.value, second.value)))
+    return Unknown()
 
 
 def _path(*parts: Value) -> Value:
@@ -91,13 +90,8 @@ def _path(*parts: Value) -> Value:
     return Known(posixpath.join(*texts), text.reason)
 
 
-def _length(value: Value) -> Value:
-    items = items_of(value)
-    return Known(len(items)) if items else Unknown()
-
-
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
-    "builtins.len": _length,
+    "builtins.len": lambda value: Known(len(items_of(value))) if items_of(value) else Unknown(),
     "builtins.str": lambda *parts: joined(*parts) if len(parts) == 1 else Unknown(),
     "os.path.join": _path,
 }
