@@ -72,12 +72,7 @@ def command(
             click.echo(draft_expected(read, variables=named, dag_id=dag_id, rules=RULES), nl=False)
             return
         result = update_expected(
-            update,
-            read,
-            variables=named,
-            versions=pairs("--version", versions),
-            dag_id=dag_id,
-            rules=RULES,
+            update, read, variables=named, versions=pairs("--version", versions), dag_id=dag_id, rules=RULES
         )
     except BadInputError as error:
         refuse(str(error))

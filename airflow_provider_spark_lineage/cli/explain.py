@@ -30,10 +30,7 @@ from airflow_provider_spark_lineage.runs.executions import Execution
 _MAX_SQL = 100
 
 
-@click.command(
-    "explain",
-    epilog="Example: spark-lineage explain --events events.jsonl --column revenue",
-)
+@click.command("explain", epilog="Example: spark-lineage explain --events events.jsonl --column revenue")
 @click.argument("directory", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--events",

@@ -72,12 +72,7 @@ def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, 
         code = INTERRUPTED
     sys.stdout.flush()
     captured.stop()
-    about = {
-        "job": script.stem,
-        "script": script.name,
-        "exit_code": code,
-        "problems": captured.problems,
-    }
+    about = {"job": script.stem, "script": script.name, "exit_code": code, "problems": captured.problems}
     with harmless(f"{RUN_FILE} could not be written beside the records"):
         (folder / RUN_FILE).write_text(json.dumps(about), encoding="utf-8")
     count = len(list(folder.glob("*" + SUFFIX)))
