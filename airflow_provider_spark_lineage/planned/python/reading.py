@@ -79,7 +79,8 @@ class Reading:
         elif (kind, name) in _EFFECTS:
             _EFFECTS[kind, name](self, arguments)
         elif VIEW.fullmatch(name):
-            self._create_view(name, arguments)
+            if "Global" not in name:
+                self._view(arguments.get(0, "name"))
         elif receiver is not None and NOT_FOLLOWED.fullmatch(f"{kind}.{name}"):
             self.gap(f"the reads and writes of `{name}` are not followed")
         elif isinstance(receiver, Module):
@@ -166,15 +167,8 @@ class Reading:
             return
         self.program.add(read_sql(query.value, self.session, self.line, certain=not self.conditions))
 
-    def _use_catalog(self, arguments: Arguments) -> None:
-        self._sql(Arguments((joined(Known("use catalog "), *arguments.positional[:1]),)))
-
-    def _use_database(self, arguments: Arguments) -> None:
-        self._sql(Arguments((joined(Known("use "), *arguments.positional[:1]),)))
-
-    def _create_view(self, method: str, arguments: Arguments) -> None:
-        if "Global" not in method:
-            self._view(arguments.get(0, "name"))
+    def _use(self, words: str, arguments: Arguments) -> None:
+        self._sql(Arguments((joined(Known(words), *arguments.positional[:1]),)))
 
     def _view(self, value: Value | None) -> None:
         self.session.add_view((whole_text(value) or "").strip("`"))
@@ -204,8 +198,8 @@ def _is_name(paths: tuple[Value, ...]) -> bool:
 
 _EFFECTS: Mapping[tuple[str, str], Callable[[Reading, Arguments], None]] = {
     ("catalog", "dropTempView"): Reading._drop_view,
-    ("catalog", "setCurrentCatalog"): Reading._use_catalog,
-    ("catalog", "setCurrentDatabase"): Reading._use_database,
+    ("catalog", "setCurrentCatalog"): lambda reading, arguments: reading._use("use catalog ", arguments),
+    ("catalog", "setCurrentDatabase"): lambda reading, arguments: reading._use("use ", arguments),
     ("conf", "set"): Reading._set,
     ("session", "config"): Reading._set,
     ("session", "sql"): Reading._sql,
