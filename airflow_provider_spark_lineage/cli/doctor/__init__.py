@@ -15,9 +15,8 @@ from dataclasses import asdict
 import click
 
 from airflow_provider_spark_lineage.cli.doctor import extractors, openlineage, own, packages, spark
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note
-from airflow_provider_spark_lineage.cli.doctor.installation import Installation
 from airflow_provider_spark_lineage.cli.doctor.look import look
+from airflow_provider_spark_lineage.cli.doctor.model import Finding, Installation, note
 from airflow_provider_spark_lineage.cli.doctor.secrets import hidden, secrets_of
 from airflow_provider_spark_lineage.cli.doctor.transport import transport
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.installation import Extractor, Installation
+from airflow_provider_spark_lineage.cli.doctor.model import Extractor, Finding, Installation, note, problem
 from airflow_provider_spark_lineage.cli.doctor.openlineage import is_several_names
 from airflow_provider_spark_lineage.known_operators import DRIVERS, PYTHON
 from airflow_provider_spark_lineage.launch.table import LAUNCHERS

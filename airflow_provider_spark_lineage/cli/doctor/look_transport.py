@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass, url2pathname
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, problem
+from airflow_provider_spark_lineage.cli.doctor.model import Finding, problem
 from airflow_provider_spark_lineage.cli.doctor.probe import reason
 from airflow_provider_spark_lineage.cli.doctor.secrets import without_credentials
 from airflow_provider_spark_lineage.cli.doctor.transport import transports_in

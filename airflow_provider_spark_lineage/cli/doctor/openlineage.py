@@ -6,8 +6,7 @@ import difflib
 import os
 from collections.abc import Iterator
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.installation import PACKAGE, Installation
+from airflow_provider_spark_lineage.cli.doctor.model import PACKAGE, Finding, Installation, note, problem
 
 TRANSPORT_EXAMPLE = """AIRFLOW__OPENLINEAGE__TRANSPORT='{"type": "http", "url": "http://localhost:5000"}'"""
 

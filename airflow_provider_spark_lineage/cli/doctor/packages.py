@@ -10,8 +10,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.installation import Installation
+from airflow_provider_spark_lineage.cli.doctor.model import Finding, Installation, note, problem
 
 OURS = "airflow-provider-spark-lineage"
 NEEDED = (

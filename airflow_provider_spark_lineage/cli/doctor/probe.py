@@ -7,6 +7,7 @@ imported, so that circular imports fail here as they do in Airflow.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import inspect
@@ -19,8 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.cli.doctor.installation import Extractor, Plugins
-from airflow_provider_spark_lineage.cli.doctor.source import airflow_imports
+from airflow_provider_spark_lineage.cli.doctor.model import Extractor, Plugins
 
 TIMEOUT_SECONDS = 120
 _PROGRAM = f"""
@@ -130,7 +130,10 @@ def _registered() -> list[type]:
 
 def _extractor(path: str) -> dict[str, Any]:
     """Return the fields of an `Extractor`, and its class if it can be imported."""
-    row: dict[str, Any] = {"path": path, "airflow_imports": airflow_imports(_source(path.rpartition(".")[0]))}
+    row: dict[str, Any] = {
+        "path": path,
+        "airflow_imports": _airflow_imports(_source(path.rpartition(".")[0])),
+    }
     try:
         cls = _imported(path)
     except BaseException as error:
@@ -180,6 +183,44 @@ def _source(module: str) -> str:
         return Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
     except BaseException:  # Importing the package may raise anything, which is reported with the extractor.
         return ""
+
+
+_HARMLESS = ("airflow.providers.openlineage.extractors", "airflow.providers.common.compat.openlineage")
+"""Modules that define an extractor's base; OpenLineage's plugin has imported them before."""
+
+
+def _airflow_imports(text: str) -> list[str]:
+    """Return the modules of Airflow that are imported when the module is, sorted.
+
+    >>> _airflow_imports("from airflow.models import DAG")
+    ['airflow.models']
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return []
+    names = set[str]()
+    for node in _executed(tree):
+        match node:
+            case ast.Import(aliases):
+                names.update(alias.name for alias in aliases)
+            case ast.ImportFrom(str(module), _, 0):
+                names.add(module)
+    return sorted(
+        name for name in names if f"{name}.".startswith("airflow.") and not name.startswith(_HARMLESS)
+    )
+
+
+def _executed(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes that run on import: not inside functions, nor under `if TYPE_CHECKING`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from _executed(ast.Module(node.orelse, []))
+            continue
+        yield node
+        yield from _executed(node)
 
 
 def _broken(paths: list[str]) -> Iterator[tuple[str, str]]:

@@ -9,8 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.installation import Installation
+from airflow_provider_spark_lineage.cli.doctor.model import Finding, Installation, note, problem
 from airflow_provider_spark_lineage.cli.doctor.packages import numbers, text_of
 
 _LISTENER = "OpenLineageSparkListener"

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.installation import Installation
+from airflow_provider_spark_lineage.cli.doctor.model import Finding, Installation, note, problem
 from airflow_provider_spark_lineage.cli.doctor.openlineage import TRANSPORT_EXAMPLE
 from airflow_provider_spark_lineage.cli.doctor.secrets import without_credentials
 
