@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 import click
@@ -93,12 +94,8 @@ def _counts(statistics: Mapping[str, int]) -> str:
 
 def _schema(fields: list[Document]) -> str:
     texts = [f"{field['name']} {field['type']}".strip() for field in fields]
-    shown, length = 0, 0
-    for text in texts:
-        length += len(text) + 2
-        if shown and length > _MAX_COLUMNS:
-            break
-        shown += 1
+    lengths = accumulate(len(text) + len(", ") for text in texts)
+    shown = max(1, sum(length <= _MAX_COLUMNS for length in lengths))
     more = [f"… {counted(len(texts) - shown, 'more column')}"] if shown < len(texts) else []
     return ", ".join([cut(text, _MAX_COLUMNS) for text in texts[:shown]] + more)
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from airflow_provider_spark_lineage.cli.refusal import complain, refuse
+from airflow_provider_spark_lineage.cli.refusal import refuse
 from airflow_provider_spark_lineage.event_log import is_event_log
 from airflow_provider_spark_lineage.records.record import SUFFIX, RecordError
 from airflow_provider_spark_lineage.records.status import SUFFIX as NOTE_SUFFIX
-from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder, Run
 
 RUN_FILE = "spark-lineage-run.json"
@@ -30,7 +29,7 @@ class _RecordedRun(RecordedFolder):
 
 
 class Opened:
-    """A folder of records that has been read; `close` prints its problems."""
+    """A folder of records that has been read."""
 
     def __init__(self, directory: Path) -> None:
         self.about = _read_about(directory)
@@ -43,14 +42,6 @@ class Opened:
             refuse(str(error))
         if not self.run.applications and self.run.problems:
             refuse("; ".join(self.run.problems))
-
-    def executions(self) -> list[Execution]:
-        """Return all executions of the folder."""
-        return list(self.recorded.executions())
-
-    def close(self) -> NoReturn:
-        """End the command: with code 2 and a sentence for each problem, or with code 0."""
-        complain(self.run.problems)
 
 
 def holds_records(place: Path) -> bool:

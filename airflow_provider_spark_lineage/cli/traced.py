@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.cli.emitted import runs_of
@@ -23,7 +23,7 @@ def traces_of(events: Events, name: str) -> list[Origin]:
     columns = _columns(events)
     matching = [column for column in columns if _is_asked(column, name)]
     if not matching:
-        raise BadInputError(_no_such_column(name, columns))
+        raise BadInputError(no_such_column(name, {column.field for column in columns}))
     traces = {column: trace_column(documents, column, kinds=(*VALUES, *DECISIONS)) for column in matching}
     below = {
         above.column: column
@@ -97,10 +97,11 @@ def _is_asked(column: Column, name: str) -> bool:
     return dataset != name and f"/{column.dataset}".endswith((f"/{dataset}", f".{dataset}"))
 
 
-def _no_such_column(name: str, columns: list[Column]) -> str:
-    names = sorted({column.field for column in columns})
-    near = difflib.get_close_matches(name.rpartition(".")[2], names, n=1)
-    hint = f"did you mean `{near[0]}`?" if near else f"the outputs have {', '.join(names) or 'no columns'}"
+def no_such_column(name: str, columns: Collection[str]) -> str:
+    """Return a sentence that suggests the nearest column, or lists all of them."""
+    names = ", ".join(sorted(columns))
+    near = difflib.get_close_matches(name.rpartition(".")[2], sorted(columns), n=1)
+    hint = f"did you mean `{near[0]}`?" if near else f"the outputs have {names or 'no columns'}"
     return f"no output has a column `{name}`: {hint}"
 
 
