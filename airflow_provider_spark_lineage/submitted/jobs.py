@@ -213,10 +213,8 @@ class SparkPipelinesJob(SparkSubmitJob):
             # Not `_env_vars`: with it, the hook refuses cluster mode.
             self.hook._env = variable
 
-    @property
-    def is_on_cluster(self) -> bool:
-        """Return False: the command refuses cluster mode."""
-        return False
+    is_on_cluster = False
+    """The command refuses cluster mode."""
 
     @property
     def spark_submit(self) -> list[str]:
