@@ -71,15 +71,12 @@ class Unread:
 class Program:
     """All steps and settings of a text, in the order of running, as far as that is known."""
 
-    steps: list[Access | Unread] = field(default_factory=list)
+    steps: dict[Access | Unread, None] = field(default_factory=dict)
+    """Equal steps at the same line are one step."""
+
     settings: dict[str, str] = field(default_factory=dict)
     """Spark's settings that the text itself sets."""
 
     def add(self, steps: Iterable[Access | Unread]) -> None:
-        """Add steps; equal steps at the same line are added once."""
-        for step in steps:
-            if step not in self._known:
-                self._known.add(step)
-                self.steps.append(step)
-
-    _known: set[Access | Unread] = field(default_factory=set, repr=False)
+        """Add steps after the others."""
+        self.steps.update(dict.fromkeys(steps))

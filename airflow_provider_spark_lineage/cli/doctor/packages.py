@@ -104,10 +104,7 @@ def pyspark(installation: Installation) -> Iterator[Finding]:
 
 def pyspark_connect(installation: Installation) -> Iterator[Finding]:
     """Look for `pyspark-connect`, which makes `SparkSession.builder` create sessions of Spark Connect."""
-    connect, full = (
-        installation.distributions.get("pyspark-connect"),
-        installation.distributions.get("pyspark"),
-    )
+    connect, full = map(installation.distributions.get, ("pyspark-connect", "pyspark"))
     if connect and full and connect != full:
         advice = (
             f"pyspark-connect {connect} is for another version than pyspark {full}; run "

@@ -46,10 +46,9 @@ class Expressions:
         self, tree: ast.Module, arguments: Sequence[str], variables: Mapping[str, str], reading: Reading
     ) -> None:
         nodes = list(ast.walk(tree))
-        modules = list(imports(nodes))
         self.reading = reading
         self.unsafe = unsafe(nodes)
-        self.objects = Objects(modules, self.unsafe.identifiers)
+        self.objects = Objects(imports(nodes), self.unsafe.identifiers)
         self.follow: Callable[[Function, Arguments], Value] = lambda function, arguments: Unknown()
         """Reads a called function and returns its result."""
 

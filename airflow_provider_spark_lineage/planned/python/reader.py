@@ -48,9 +48,9 @@ def read_script(
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
         problem = getattr(error, "msg", "it cannot be parsed")
         program.add([Unread(getattr(error, "lineno", 0) or 1, f"the script is not Python: {problem}")])
-        return program
-    reading = Reading(program, Session({}, conf))
-    _Walk(reading, Expressions(tree, arguments, variables, reading)).script(tree)
+    else:
+        reading = Reading(program, Session({}, conf))
+        _Walk(reading, Expressions(tree, arguments, variables, reading)).script(tree)
     return program
 
 
@@ -109,11 +109,11 @@ class _Walk:
         """Read statements; return whether the end of the block is never reached."""
         conditions = [object()] if uncertain else []
         is_sure = True
-        for number, statement in enumerate(statements, 1):
+        for statement in statements:
             with self._reading.below(*conditions):
                 if self._statement(statement, scope):
                     return True
-            if is_sure and number < len(statements) and _may_leave(statement):
+            if is_sure and _may_leave(statement):
                 conditions.append(object())
                 is_sure = False
         return False
