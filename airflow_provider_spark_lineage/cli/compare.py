@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from airflow_provider_spark_lineage.cli.pairs import pairs
+from airflow_provider_spark_lineage.cli.refusal import pairs
 from airflow_provider_spark_lineage.testing import (
     RELATIONS,
     Report,

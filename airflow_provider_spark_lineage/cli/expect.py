@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from airflow_provider_spark_lineage.cli.pairs import pairs
+from airflow_provider_spark_lineage.cli.refusal import pairs
 from airflow_provider_spark_lineage.draft_rules import RULES
 from airflow_provider_spark_lineage.testing import draft_expected, read_events, update_expected
 

@@ -20,14 +20,9 @@ from airflow_provider_spark_lineage.sources.unknown import UnknownFacts
 
 Described = DeltaFacts | FileFacts | IcebergFacts | JdbcFacts | KafkaFacts | UnknownFacts
 
-_FILES = frozenset(
-    (
-        *("avro", "binaryfile", "csv", "hive", "image", "json", "libsvm", "model", "orc"),
-        *("parquet", "text", "textfile", "xml"),
-    )
-)
+_FILES = frozenset("avro binaryfile csv hive image json libsvm model orc parquet text textfile xml".split())
 NAMED = frozenset(
-    ("bigquery", "com.google.cloud.spark.bigquery", "deltasharing", "es", "org.elasticsearch.spark.sql")
+    "bigquery com.google.cloud.spark.bigquery deltasharing es org.elasticsearch.spark.sql".split()
 )
 """Formats whose `load("x")` and `save("x")` name a table or an index, not a file."""
 
@@ -161,11 +156,10 @@ def _without_state(name: Sequence[str]) -> tuple[Sequence[str], str]:
 
 
 _METADATA = frozenset(
-    (
-        *("all_data_files", "all_delete_files", "all_entries", "all_files", "all_manifests", "data_files"),
-        *("delete_files", "files", "history", "manifests", "metadata_log_entries", "partitions"),
-        *("position_deletes", "refs", "snapshots"),
-    )
+    """
+    all_data_files all_delete_files all_entries all_files all_manifests data_files delete_files files history
+    manifests metadata_log_entries partitions position_deletes refs snapshots
+    """.split()
 )
 """Iceberg's names of metadata tables."""
 

@@ -62,18 +62,10 @@ def _pyspark_folder() -> Path | None:
     return Path(spec.origin).parent if spec and spec.origin else None
 
 
-_FUNCTIONS = (
-    "is_disabled",
-    "config_conn_id",
-    "transport",
-    "custom_extractors",
-    "disabled_operators",
-    "selective_enable",
-    "namespace",
-    "execution_timeout",
-    "execute_in_thread",
-    "emission_policy",
-)
+_FUNCTIONS = """
+is_disabled config_conn_id transport custom_extractors disabled_operators selective_enable namespace
+execution_timeout execute_in_thread emission_policy
+""".split()
 """Functions of the provider's `conf` that take no argument; earlier releases do not have all of them."""
 
 

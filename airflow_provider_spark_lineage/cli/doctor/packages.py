@@ -13,13 +13,8 @@ from packaging.specifiers import SpecifierSet
 from airflow_provider_spark_lineage.cli.doctor.model import Finding, Installation, note, problem
 
 OURS = "airflow-provider-spark-lineage"
-NEEDED = (
-    OURS,
-    "apache-airflow",
-    "apache-airflow-providers-apache-spark",
-    "apache-airflow-providers-openlineage",
-    "openlineage-python",
-)
+_AIRFLOW = ("apache-airflow", "apache-airflow-providers-apache-spark", "apache-airflow-providers-openlineage")
+NEEDED = (OURS, *_AIRFLOW, "openlineage-python")
 
 _WATCHED = re.compile(r"apache-airflow|openlineage|py4j|pyspark")
 """Beginnings of the packages whose versions are compared with the requirements of the needed ones."""
