@@ -61,20 +61,10 @@ def runs_of(events: Events, *, each: bool = False) -> list[RunEvents]:
     ended = sorted(runs.items(), key=lambda item: order[id(item[1].last)])
     telling = {run_id for run_id, run in runs.items() if any(map(_names_datasets, run.events))}
     parents = {run_id: run.last.parent_run_id for run_id, run in runs.items()}
-    repeating = {run_id for run_id in telling if _has_ancestor(run_id, parents, telling)}
-    covered = {parents[run_id] for run_id in telling - repeating}
-    return [
-        run
-        for run_id, run in ended
-        if each
-        or (run_id in telling - repeating)
-        or (
-            run_id not in telling
-            and run_id not in covered
-            and not run.last.is_dag_run
-            and not _has_ancestor(run_id, parents, telling)
-        )
-    ]
+    tops = {run_id for run_id in runs if not _has_ancestor(run_id, parents, telling)}
+    covered = {parents[run_id] for run_id in telling & tops}
+    dull = {run_id for run_id, run in ended if run_id in covered or run.last.is_dag_run} - telling
+    return [run for run_id, run in ended if each or run_id in tops - dull]
 
 
 def _has_ancestor(run_id: str, parents: Mapping[str, str], of: set[str]) -> bool:

@@ -58,19 +58,17 @@ class Session:
         elif key == "spark.sql.defaultCatalog":
             self.use_catalog(value)
 
-    def add_view(self, name: str, *, is_view: bool = True) -> None:
-        """Note the start of a temporary view, or its end."""
-        self._note_view(name.lower(), self.place, is_view=is_view)
-
     def forget_views(self) -> None:
         """Note that any temporary view may have ended."""
         for name in self._views:
-            self._note_view(name, (*self.place, object()), is_view=False)
+            self.add_view(name, is_view=False, condition=(object(),))
 
-    def _note_view(self, name: str, place: Block, *, is_view: bool) -> None:
+    def add_view(self, name: str, *, is_view: bool = True, condition: Block = ()) -> None:
+        """Note the start of a temporary view, or its end."""
+        place = (*self.place, *condition)
         views: list[tuple[Block, bool]] = []
         ended = set[bool]()
-        for view in self._views.get(name, ()):
+        for view in self._views.get(name.lower(), ()):
             if _is_around(place, view[0]):
                 continue
             # No block is entered a second time, so equal states of ended blocks are stored once.
@@ -81,7 +79,7 @@ class Session:
             else:
                 ended.add(view[1])
             views.append(view)
-        self._views[name] = [*views, (place, is_view)]
+        self._views[name.lower()] = [*views, (place, is_view)]
 
     def _is_view(self, name: str) -> bool | None:
         """Return whether a name is a temporary view here; None if a condition decides."""

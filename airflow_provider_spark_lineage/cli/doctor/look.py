@@ -8,12 +8,12 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
-import logging
 import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import metadata
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any
 
@@ -157,17 +157,6 @@ def _known_options() -> frozenset[str]:
         return frozenset()
 
 
-class _Keep(logging.Handler):
-    """Collects the warnings about bad values, so that they become part of the report."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(record.getMessage())
-
-
 def _own_values() -> tuple[dict[str, Any], list[str]]:
     """Return this package's options, and the warnings of `conf` about values that it cannot use."""
     from airflow_provider_spark_lineage import conf
@@ -175,12 +164,13 @@ def _own_values() -> tuple[dict[str, Any], list[str]]:
 
     # Each message is logged once in a process.
     conf._warn.cache_clear()
-    keep = _Keep()
-    conf.log.addHandler(keep)
+    handler = BufferingHandler(capacity=1000)
+    conf.log.addHandler(handler)
     try:
-        return {name: getattr(conf, name)() for name in OPTIONS}, keep.lines
+        values = {name: getattr(conf, name)() for name in OPTIONS}
+        return values, [record.getMessage() for record in handler.buffer]
     finally:
-        conf.log.removeHandler(keep)
+        conf.log.removeHandler(handler)
 
 
 def _transport(options: dict[str, Any]) -> Any:

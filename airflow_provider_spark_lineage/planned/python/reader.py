@@ -31,6 +31,9 @@ from airflow_provider_spark_lineage.planned.python.values import (
 )
 from airflow_provider_spark_lineage.planned.session import Session
 
+NOT_PYTHON = "the script is not Python: "
+"""Beginning of the reason of the only gap of such a text."""
+
 MAX_DEPTH = 2
 """Limit of calls inside calls: `main()` calls functions that read and write."""
 
@@ -47,7 +50,7 @@ def read_script(
             tree = ast.parse(text)
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
         problem = getattr(error, "msg", "it cannot be parsed")
-        program.add([Unread(getattr(error, "lineno", 0) or 1, f"the script is not Python: {problem}")])
+        program.add([Unread(getattr(error, "lineno", 0) or 1, f"{NOT_PYTHON}{problem}")])
     else:
         reading = Reading(program, Session({}, conf))
         _Walk(reading, Expressions(tree, arguments, variables, reading)).script(tree)
