@@ -83,8 +83,6 @@ def unreachable(config: Any) -> Iterator[Finding]:
     yield from _silent([str(each.get("url")) for each in transports if each["type"] in HTTP])
 
 
-# ---- Files ---------------------------------------------------------------------------------------
-
 _DENIED = "cannot be written; let the user of the tasks write there"
 
 
@@ -112,9 +110,6 @@ def _folder(config: dict[str, Any]) -> Iterator[Finding]:
             "transport's `log_file_path`."
         )
         yield problem("transport-folder", "transport", place, advice)
-
-
-# ---- Hosts ---------------------------------------------------------------------------------------
 
 
 def _silent(urls: list[str]) -> Iterator[Finding]:

@@ -97,9 +97,6 @@ def other_plugins(installation: Installation) -> Iterator[Finding]:
         yield note("plugin-broken", "plugins", source, advice)
 
 
-# ---- How events are made -------------------------------------------------------------------------
-
-
 def execution(installation: Installation) -> Iterator[Finding]:
     """Check the time limit for an event, and whether a thread or a forked child emits it."""
     options = installation.airflow.options

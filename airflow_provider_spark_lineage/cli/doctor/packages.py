@@ -64,9 +64,6 @@ def _requirements(installation: Installation) -> Iterator[tuple[str, str, Specif
                 yield package, name, requirement.specifier
 
 
-# ---- PySpark -------------------------------------------------------------------------------------
-
-
 def pyspark(installation: Installation) -> Iterator[Finding]:
     """Look for the clash of `pyspark` and `pyspark-client`, which write the same files.
 

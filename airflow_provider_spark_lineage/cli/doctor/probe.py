@@ -40,34 +40,20 @@ def probed(*, extractors: list[str], operators: list[str], is_active: bool) -> P
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "answers.json"
         command = [sys.executable, "-c", _PROGRAM, str(Path(__file__).parents[3]), questions, str(file)]
-        end = _end(command)
+        # No pipes: a process that a plugin leaves running would hold them open; a prompt would wait for ever.
+        streams: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        try:
+            code = subprocess.run(command, **streams, timeout=TIMEOUT_SECONDS, check=False).returncode  # noqa: S603
+            end = f"the process that loads them ended with exit code {code}"
+        except subprocess.TimeoutExpired:
+            end = f"loading them takes more than {TIMEOUT_SECONDS} seconds"
+        except OSError as error:
+            end = type(error).__name__
         try:
             answers = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return Plugins(error=end)
     return Plugins(**{**answers, "extractors": [Extractor(**row) for row in answers["extractors"]]})
-
-
-def _end(command: list[str]) -> str:
-    """Run the program, and return how it ended."""
-    try:
-        # No pipes: a process that a plugin leaves running would hold them open; a prompt would wait for ever.
-        done = subprocess.run(  # noqa: S603  this module, by the Python that runs it
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"loading them takes more than {TIMEOUT_SECONDS} seconds"
-    except OSError as error:
-        return type(error).__name__
-    return f"the process that loads them ended with exit code {done.returncode}"
-
-
-# ---- In the new process --------------------------------------------------------------------------
 
 
 def main(questions: str, file: str) -> None:

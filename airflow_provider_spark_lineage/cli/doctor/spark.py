@@ -114,8 +114,7 @@ def _release(version: str) -> str:
 def java_listener(installation: Installation) -> Iterator[Finding]:
     """Look for OpenLineage's Java listener, which reports the same executions a second time."""
     home, conf = os.environ.get("SPARK_HOME"), os.environ.get("SPARK_CONF_DIR")
-    homes = [Path(home)] if home else []
-    homes += [installation.pyspark_folder] if installation.pyspark_folder else []
+    homes = filter(None, (Path(home) if home else None, installation.pyspark_folder))
     folders = [Path(conf)] if conf else [each / "conf" for each in homes]
     # A property file of Java: a key, then spaces, `=` or `:`, then the value.
     pattern = re.compile(rf"^\s*spark\.extraListeners(\s*[=:]\s*|\s+)\S*{_LISTENER}", re.MULTILINE)
