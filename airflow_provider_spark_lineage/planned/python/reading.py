@@ -115,14 +115,16 @@ class Reading:
         if table is not None:
             self._table(table, call, change, format=file_format, paths=paths, partial=is_partial)
         elif paths or not written:
-            options = call.options
+            options, is_complete = call.options
+            texts = {name: text for name, value in options.items() if (text := whole_text(value))}
+            unknown = {name for name, value in options.items() if value != Known(None)} - texts.keys()
             access = Access(
                 self.line,
                 change,
                 file_format,
                 paths,
-                options=options.constants,
-                unknown_options=options.unknown,
+                options=tuple(sorted(texts.items())),
+                unknown_options=(*sorted(unknown), *([] if is_complete else ["*"])),
                 certain=not self.conditions,
                 partial=is_partial,
             )
