@@ -71,9 +71,9 @@ class Expressions:
         evaluate = _NODES.get(type(node))
         if evaluate is not None:
             return evaluate(self, node, scope)
-        for part in ast.iter_child_nodes(node) if node else ():
-            if isinstance(part, ast.expr):
-                self.value(part, scope)
+        for child in ast.iter_child_nodes(node) if node else ():
+            if isinstance(child, ast.expr):
+                self.value(child, scope)
         return Unknown()
 
     def uncertain(self, node: ast.AST | None, scope: Scope) -> Value:

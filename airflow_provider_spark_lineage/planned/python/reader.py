@@ -135,13 +135,13 @@ class _Walk:
         """Read any other statement: its blocks may not run, and the names that it assigns are not known."""
         scope.forget(assigned([node]))
         is_sure = isinstance(node, ast.stmt)
-        for part in ast.iter_child_nodes(node):
-            if isinstance(part, ast.expr):
-                (self._expressions.value if is_sure else self._expressions.uncertain)(part, scope)
-            elif isinstance(part, ast.stmt):
-                self._block([part], scope, uncertain=True)
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                (self._expressions.value if is_sure else self._expressions.uncertain)(child, scope)
+            elif isinstance(child, ast.stmt):
+                self._block([child], scope, uncertain=True)
             else:
-                self._other(part, scope)
+                self._other(child, scope)
         scope.forget(assigned([node]))
 
     # --- Statements with blocks
