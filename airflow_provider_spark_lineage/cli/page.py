@@ -37,7 +37,7 @@ def page(lineage: Document, column: str = "", empty: str = EMPTY) -> str:
 
     `empty` is the page of an empty lineage.
     """
-    outputs = [output for output in lineage["outputs"] if not column or column in _columns(output)]
+    outputs = [output for output in lineage["outputs"] if not column or column in columns_of(output)]
     edges = [edge for output in outputs for edge in output["edges"]]
     names = short_names([_id(read) for read in lineage["inputs"]] + [_id(edge["source"]) for edge in edges])
     blocks = [] if column else [[_read(read) for read in lineage["inputs"]]]
@@ -68,7 +68,7 @@ def _id(named: Document) -> DatasetId:
     return DatasetId(named["namespace"], named["name"])
 
 
-def _columns(output: Document) -> list[str]:
+def columns_of(output: Document) -> list[str]:
     """Return the output's columns, also from its edges, because an event may lack a schema."""
     fields = [field["name"] for field in output["fields"]]
     return list(dict.fromkeys([*fields, *(edge["column"] for edge in output["edges"] if edge["column"])]))
@@ -113,7 +113,7 @@ def _rows(
         source = f"{names[_id(edge['source'])]}.{field}"
         grouped.setdefault((edge["column"] or "*", source), []).append(edge)
     with_edges = {target for target, _ in grouped}
-    for name in _columns(output):
+    for name in columns_of(output):
         if name not in with_edges and column in ("", name):
             yield name, "(not known)" if name in unknown else "(no field)", ""
     for (target, source), of_both in grouped.items():

@@ -38,9 +38,9 @@ def joined(*parts: Value) -> Value:
 
 def added(left: Value, right: Value) -> Value:
     """Return the sum of two texts."""
-    known = [part.value for part in (left, right) if isinstance(part, Known)]
+    constants = [value.value for value in (left, right) if isinstance(value, Known)]
     # Only a text can be added to a text.
-    if known and all(isinstance(value, str) for value in known):
+    if constants and all(isinstance(value, str) for value in constants):
         return joined(left, right)
     return Unknown(reason_of(left if isinstance(left, Unknown) else right))
 
