@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +33,11 @@ class Opened:
     """A folder of records that has been read."""
 
     def __init__(self, directory: Path) -> None:
-        self.about = _read_about(directory)
+        self.about: dict[str, Any] = {}
+        # Another program may have written the records.
+        with contextlib.suppress(OSError, ValueError):
+            about = json.loads((directory / RUN_FILE).read_text(encoding="utf-8"))
+            self.about = about if isinstance(about, dict) else {}
         problems = self.about.get("problems")
         lost = [str(problem) for problem in problems] if isinstance(problems, list) else []
         self.recorded = _RecordedRun(directory, lost)
@@ -49,12 +54,3 @@ def holds_records(place: Path) -> bool:
     if place.is_dir() and any(any(place.glob("*" + suffix)) for suffix in (SUFFIX, NOTE_SUFFIX, RUN_FILE)):
         return True
     return place.name.endswith(SUFFIX) or is_event_log(place)
-
-
-def _read_about(directory: Path) -> dict[str, Any]:
-    """Return the content of `RUN_FILE`; empty when another program wrote the records."""
-    try:
-        about = json.loads((directory / RUN_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return about if isinstance(about, dict) else {}

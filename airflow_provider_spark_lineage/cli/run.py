@@ -67,7 +67,10 @@ def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, 
     captured.start()
     code = _run_script(script, args)
     try:
-        _wait_for_threads()
+        # As Python does before it exits, wait for the script's threads and thread pools: they may use Spark.
+        # Joining `threading.enumerate()` would wait for ever for idle workers of thread pools, which end by
+        # hooks that only this function runs. A second call, by Python at exit, does nothing.
+        threading._shutdown()  # type: ignore[attr-defined]
     except KeyboardInterrupt:
         code = INTERRUPTED
     sys.stdout.flush()
@@ -144,10 +147,3 @@ def _without_our_frames(error: BaseException, file: str) -> None:
                 trace = trace.tb_next
             current.__traceback__ = trace
         chain += [current.__cause__, current.__context__]
-
-
-def _wait_for_threads() -> None:
-    """Wait for the script's threads and thread pools, as Python does before it exits: they may use Spark."""
-    # Joining `threading.enumerate()` would wait for ever for idle workers of thread pools, which end by hooks
-    # that only this function runs. A second call, by Python at exit, does nothing.
-    threading._shutdown()  # type: ignore[attr-defined]

@@ -71,7 +71,10 @@ def pyspark(installation: Installation) -> Iterator[Finding]:
     the folder, and removing either takes the files of both.
     """
     full, client = installation.distributions.get("pyspark"), installation.distributions.get("pyspark-client")
-    files = _version_in_files(installation.pyspark_folder)
+    version = re.search(
+        r"__version__[^=\n]*=\s*[\"']([^\"']+)", text_of(installation.pyspark_folder, "version.py")
+    )
+    files = version[1] if version else ""
     if full is None:
         cure = f"install the Spark that you use, for example `pip install '{OURS}[spark-4-2]'`"
         if client:
@@ -142,11 +145,6 @@ def pandas(installation: Installation) -> Iterator[Finding]:
 def numbers(version: str) -> tuple[int, ...]:
     """Return (4, 2) for `4.2.0.dev1`."""
     return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
-
-
-def _version_in_files(folder: Path | None) -> str:
-    match = re.search(r"__version__[^=\n]*=\s*[\"']([^\"']+)", text_of(folder, "version.py"))
-    return match[1] if match else ""
 
 
 def text_of(folder: Path | None, name: str) -> str:

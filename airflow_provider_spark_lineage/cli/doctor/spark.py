@@ -84,7 +84,9 @@ def spark_home(installation: Installation) -> Iterator[Finding]:
         advice = f"SPARK_HOME is {home}, which has no `bin/spark-submit`; unset or correct it."
         yield problem("spark-home-missing", "SPARK_HOME", "no Spark", advice)
         return
-    version = _version_of_jars(Path(home) / "jars")
+    files = (file.name for file in Path(home, "jars").glob("spark-core_*"))
+    jars = (re.fullmatch(r"spark-core_[\d.]+-(.+)\.jar", name) for name in files)
+    version = next((jar[1] for jar in jars if jar), "")
     if not full or not version or _release(version) == _release(full):
         yield Finding("SPARK_HOME", version or home)
         return
@@ -96,14 +98,6 @@ def spark_home(installation: Installation) -> Iterator[Finding]:
         yield note("spark-home-patch", "SPARK_HOME", version, advice)
     else:
         yield problem("spark-home-version", "SPARK_HOME", version, advice)
-
-
-def _version_of_jars(folder: Path) -> str:
-    """Return the version of a Spark's jars, empty if it is unknown."""
-    matches = (
-        re.fullmatch(r"spark-core_[\d.]+-(.+)\.jar", file.name) for file in folder.glob("spark-core_*")
-    )
-    return next((match[1] for match in matches if match), "")
 
 
 def _release(version: str) -> str:

@@ -109,7 +109,9 @@ class Reading:
         by_partition = self.session.overwrites_partitions()
         is_partial = change == "overwrite" and call.is_partial(by_partition=by_partition)
         table, written = call.table, call.paths
-        if file_format == "iceberg" and table is None and _is_name(written):
+        place = whole_text(written[0]) if written else None
+        if file_format == "iceberg" and table is None and place is not None and "/" not in place:
+            # The argument of `load` or `save` is the name of a table.
             table, written = written[0], ()
         paths = tuple(self._paths(written, call))
         if table is not None:
@@ -190,12 +192,6 @@ class Reading:
             settings.pop(key or "", None)
             settings.update({key: text} if key and text else {})
         self.session.note_setting(key or "", text or "")
-
-
-def _is_name(paths: tuple[Value, ...]) -> bool:
-    """Return whether the argument of `load` or `save` is the name of a table, not a path."""
-    text = whole_text(paths[0]) if paths else None
-    return text is not None and "/" not in text
 
 
 _EFFECTS: Mapping[tuple[str, str], Callable[[Reading, Arguments], None]] = {
