@@ -40,13 +40,16 @@ def page(lineage: Document, column: str = "", empty: str = EMPTY) -> str:
     outputs = [output for output in lineage["outputs"] if not column or column in columns_of(output)]
     edges = [edge for output in outputs for edge in output["edges"]]
     names = short_names([_id(read) for read in lineage["inputs"]] + [_id(edge["source"]) for edge in edges])
-    blocks = [] if column else [[_read(read) for read in lineage["inputs"]]]
+    reads = [] if column else lineage["inputs"]
+    blocks = [[_line("reads", read, _counts(read["statistics"]), _schema(read["fields"])) for read in reads]]
     shown = {_id(output) for output in outputs}
     for output in outputs:
         gaps = [gap for gap in lineage["gaps"] if gap["output"] and _id(gap["output"]) == _id(output)]
         rows = list(_rows(output, names, column, {gap["column"] for gap in gaps if gap["column"]}))
         lines = [*_table(rows), *(_gap(gap) for gap in gaps if column in ("", gap["column"]))]
-        blocks.append([_written(output), *("  " + line for line in lines)])
+        previous = f" of {output['previous']['name']}" if "previous" in output else ""
+        written = _line("writes", output, f"{output['mode']}{previous}", _counts(output["statistics"]))
+        blocks.append([written, *("  " + line for line in lines)])
     if not column:
         others = [gap for gap in lineage["gaps"] if not gap["output"] or _id(gap["output"]) not in shown]
         blocks.append([*map(_gap, others), *map(_failure, lineage["failures"])])
@@ -72,15 +75,6 @@ def columns_of(output: Document) -> list[str]:
     """Return the output's columns, also from its edges, because an event may lack a schema."""
     fields = [field["name"] for field in output["fields"]]
     return list(dict.fromkeys([*fields, *(edge["column"] for edge in output["edges"] if edge["column"])]))
-
-
-def _read(read: Document) -> str:
-    return _line("reads", read, _counts(read["statistics"]), _schema(read["fields"]))
-
-
-def _written(output: Document) -> str:
-    previous = f" of {output['previous']['name']}" if "previous" in output else ""
-    return _line("writes", output, f"{output['mode']}{previous}", _counts(output["statistics"]))
 
 
 def _line(verb: str, named: Document, *details: str) -> str:

@@ -130,6 +130,8 @@ def _is_parsed(text: str) -> bool:
 
 
 def _read(text: str, result: Result) -> None:
+    from sqlglot import exp
+
     setting = _SET.fullmatch(text)
     if setting:
         if WORD in setting[2] or not result.certain:
@@ -146,13 +148,16 @@ def _read(text: str, result: Result) -> None:
     result.certain &= not _IF_NEW.match(text)
     tree = _parsed(_rewritten(text))
     change = _CHANGE.match(text)
-    if change and (tree is None or type(tree).__name__ == "Command"):
+    kind, first = type(tree).__name__, text.split(None, 1)[0].upper()
+    if change and (tree is None or kind == "Command"):
         _change(change, result)
-        return
-    first = text.split(None, 1)[0].upper()
-    if first == "ANALYZE":
+    elif first == "ANALYZE":
         _analyze(text, result)
-    elif not (tree is not None and _read_tree(tree, result)) and first not in _HARMLESS:
+    elif isinstance(tree, exp.Query | exp.Values):
+        result.reads(tree)
+    elif kind in READERS:
+        READERS[kind](tree, result)
+    elif kind not in _NOTHING and first not in _HARMLESS:
         words = " ".join(takewhile(_NAMED.__contains__, text.upper().split()))
         name = f"the statement `{words} ...`" if words else "the statement"
         why = ": its template (`{{ }}`, `{% %}`) has not been rendered" if _TEMPLATE.search(text) else ""
@@ -166,19 +171,6 @@ def _rewritten(text: str) -> str:
         if match:
             return other + text[match.end() :]
     return _IF_NEW.sub(r"\1", text, count=1)
-
-
-def _read_tree(tree: Any, result: Result) -> bool:
-    """Read a statement; return whether its kind is known."""
-    from sqlglot import exp
-
-    if isinstance(tree, exp.Query | exp.Values):
-        result.reads(tree)
-    elif type(tree).__name__ in READERS:
-        READERS[type(tree).__name__](tree, result)
-    else:
-        return type(tree).__name__ in _NOTHING
-    return True
 
 
 def _parsed(text: str) -> Any:
