@@ -84,7 +84,7 @@ class Planner:
             return Lineage(inputs=inputs)
         outputs = tuple(self._output(access, dataset) for dataset in datasets)
         ids = {dataset.id for dataset in datasets}
-        is_sure = access.certain and not access.partial and not access.rewrites
+        is_sure = access.is_certain and not access.partial and not access.rewrites
         if access.change == "create" and access.if_exists and not ids <= self._absent:
             # Rows from before may still exist, and be read.
             self._uncertain |= ids
@@ -92,7 +92,7 @@ class Planner:
             self._uncertain -= ids
         if is_sure and access.change == "drop":
             self._absent |= ids
-        if not access.certain:
+        if not access.is_certain:
             self._uncertain |= ids
             if access.change == "drop":
                 self._drops.update((output.dataset.id, output) for output in outputs)
@@ -122,13 +122,13 @@ class Planner:
     def _identities(self, access: Access) -> tuple[Identity, ...]:
         if not access.table:
             return self._of_relation(access)
-        is_new = access.change in ("create", "overwrite") and not access.if_exists and access.certain
+        is_new = access.change in ("create", "overwrite") and not access.if_exists and access.is_certain
         if access.paths and is_new:
             self._places[_key(access)] = access
         identities = self._of_table(access)
         if access.change in ("drop", "rename") or (access.change == "alter" and access.paths):
             self._places.pop(_key(access), None)
-        if access.change == "alter" and access.paths and access.certain:
+        if access.change == "alter" and access.paths and access.is_certain:
             # From now on the table is at its new location.
             self._places[_key(access)] = access
         return identities

@@ -39,7 +39,7 @@ class Access:
     unknown_options: tuple[str, ...] = ()
     """Names of options whose values are not constants; `*` if there may be any other options."""
 
-    certain: bool = True
+    is_certain: bool = True
     """False inside a condition, a loop, or a function that the text does not call."""
 
     partial: bool = False

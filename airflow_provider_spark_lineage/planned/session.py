@@ -91,17 +91,17 @@ class Session:
                 elsewhere.add(is_view)
         return elsewhere.pop() if len(elsewhere) == 1 else None
 
-    def use(self, parts: tuple[str, ...] | None, *, certain: bool = True) -> None:
+    def use(self, parts: tuple[str, ...] | None, *, is_certain: bool = True) -> None:
         """Change the current database, or the catalog if `parts` names one; None for an unknown name."""
         if parts and (parts[0] in self.catalogs or parts[0] == SESSION_CATALOG or len(parts) > 1):
-            self.use_catalog(parts[0], certain=certain)
+            self.use_catalog(parts[0], is_certain=is_certain)
             parts = parts[1:] or self._database
-        self._database = parts if certain else None
+        self._database = parts if is_certain else None
 
-    def use_catalog(self, name: str, *, certain: bool = True) -> None:
+    def use_catalog(self, name: str, *, is_certain: bool = True) -> None:
         """Change the current catalog; its current database is then its default database."""
-        self._catalog = _own(name) if certain else None
-        self._database = None if not certain else () if self._catalog else ("default",)
+        self._catalog = _own(name) if is_certain else None
+        self._database = None if not is_certain else () if self._catalog else ("default",)
 
     def overwrites_partitions(self) -> bool:
         """Return whether an overwrite of a partitioned table keeps the partitions that get no rows."""

@@ -127,7 +127,7 @@ class Reading:
                 paths,
                 options=tuple(sorted(texts.items())),
                 unknown_options=(*sorted(unknown), *([] if is_complete else ["*"])),
-                certain=not self.conditions,
+                is_certain=not self.conditions,
                 partial=is_partial,
             )
             self.program.add([access])
@@ -169,7 +169,7 @@ class Reading:
         if self.statements > MAX_STATEMENTS:
             self.gap(f"only the first {MAX_STATEMENTS} texts of SQL are read")
             return
-        self.program.add(read_sql(query.value, self.session, self.line, certain=not self.conditions))
+        self.program.add(read_sql(query.value, self.session, self.line, is_certain=not self.conditions))
 
     def _use(self, words: str, arguments: Arguments) -> None:
         self._sql(Arguments((joined(Known(words), *arguments.positional[:1]),)))

@@ -12,10 +12,10 @@ def _create(tree: Any, result: Result) -> None:
     kind = str(tree.args.get("kind") or "").upper()
     if kind in ("TABLE", "VIEW"):
         properties, options = _properties(tree)
-        temporary = "TemporaryProperty" in properties or "GlobalProperty" in properties
+        is_temporary = "TemporaryProperty" in properties or "GlobalProperty" in properties
         if tree.expression is not None:
             result.reads(tree.expression)
-        if temporary or (kind == "VIEW" and "FileFormatProperty" in properties):
+        if is_temporary or (kind == "VIEW" and "FileFormatProperty" in properties):
             _temporary_view(tree, properties, options, result)
         elif kind == "VIEW":
             change = "overwrite" if tree.args.get("replace") else "create"

@@ -86,7 +86,7 @@ _NAMED = _HARMLESS.union(
 
 
 def read_sql(
-    text: str, session: Session, line: int = 0, *, certain: bool = True
+    text: str, session: Session, line: int = 0, *, is_certain: bool = True
 ) -> Iterator[Access | Unread]:
     """Yield the reads and writes of the statements of a text, in order; change the session as they do.
 
@@ -97,7 +97,7 @@ def read_sql(
             yield Unread(line or statement.line, f"only the first {number} statements are read")
             return
         filled, missing = with_variables(statement.text, session.variables)
-        result = Result(session, line or statement.line, certain, WORD)
+        result = Result(session, line or statement.line, is_certain, WORD)
         for name in missing:
             result.unread(f"the variable `{name}` is not given")
         if HOLE in filled and not missing:
@@ -134,7 +134,7 @@ def _read(text: str, result: Result) -> None:
 
     setting = _SET.fullmatch(text)
     if setting:
-        if WORD in setting[2] or not result.certain:
+        if WORD in setting[2] or not result.is_certain:
             result.session.variables.pop(setting[1], None)
         else:
             result.session.variables[setting[1]] = setting[2].strip()
@@ -145,7 +145,7 @@ def _read(text: str, result: Result) -> None:
         _insert_directory(directory, result)
         return
     # If the partition exists already, it stays unchanged.
-    result.certain &= not _IF_NEW.match(text)
+    result.is_certain &= not _IF_NEW.match(text)
     tree = _parsed(_rewritten(text))
     change = _CHANGE.match(text)
     kind, first = type(tree).__name__, text.split(None, 1)[0].upper()
@@ -268,9 +268,9 @@ def _use(tree: Any, result: Result) -> None:
     if any(WORD in part for part in parts):
         result.session.use(None)
     elif kind == "CATALOG" and parts:
-        result.session.use_catalog(parts[0], certain=result.certain)
+        result.session.use_catalog(parts[0], is_certain=result.is_certain)
     elif parts:
-        result.session.use(parts, certain=result.certain)
+        result.session.use(parts, is_certain=result.is_certain)
 
 
 def _load(tree: Any, result: Result) -> None:

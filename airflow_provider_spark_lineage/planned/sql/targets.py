@@ -52,7 +52,7 @@ class Result:
 
     session: Session
     line: int
-    certain: bool
+    is_certain: bool
     unknown: str
     """The placeholder for unknown text."""
 
@@ -104,7 +104,7 @@ class Result:
         elif not change and name in self.session.own_views:
             return
         access = Access(
-            self.line, change, table=name.parts, catalog=name.catalog, certain=self.certain, **more
+            self.line, change, table=name.parts, catalog=name.catalog, is_certain=self.is_certain, **more
         )
         self.steps.append(access)
 
@@ -114,7 +114,9 @@ class Result:
         if any(self.unknown in value for _, value in pairs):
             self.unread("an option is not a constant")
             return
-        self.steps.append(Access(self.line, format=file_format.lower(), options=pairs, certain=self.certain))
+        self.steps.append(
+            Access(self.line, format=file_format.lower(), options=pairs, is_certain=self.is_certain)
+        )
 
     def rename(self, before: tuple[str, ...], after: tuple[str, ...], *, is_view: bool) -> None:
         """Add a change of a table's name."""
@@ -130,7 +132,7 @@ class Result:
             self.unread("a path is not a constant")
             return
         fields = {**more, "format": file_format, "paths": (path,)}
-        self.steps.append(Access(self.line, change, certain=self.certain, **fields))
+        self.steps.append(Access(self.line, change, is_certain=self.is_certain, **fields))
 
 
 def _visible(node: Any) -> Iterator[str]:
