@@ -26,7 +26,7 @@ def _line(step: Access | Unread) -> str:
         return f"gap {step.line}: {step.reason}"
     words = [step.change or "read"]
     flags = ("partial", "rewrites", "if_exists", "is_view")
-    words += [flag for flag in flags if getattr(step, flag)] + ([] if step.certain else ["maybe"])
+    words += [flag for flag in flags if getattr(step, flag)] + ([] if step.is_certain else ["maybe"])
     words += [step.format] if step.format else []
     words += [f"{step.catalog}:" * bool(step.catalog) + ".".join(step.table)] if step.table else []
     words += [f"was {'.'.join(step.previous)}"] if step.previous else []

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from airflow_provider_spark_lineage.cli.refusal import Refusal
-from airflow_provider_spark_lineage.errors import MissingExtraError, extra
+from airflow_provider_spark_lineage.errors import BadInputError, MissingExtraError, extra
 
 COMMANDS = {
     "run": "Run an unchanged PySpark script with capture on.",
@@ -33,9 +33,11 @@ OF_THE_HARNESS = frozenset({"compare", "expect"})
 
 @contextlib.contextmanager
 def _mistakes_as_sentences() -> Iterator[None]:
-    """Print a mistake in options or arguments as one sentence; click would print three lines."""
+    """Print a mistake in options or in the input as one sentence; click would print three lines."""
     try:
         yield
+    except BadInputError as error:
+        raise Refusal(str(error)) from None
     except click.UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             raise

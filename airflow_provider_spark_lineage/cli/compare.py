@@ -8,9 +8,7 @@ from pathlib import Path
 
 import click
 
-from airflow_provider_spark_lineage.cli.pairs import pairs
-from airflow_provider_spark_lineage.cli.refusal import refuse
-from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.cli.refusal import pairs
 from airflow_provider_spark_lineage.testing import (
     RELATIONS,
     Report,
@@ -79,29 +77,21 @@ def command(
       1  some differ, are missing or unexpected, or a relation is broken
       2  bad input: something cannot be read or is not valid
     """
-    try:
-        report = compare(
-            read_expected(expected),
-            read_events(events),
-            variables=pairs("--var", variables),
-            scope=scope,
-            versions=pairs("--version", versions),
-            without=without,
-        )
-    except BadInputError as error:
-        refuse(str(error))
+    report = compare(
+        read_expected(expected),
+        read_events(events),
+        variables=pairs("--var", variables),
+        scope=scope,
+        versions=pairs("--version", versions),
+        without=without,
+    )
     if as_json:
         click.echo(json.dumps(report.as_dict(), indent=2, ensure_ascii=False))
     else:
         _show(report)
-    ctx.exit(_exit_code(report))
-
-
-def _exit_code(report: Report) -> int:
-    """Return 1 if events differ, 2 if none differ and some could not be read, 0 otherwise."""
     if report.problems and not (report.differences and report.emitted):
-        return 2
-    return 0 if report.ok else 1
+        ctx.exit(2)
+    ctx.exit(0 if report.ok else 1)
 
 
 def _show(report: Report) -> None:

@@ -61,20 +61,10 @@ def runs_of(events: Events, *, each: bool = False) -> list[RunEvents]:
     ended = sorted(runs.items(), key=lambda item: order[id(item[1].last)])
     telling = {run_id for run_id, run in runs.items() if any(map(_names_datasets, run.events))}
     parents = {run_id: run.last.parent_run_id for run_id, run in runs.items()}
-    repeating = {run_id for run_id in telling if _has_ancestor(run_id, parents, telling)}
-    covered = {parents[run_id] for run_id in telling - repeating}
-    return [
-        run
-        for run_id, run in ended
-        if each
-        or (run_id in telling - repeating)
-        or (
-            run_id not in telling
-            and run_id not in covered
-            and not run.last.is_dag_run
-            and not _has_ancestor(run_id, parents, telling)
-        )
-    ]
+    tops = {run_id for run_id in runs if not _has_ancestor(run_id, parents, telling)}
+    covered = {parents[run_id] for run_id in telling & tops}
+    dull = {run_id for run_id, run in ended if run_id in covered or run.last.is_dag_run} - telling
+    return [run for run_id, run in ended if each or run_id in tops - dull]
 
 
 def _has_ancestor(run_id: str, parents: Mapping[str, str], of: set[str]) -> bool:
@@ -87,23 +77,23 @@ def _has_ancestor(run_id: str, parents: Mapping[str, str], of: set[str]) -> bool
 
 
 def _names_datasets(event: Event) -> bool:
-    return any(objects(event.document.get(part)) for part in ("inputs", "outputs"))
+    return any(objects(event.document.get(key)) for key in ("inputs", "outputs"))
 
 
 def _id(value: Mapping[str, Any]) -> dict[str, str]:
     return {"namespace": text(value.get("namespace")), "name": text(value.get("name"))}
 
 
-def _merged(events: list[Event], part: str) -> list[dict[str, Any]]:
+def _merged(events: list[Event], key: str) -> list[dict[str, Any]]:
     """Return the datasets of some events, with merged facets; the facets of later events win."""
     merged: dict[tuple[str, str], dict[str, Any]] = {}
     for event in events:
-        for dataset in objects(event.document.get(part)):
+        for dataset in objects(event.document.get(key)):
             named = _id(dataset)
             known = merged.setdefault((named["namespace"], named["name"]), {**named})
             for facets in ("facets", "inputFacets", "outputFacets"):
                 known[facets] = {**known.get(facets, {}), **object_at(dataset, facets)}
-    return [merged[key] for key in sorted(merged)]
+    return [merged[name] for name in sorted(merged)]
 
 
 def _dataset(dataset: Mapping[str, Any], facets: str, statistics: str) -> dict[str, Any]:
@@ -121,16 +111,16 @@ def _output(dataset: Mapping[str, Any]) -> dict[str, Any]:
     change = object_at(dataset, "facets", "lifecycleStateChange")
     previous = object_at(change, "previousIdentifier")
     lineage = object_at(dataset, "facets", "columnLineage")
-    edges = [edge for read in objects(lineage.get("dataset")) for edge in _edges(None, read)]
+    reads: dict[str | None, Any] = {None: lineage.get("dataset")}
     for column, described in object_at(lineage, "fields").items():
-        edges += [
-            edge for read in objects(object_at(described).get("inputFields")) for edge in _edges(column, read)
-        ]
+        reads[column] = object_at(described).get("inputFields")
     return {
         **_dataset(dataset, "outputFacets", "outputStatistics"),
         "mode": text(change.get("lifecycleStateChange")).lower(),
         **({"previous": _id(previous)} if previous else {}),
-        "edges": edges,
+        "edges": [
+            edge for column in reads for read in objects(reads[column]) for edge in _edges(column, read)
+        ],
     }
 
 

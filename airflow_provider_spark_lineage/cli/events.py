@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from airflow_provider_spark_lineage.cli.recorded import Opened
+from airflow_provider_spark_lineage.cli.refusal import complain
 
 
 @click.command("events", epilog="Example: spark-lineage events spark-lineage-records --namespace my_team")
@@ -32,4 +33,4 @@ def command(directory: Path, namespace: str, job: str, repeat_dataset_edges: boo
     )
     for event in events:
         click.echo(json.dumps(event, ensure_ascii=False))
-    opened.close()
+    complain(opened.run.problems)

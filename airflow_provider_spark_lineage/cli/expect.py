@@ -6,10 +6,8 @@ from pathlib import Path
 
 import click
 
-from airflow_provider_spark_lineage.cli.pairs import pairs
-from airflow_provider_spark_lineage.cli.refusal import refuse
+from airflow_provider_spark_lineage.cli.refusal import pairs
 from airflow_provider_spark_lineage.draft_rules import RULES
-from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.testing import draft_expected, read_events, update_expected
 
 
@@ -66,20 +64,12 @@ def command(
       1  the file was written or changed
       2  bad input; the file is unchanged
     """
-    try:
-        read, named = read_events(events), pairs("--var", variables)
-        if update is None:
-            click.echo(draft_expected(read, variables=named, dag_id=dag_id, rules=RULES), nl=False)
-            return
-        result = update_expected(
-            update,
-            read,
-            variables=named,
-            versions=pairs("--version", versions),
-            dag_id=dag_id,
-            rules=RULES,
-        )
-    except BadInputError as error:
-        refuse(str(error))
+    read, named = read_events(events), pairs("--var", variables)
+    if update is None:
+        click.echo(draft_expected(read, variables=named, dag_id=dag_id, rules=RULES), nl=False)
+        return
+    result = update_expected(
+        update, read, variables=named, versions=pairs("--version", versions), dag_id=dag_id, rules=RULES
+    )
     click.echo(result.text())
     ctx.exit(1 if result.changed else 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+import contextlib
 import json
 from pathlib import Path
 from typing import NoReturn
@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.cli.page import cut, page, show
 from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
 from airflow_provider_spark_lineage.cli.traced import (
+    no_such_column,
     short_names_of,
     trace_document,
     traces_of,
@@ -24,16 +25,12 @@ from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events.model import Events
 from airflow_provider_spark_lineage.events.reader import read_events
 from airflow_provider_spark_lineage.lineage.document import document
-from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.runs.executions import Execution
 
 _MAX_SQL = 100
 
 
-@click.command(
-    "explain",
-    epilog="Example: spark-lineage explain --events events.jsonl --column revenue",
-)
+@click.command("explain", epilog="Example: spark-lineage explain --events events.jsonl --column revenue")
 @click.argument("directory", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--events",
@@ -55,23 +52,28 @@ def command(directory: Path | None, events: Path | None, column: str, as_json: b
     DIRECTORY has the run's records, or is a Spark event log (a file, or the folder of a rolling log), or a
     file or folder of OpenLineage events.
     """
-    if (directory is None) == (events is None):
+    places = [*filter(None, (directory, events))]
+    if len(places) != 1:
         refuse("give one place: DIRECTORY, or --events FILE")
+    emitted: Events | None = None
     if events is not None:
-        _explain_events(_read(events), column=column, as_json=as_json, each=each)
-    if directory is not None:
-        if not holds_records(directory):
-            emitted = _emitted(directory)
-            if emitted:
-                _explain_events(emitted, column=column, as_json=as_json, each=each)
-        _explain_records(directory, column=column, as_json=as_json, each=each)
+        emitted = read_events(events)
+        if not emitted.items:
+            refuse("; ".join(emitted.problems) or f"{events} has no OpenLineage event")
+    elif not holds_records(places[0]):
+        with contextlib.suppress(BadInputError):
+            emitted = read_events(places[0])
+    if emitted is not None and emitted.items:
+        _explain_events(emitted, column=column, as_json=as_json, each=each)
+    _explain_records(places[0], column=column, as_json=as_json, each=each)
 
 
 def _explain_records(directory: Path, *, column: str, as_json: bool, each: bool) -> NoReturn:
     opened = Opened(directory)
     lineage = opened.run.lineage
-    if column:
-        _check_column(lineage, column)
+    columns = {field.name for output in lineage.outputs for field in output.dataset.fields}
+    if column and column not in columns:
+        refuse(no_such_column(column, columns))
     if as_json:
         whole = document(lineage)
         if each:
@@ -82,25 +84,21 @@ def _explain_records(directory: Path, *, column: str, as_json: bool, each: bool)
                     "sql": execution.record.sql,
                     **document(execution.lineage),
                 }
-                for execution in opened.executions()
+                for execution in opened.recorded.executions()
             ]
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
     else:
         pages = [page(document(lineage), column)]
         if each:
-            pages = [*map(_page_of, opened.executions()), f"whole run\n{pages[0]}"]
+            pages = [*map(_page_of, opened.recorded.executions()), f"whole run\n{pages[0]}"]
         show("\n".join(pages))
-    opened.close()
+    complain(opened.run.problems)
 
 
 def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -> NoReturn:
-    """Print each run, or the trace of a column through all runs, and end the command as `Opened.close`."""
+    """Print each run, or the trace of a column through all runs, and end the command."""
     if column:
-        try:
-            traces = traces_of(events, column)
-        except BadInputError as error:
-            refuse(str(error))
-        writers = writers_of(events)
+        traces, writers = traces_of(events, column), writers_of(events)
         if as_json:
             columns = [trace_document(trace, writers) for trace in traces]
             click.echo(json.dumps({"columns": columns}, indent=2, ensure_ascii=False))
@@ -122,36 +120,7 @@ def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -
 _NO_DATASET = "no dataset\n"
 
 
-def _read(place: Path) -> Events:
-    try:
-        events = read_events(place)
-    except BadInputError as error:
-        refuse(str(error))
-    if not events.items:
-        refuse("; ".join(events.problems) or f"{place} has no OpenLineage event")
-    return events
-
-
-def _emitted(place: Path) -> Events | None:
-    """Return the events at a place without records; None if there are none."""
-    try:
-        events = read_events(place)
-    except BadInputError:
-        return None
-    return events if events.items else None
-
-
 def _page_of(execution: Execution) -> str:
     sql = cut(execution.record.sql, _MAX_SQL)
     title = "   ".join(filter(None, [f"execution {execution.number}", execution.record.name, sql]))
     return f"{title}\n{page(document(execution.lineage), empty=_NO_DATASET)}"
-
-
-def _check_column(lineage: Lineage, column: str) -> None:
-    """Refuse a column that no output has, and suggest the nearest."""
-    names = sorted({field.name for output in lineage.outputs for field in output.dataset.fields})
-    if column in names:
-        return
-    near = difflib.get_close_matches(column, names, n=1)
-    hint = f"did you mean `{near[0]}`?" if near else f"the outputs have {', '.join(names) or 'no columns'}"
-    refuse(f"no output has a column `{column}`: {hint}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 import click
@@ -36,16 +37,19 @@ def page(lineage: Document, column: str = "", empty: str = EMPTY) -> str:
 
     `empty` is the page of an empty lineage.
     """
-    outputs = [output for output in lineage["outputs"] if not column or column in _columns(output)]
+    outputs = [output for output in lineage["outputs"] if not column or column in columns_of(output)]
     edges = [edge for output in outputs for edge in output["edges"]]
     names = short_names([_id(read) for read in lineage["inputs"]] + [_id(edge["source"]) for edge in edges])
-    blocks = [] if column else [[_read(read) for read in lineage["inputs"]]]
+    reads = [] if column else lineage["inputs"]
+    blocks = [[_line("reads", read, _counts(read["statistics"]), _schema(read["fields"])) for read in reads]]
     shown = {_id(output) for output in outputs}
     for output in outputs:
         gaps = [gap for gap in lineage["gaps"] if gap["output"] and _id(gap["output"]) == _id(output)]
         rows = list(_rows(output, names, column, {gap["column"] for gap in gaps if gap["column"]}))
         lines = [*_table(rows), *(_gap(gap) for gap in gaps if column in ("", gap["column"]))]
-        blocks.append([_written(output), *("  " + line for line in lines)])
+        previous = f" of {output['previous']['name']}" if "previous" in output else ""
+        written = _line("writes", output, f"{output['mode']}{previous}", _counts(output["statistics"]))
+        blocks.append([written, *("  " + line for line in lines)])
     if not column:
         others = [gap for gap in lineage["gaps"] if not gap["output"] or _id(gap["output"]) not in shown]
         blocks.append([*map(_gap, others), *map(_failure, lineage["failures"])])
@@ -67,19 +71,10 @@ def _id(named: Document) -> DatasetId:
     return DatasetId(named["namespace"], named["name"])
 
 
-def _columns(output: Document) -> list[str]:
+def columns_of(output: Document) -> list[str]:
     """Return the output's columns, also from its edges, because an event may lack a schema."""
     fields = [field["name"] for field in output["fields"]]
     return list(dict.fromkeys([*fields, *(edge["column"] for edge in output["edges"] if edge["column"])]))
-
-
-def _read(read: Document) -> str:
-    return _line("reads", read, _counts(read["statistics"]), _schema(read["fields"]))
-
-
-def _written(output: Document) -> str:
-    previous = f" of {output['previous']['name']}" if "previous" in output else ""
-    return _line("writes", output, f"{output['mode']}{previous}", _counts(output["statistics"]))
 
 
 def _line(verb: str, named: Document, *details: str) -> str:
@@ -93,12 +88,8 @@ def _counts(statistics: Mapping[str, int]) -> str:
 
 def _schema(fields: list[Document]) -> str:
     texts = [f"{field['name']} {field['type']}".strip() for field in fields]
-    shown, length = 0, 0
-    for text in texts:
-        length += len(text) + 2
-        if shown and length > _MAX_COLUMNS:
-            break
-        shown += 1
+    lengths = accumulate(len(text) + len(", ") for text in texts)
+    shown = max(1, sum(length <= _MAX_COLUMNS for length in lengths))
     more = [f"… {counted(len(texts) - shown, 'more column')}"] if shown < len(texts) else []
     return ", ".join([cut(text, _MAX_COLUMNS) for text in texts[:shown]] + more)
 
@@ -116,7 +107,7 @@ def _rows(
         source = f"{names[_id(edge['source'])]}.{field}"
         grouped.setdefault((edge["column"] or "*", source), []).append(edge)
     with_edges = {target for target, _ in grouped}
-    for name in _columns(output):
+    for name in columns_of(output):
         if name not in with_edges and column in ("", name):
             yield name, "(not known)" if name in unknown else "(no field)", ""
     for (target, source), of_both in grouped.items():

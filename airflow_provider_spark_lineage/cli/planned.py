@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -15,6 +13,7 @@ from airflow_provider_spark_lineage.cli.page import page, show
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
 from airflow_provider_spark_lineage.lineage.document import document
 from airflow_provider_spark_lineage.planned.lineage import PLANNED
+from airflow_provider_spark_lineage.planned.python.reader import NOT_PYTHON
 from airflow_provider_spark_lineage.planned.sql.statements import lines_not_parsed
 from airflow_provider_spark_lineage.planned.texts import planned_lineage, program_text
 
@@ -78,8 +77,6 @@ def command(
     if args and language == "sql":
         refuse(f"{file} takes no arguments: put options such as --var before the file")
     text = _text(file)
-    if language == "python":
-        _check(file, text)
     lineage = planned_lineage(
         text,
         language=language,
@@ -88,6 +85,9 @@ def command(
         conf=_pairs(settings, "--conf"),
         directory=str((directory or Path()).absolute()),
     )
+    for gap in lineage.gaps:
+        if gap.reason.startswith(NOT_PYTHON):
+            refuse(f"{file} is not Python: {gap.where}: {gap.reason.removeprefix(NOT_PYTHON)}")
     if as_json:
         click.echo(json.dumps(document(lineage), indent=2, ensure_ascii=False))
     else:
@@ -106,15 +106,3 @@ def _text(file: Path) -> str:
         refuse(f"{file} cannot be read: {error.strerror or error}")
     except UnicodeDecodeError as error:
         refuse(f"{file} is not UTF-8: byte {error.start} cannot be decoded; save it as UTF-8")
-
-
-def _check(file: Path, text: str) -> None:
-    """Refuse a script that is not Python."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except SyntaxError as error:
-        refuse(f"{file} is not Python: line {error.lineno or 1}: {error.msg}")
-    except (RecursionError, MemoryError, ValueError) as error:
-        refuse(f"{file} cannot be parsed as Python: {error}")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from airflow_provider_spark_lineage.cli.refusal import complain, refuse
+from airflow_provider_spark_lineage.cli.refusal import refuse
 from airflow_provider_spark_lineage.event_log import is_event_log
 from airflow_provider_spark_lineage.records.record import SUFFIX, RecordError
 from airflow_provider_spark_lineage.records.status import SUFFIX as NOTE_SUFFIX
-from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder, Run
 
 RUN_FILE = "spark-lineage-run.json"
@@ -30,10 +30,14 @@ class _RecordedRun(RecordedFolder):
 
 
 class Opened:
-    """A folder of records that has been read; `close` prints its problems."""
+    """A folder of records that has been read."""
 
     def __init__(self, directory: Path) -> None:
-        self.about = _read_about(directory)
+        self.about: dict[str, Any] = {}
+        # Another program may have written the records.
+        with contextlib.suppress(OSError, ValueError):
+            about = json.loads((directory / RUN_FILE).read_text(encoding="utf-8"))
+            self.about = about if isinstance(about, dict) else {}
         problems = self.about.get("problems")
         lost = [str(problem) for problem in problems] if isinstance(problems, list) else []
         self.recorded = _RecordedRun(directory, lost)
@@ -44,26 +48,9 @@ class Opened:
         if not self.run.applications and self.run.problems:
             refuse("; ".join(self.run.problems))
 
-    def executions(self) -> list[Execution]:
-        """Return all executions of the folder."""
-        return list(self.recorded.executions())
-
-    def close(self) -> NoReturn:
-        """End the command: with code 2 and a sentence for each problem, or with code 0."""
-        complain(self.run.problems)
-
 
 def holds_records(place: Path) -> bool:
     """Return whether a place has records, status files of drivers, or a Spark event log."""
     if place.is_dir() and any(any(place.glob("*" + suffix)) for suffix in (SUFFIX, NOTE_SUFFIX, RUN_FILE)):
         return True
     return place.name.endswith(SUFFIX) or is_event_log(place)
-
-
-def _read_about(directory: Path) -> dict[str, Any]:
-    """Return the content of `RUN_FILE`; empty when another program wrote the records."""
-    try:
-        about = json.loads((directory / RUN_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return about if isinstance(about, dict) else {}

@@ -1,11 +1,14 @@
-"""Messages on standard error, and the exit code 2 of a command that cannot do its work."""
+"""Messages on standard error and the exit code 2, for input that a command cannot use; NAME=VALUE options."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import IO, Any, NoReturn
 
 import click
+
+from airflow_provider_spark_lineage.errors import BadInputError
 
 
 class Refusal(click.ClickException):
@@ -34,3 +37,18 @@ def refuse(sentence: str) -> NoReturn:
     """End the command with one sentence and code 2."""
     say(sentence)
     raise SystemExit(2)
+
+
+def pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
+    """Return the values by name; if a name is given twice, the last value.
+
+    >>> pairs("--var", ["DATA=/tmp/a=b"])
+    {'DATA': '/tmp/a=b'}
+    """
+    values = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise BadInputError(f"{option} {text}: not NAME=VALUE.")
+        values[name] = value
+    return values

@@ -67,17 +67,15 @@ def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, 
     captured.start()
     code = _run_script(script, args)
     try:
-        _wait_for_threads()
+        # As Python does before it exits, wait for the script's threads and thread pools: they may use Spark.
+        # Joining `threading.enumerate()` would wait for ever for idle workers of thread pools, which end by
+        # hooks that only this function runs. A second call, by Python at exit, does nothing.
+        threading._shutdown()  # type: ignore[attr-defined]
     except KeyboardInterrupt:
         code = INTERRUPTED
     sys.stdout.flush()
     captured.stop()
-    about = {
-        "job": script.stem,
-        "script": script.name,
-        "exit_code": code,
-        "problems": captured.problems,
-    }
+    about = {"job": script.stem, "script": script.name, "exit_code": code, "problems": captured.problems}
     with harmless(f"{RUN_FILE} could not be written beside the records"):
         (folder / RUN_FILE).write_text(json.dumps(about), encoding="utf-8")
     count = len(list(folder.glob("*" + SUFFIX)))
@@ -149,10 +147,3 @@ def _without_our_frames(error: BaseException, file: str) -> None:
                 trace = trace.tb_next
             current.__traceback__ = trace
         chain += [current.__cause__, current.__context__]
-
-
-def _wait_for_threads() -> None:
-    """Wait for the script's threads and thread pools, as Python does before it exits: they may use Spark."""
-    # Joining `threading.enumerate()` would wait for ever for idle workers of thread pools, which end by hooks
-    # that only this function runs. A second call, by Python at exit, does nothing.
-    threading._shutdown()  # type: ignore[attr-defined]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.cli.emitted import runs_of
+from airflow_provider_spark_lineage.cli.page import columns_of
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events.model import Events
 from airflow_provider_spark_lineage.events.trace import DECISIONS, VALUES, Column, Origin, trace_column
@@ -23,7 +24,7 @@ def traces_of(events: Events, name: str) -> list[Origin]:
     columns = _columns(events)
     matching = [column for column in columns if _is_asked(column, name)]
     if not matching:
-        raise BadInputError(_no_such_column(name, columns))
+        raise BadInputError(no_such_column(name, {column.field for column in columns}))
     traces = {column: trace_column(documents, column, kinds=(*VALUES, *DECISIONS)) for column in matching}
     below = {
         above.column: column
@@ -38,8 +39,7 @@ def traces_of(events: Events, name: str) -> list[Origin]:
 
 def tree(origin: Origin, writers: Mapping[tuple[str, str], str], *, names: Mapping[Column, str]) -> str:
     """Return a trace as lines: each column with its dataset, kinds of edges, and the task that wrote it."""
-    lines = [_label(origin, writers, names)]
-    lines += _branches(origin, writers, names, "")
+    lines = (_label(origin, writers, names), *_branches(origin, writers, names, ""))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -81,13 +81,11 @@ def trace_document(origin: Origin, writers: Mapping[tuple[str, str], str]) -> di
 
 
 def _columns(events: Events) -> list[Column]:
-    columns: dict[Column, None] = {}
-    for run in runs_of(events, each=True):
-        for output in run.document()["outputs"]:
-            names = [field["name"] for field in output["fields"]]
-            names += [edge["column"] for edge in output["edges"] if edge["column"]]
-            columns.update(dict.fromkeys(Column(output["namespace"], output["name"], name) for name in names))
-    return list(columns)
+    outputs = [output for run in runs_of(events, each=True) for output in run.document()["outputs"]]
+    columns = (
+        Column(output["namespace"], output["name"], name) for output in outputs for name in columns_of(output)
+    )
+    return list(dict.fromkeys(columns))
 
 
 def _is_asked(column: Column, name: str) -> bool:
@@ -97,10 +95,11 @@ def _is_asked(column: Column, name: str) -> bool:
     return dataset != name and f"/{column.dataset}".endswith((f"/{dataset}", f".{dataset}"))
 
 
-def _no_such_column(name: str, columns: list[Column]) -> str:
-    names = sorted({column.field for column in columns})
-    near = difflib.get_close_matches(name.rpartition(".")[2], names, n=1)
-    hint = f"did you mean `{near[0]}`?" if near else f"the outputs have {', '.join(names) or 'no columns'}"
+def no_such_column(name: str, columns: Collection[str]) -> str:
+    """Return a sentence that suggests the nearest column, or lists all of them."""
+    names = ", ".join(sorted(columns))
+    near = difflib.get_close_matches(name.rpartition(".")[2], sorted(columns), n=1)
+    hint = f"did you mean `{near[0]}`?" if near else f"the outputs have {names or 'no columns'}"
     return f"no output has a column `{name}`: {hint}"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from airflow_provider_spark_lineage.lineage.columns import evaluate
 from airflow_provider_spark_lineage.lineage.compose import Composer
@@ -15,7 +16,7 @@ from airflow_provider_spark_lineage.lineage.model import Dataset, Gap, Input, Li
 from airflow_provider_spark_lineage.plan.database_sql.reader import SqlError, read_query
 from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect
 from airflow_provider_spark_lineage.planned import sources as described
-from airflow_provider_spark_lineage.planned.program import Access, Program, Unread
+from airflow_provider_spark_lineage.planned.program import UNKNOWN_FORMAT, Access, Program, Unread
 from airflow_provider_spark_lineage.sources import identify, source_of
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
 
@@ -26,23 +27,18 @@ NO_FILE_SYSTEM = "no default file system is given: paths without one are taken a
 """The reason of the gap of a planned lineage whose paths may be on another file system."""
 
 
-def planned(program: Program, conf: Mapping[str, str], directory: str) -> Lineage:
-    """Return the lineage of a program; `directory` is the working directory of its driver, if known."""
-    return _Planner({**conf, **program.settings}, directory).lineage(program)
+class Planner:
+    """Names the datasets that a program reads and writes, step by step.
 
-
-class _Planner:
-    """Names the datasets that a program reads and writes, step by step."""
+    `directory` is the working directory of the driver, if known.
+    """
 
     def __init__(self, settings: Mapping[str, str], directory: str) -> None:
         self._settings = settings
         self._directory = directory
         self._gaps: dict[Gap, None] = {}
-        self._about: dict[Gap, DatasetId] = {}
-        """Gap about the name of a dataset -> the name."""
-
-        self._unplaced_ids: set[DatasetId] = set()
-        """The names of datasets that have such a gap."""
+        self._unplaced: dict[DatasetId, Gap] = {}
+        """Name of a dataset -> the gap about that name."""
 
         self._places: dict[tuple[str, tuple[str, ...]], Access] = {}
         """Table -> the step that created it at a location."""
@@ -71,12 +67,11 @@ class _Planner:
         inputs = {**self._inputs, **{read.dataset.id: read for read in composed.inputs}}
         outputs = {**self._drops, **{output.dataset.id: output for output in composed.outputs}}
         # A gap about the name of a table that was only an intermediate is left out.
-        named = {None, *inputs, *outputs}
-        gaps = [gap for gap in self._gaps if self._about.get(gap) in named]
+        hidden = {gap for name, gap in self._unplaced.items() if name not in {*inputs, *outputs}}
         return Lineage(
             inputs=tuple(inputs[name] for name in sorted(inputs)),
             outputs=tuple(outputs[name] for name in sorted(outputs)),
-            gaps=(Gap("text", PLANNED), *sorted(gaps, key=_line)),
+            gaps=(Gap("text", PLANNED), *sorted((gap for gap in self._gaps if gap not in hidden), key=_line)),
         )
 
     def _step(self, access: Access) -> Lineage:
@@ -89,7 +84,7 @@ class _Planner:
             return Lineage(inputs=inputs)
         outputs = tuple(self._output(access, dataset) for dataset in datasets)
         ids = {dataset.id for dataset in datasets}
-        is_sure = access.certain and not access.partial and not access.rewrites
+        is_sure = access.is_certain and not access.partial and not access.rewrites
         if access.change == "create" and access.if_exists and not ids <= self._absent:
             # Rows from before may still exist, and be read.
             self._uncertain |= ids
@@ -97,7 +92,7 @@ class _Planner:
             self._uncertain -= ids
         if is_sure and access.change == "drop":
             self._absent |= ids
-        if not access.certain:
+        if not access.is_certain:
             self._uncertain |= ids
             if access.change == "drop":
                 self._drops.update((output.dataset.id, output) for output in outputs)
@@ -127,13 +122,13 @@ class _Planner:
     def _identities(self, access: Access) -> tuple[Identity, ...]:
         if not access.table:
             return self._of_relation(access)
-        is_new = access.change in ("create", "overwrite") and not access.if_exists and access.certain
+        is_new = access.change in ("create", "overwrite") and not access.if_exists and access.is_certain
         if access.paths and is_new:
             self._places[_key(access)] = access
         identities = self._of_table(access)
         if access.change in ("drop", "rename") or (access.change == "alter" and access.paths):
             self._places.pop(_key(access), None)
-        if access.change == "alter" and access.paths and access.certain:
+        if access.change == "alter" and access.paths and access.is_certain:
             # From now on the table is at its new location.
             self._places[_key(access)] = access
         return identities
@@ -150,29 +145,29 @@ class _Planner:
         relation = self._relation(place) if place is not None else None
         facts = described.of_table(access.catalog, access.table, self._settings, relation)
         if access.is_view:
-            entries = source_of(described.as_view(facts)).entries()
-            return entries or self._unplaced(access, facts, name)
+            view: Any = {**facts, "view": list(facts.get("table") or ())}
+            return source_of(view).entries() or self._by_entry(access, facts, name)
         identities = identify(facts)
         if identities and all(identity.known for identity in identities):
             return identities
-        return self._unplaced(access, facts, name)
+        return self._by_entry(access, facts, name)
 
-    def _unplaced(self, access: Access, facts: Facts, name: str) -> tuple[Identity, ...]:
+    def _by_entry(self, access: Access, facts: Facts, name: str) -> tuple[Identity, ...]:
+        """Return a table by its entry in the catalog, with a gap, because its data have another name."""
         entries = source_of(facts).entries() or identify(facts)
         if not all(identity.known for identity in entries):
             reason = f"the catalog of `{name}` is not known: the dataset has its name in the session"
         else:
             reason = f"the location of `{name}` is not known: the dataset has its name in the catalog"
         # One gap for each table, at the line of its first use.
-        if entries and entries[0].id not in self._unplaced_ids:
-            gap = Gap(f"line {access.line}", reason)
-            self._gaps[gap], self._about[gap] = None, entries[0].id
-            self._unplaced_ids.add(entries[0].id)
+        if entries and entries[0].id not in self._unplaced:
+            self._unplaced[entries[0].id] = gap = Gap(f"line {access.line}", reason)
+            self._gaps[gap] = None
         # The name of the entry is the only known name of the data, so it is not marked as an entry.
         return tuple(replace(entry, type="VIEW" if access.is_view else "") for entry in entries)
 
     def _of_relation(self, access: Access) -> tuple[Identity, ...]:
-        if described.is_of_no_dataset(access.format):
+        if access.format in described.NO_DATASET:
             return ()
         option = described.needs(access.format, access.paths, access.unknown_options)
         if option is not None:
@@ -209,29 +204,22 @@ class _Planner:
         paths = tuple(self._paths(access))
         if access.paths and not paths:
             return None
-        file_format = access.format
-        if not file_format and not access.table:
-            file_format = self._settings.get("spark.sql.sources.default", "parquet") if paths else ""
-        if file_format == "?":
-            file_format = ""
+        file_format = "" if access.format == UNKNOWN_FORMAT else access.format
+        if paths and not access.format and not access.table:
+            file_format = self._settings.get("spark.sql.sources.default", "parquet")
         return described.of_relation(file_format, paths, dict(access.options), writes=bool(access.change))
 
     def _paths(self, access: Access) -> Iterator[str]:
         for written in access.paths:
-            if described.is_named(access.format):
-                yield written
-                continue
-            path, is_one = described.without_pattern(written)
-            if not is_one:
-                self._gap(access, f"the files that `{written}` matches are not known")
-                continue
-            full, problem = described.full_path(path, self._settings, self._directory)
+            path, problem = written, ""
+            if access.format not in described.NAMED:
+                path, problem = described.full_path(written, self._settings, self._directory)
+                if path.startswith("/"):
+                    self._gaps[Gap("text", NO_FILE_SYSTEM)] = None
             if problem:
                 self._gap(access, problem)
-                continue
-            if full.startswith("/"):
-                self._gaps[Gap("text", NO_FILE_SYSTEM)] = None
-            yield full
+            else:
+                yield path
 
 
 def _line(gap: Gap) -> int:

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 HOLE = "\ufdd0"
 """Placeholder in a text for an unknown part; no name of a file or table can have this character."""
 
+UNKNOWN_FORMAT = "?"
+"""Format of an access whose format is not a constant."""
+
 
 @dataclass(frozen=True)
 class Access:
@@ -36,7 +39,7 @@ class Access:
     unknown_options: tuple[str, ...] = ()
     """Names of options whose values are not constants; `*` if there may be any other options."""
 
-    certain: bool = True
+    is_certain: bool = True
     """False inside a condition, a loop, or a function that the text does not call."""
 
     partial: bool = False
@@ -68,15 +71,12 @@ class Unread:
 class Program:
     """All steps and settings of a text, in the order of running, as far as that is known."""
 
-    steps: list[Access | Unread] = field(default_factory=list)
+    steps: dict[Access | Unread, None] = field(default_factory=dict)
+    """Equal steps at the same line are one step."""
+
     settings: dict[str, str] = field(default_factory=dict)
     """Spark's settings that the text itself sets."""
 
     def add(self, steps: Iterable[Access | Unread]) -> None:
-        """Add steps; equal steps at the same line are added once."""
-        for step in steps:
-            if step not in self._known:
-                self._known.add(step)
-                self.steps.append(step)
-
-    _known: set[Access | Unread] = field(default_factory=set, repr=False)
+        """Add steps after the others."""
+        self.steps.update(dict.fromkeys(steps))

@@ -31,9 +31,7 @@ class Session:
     def __init__(self, variables: Mapping[str, str], conf: Mapping[str, str]) -> None:
         # Spark also replaces `${...}` by its own settings.
         self.variables = {**conf, **variables}
-        self.catalogs = {
-            key[len(_CATALOG) :] for key in conf if key.startswith(_CATALOG) and key.count(".") == 3
-        }
+        self.catalogs: set[str] = set()
         self.place: Block = ()
         """The conditions around the current statement."""
 
@@ -46,10 +44,12 @@ class Session:
         self.own_views: set[Name] = set()
         """Views of a catalog that the program creates; their reads are noted where they are created."""
 
-        self._catalog: str | None = _own(conf.get("spark.sql.defaultCatalog", ""))
+        self._catalog: str | None = ""
         """None, like the database below, after a USE in a condition or with a name that is not a constant."""
 
-        self._database: tuple[str, ...] | None = () if self._catalog else ("default",)
+        self._database: tuple[str, ...] | None = ("default",)
+        for key, value in conf.items():
+            self.note_setting(key, value)
 
     def note_setting(self, key: str, value: str) -> None:
         """Note a setting that defines a catalog or changes the current catalog."""
@@ -58,19 +58,17 @@ class Session:
         elif key == "spark.sql.defaultCatalog":
             self.use_catalog(value)
 
-    def add_view(self, name: str, *, is_view: bool = True) -> None:
-        """Note the start of a temporary view, or its end."""
-        self._note_view(name.lower(), self.place, is_view=is_view)
-
     def forget_views(self) -> None:
         """Note that any temporary view may have ended."""
         for name in self._views:
-            self._note_view(name, (*self.place, object()), is_view=False)
+            self.add_view(name, is_view=False, condition=(object(),))
 
-    def _note_view(self, name: str, place: Block, *, is_view: bool) -> None:
+    def add_view(self, name: str, *, is_view: bool = True, condition: Block = ()) -> None:
+        """Note the start of a temporary view, or its end."""
+        place = (*self.place, *condition)
         views: list[tuple[Block, bool]] = []
         ended = set[bool]()
-        for view in self._views.get(name, ()):
+        for view in self._views.get(name.lower(), ()):
             if _is_around(place, view[0]):
                 continue
             # No block is entered a second time, so equal states of ended blocks are stored once.
@@ -81,7 +79,7 @@ class Session:
             else:
                 ended.add(view[1])
             views.append(view)
-        self._views[name] = [*views, (place, is_view)]
+        self._views[name.lower()] = [*views, (place, is_view)]
 
     def _is_view(self, name: str) -> bool | None:
         """Return whether a name is a temporary view here; None if a condition decides."""
@@ -93,17 +91,17 @@ class Session:
                 elsewhere.add(is_view)
         return elsewhere.pop() if len(elsewhere) == 1 else None
 
-    def use(self, parts: tuple[str, ...] | None, *, certain: bool = True) -> None:
+    def use(self, parts: tuple[str, ...] | None, *, is_certain: bool = True) -> None:
         """Change the current database, or the catalog if `parts` names one; None for an unknown name."""
         if parts and (parts[0] in self.catalogs or parts[0] == SESSION_CATALOG or len(parts) > 1):
-            self.use_catalog(parts[0], certain=certain)
+            self.use_catalog(parts[0], is_certain=is_certain)
             parts = parts[1:] or self._database
-        self._database = parts if certain else None
+        self._database = parts if is_certain else None
 
-    def use_catalog(self, name: str, *, certain: bool = True) -> None:
+    def use_catalog(self, name: str, *, is_certain: bool = True) -> None:
         """Change the current catalog; its current database is then its default database."""
-        self._catalog = _own(name) if certain else None
-        self._database = None if not certain else () if self._catalog else ("default",)
+        self._catalog = _own(name) if is_certain else None
+        self._database = None if not is_certain else () if self._catalog else ("default",)
 
     def overwrites_partitions(self) -> bool:
         """Return whether an overwrite of a partitioned table keeps the partitions that get no rows."""

@@ -20,18 +20,13 @@ from airflow_provider_spark_lineage.sources.unknown import UnknownFacts
 
 Described = DeltaFacts | FileFacts | IcebergFacts | JdbcFacts | KafkaFacts | UnknownFacts
 
-_FILES = frozenset(
-    (
-        *("avro", "binaryfile", "csv", "hive", "image", "json", "libsvm", "model", "orc"),
-        *("parquet", "text", "textfile", "xml"),
-    )
-)
-_NAMED = frozenset(
-    ("bigquery", "com.google.cloud.spark.bigquery", "deltasharing", "es", "org.elasticsearch.spark.sql")
+_FILES = frozenset("avro binaryfile csv hive image json libsvm model orc parquet text textfile xml".split())
+NAMED = frozenset(
+    "bigquery com.google.cloud.spark.bigquery deltasharing es org.elasticsearch.spark.sql".split()
 )
 """Formats whose `load("x")` and `save("x")` name a table or an index, not a file."""
 
-_NO_DATASET = frozenset({"console", "foreach", "memory", "noop", "rate", "rate-micro-batch"})
+NO_DATASET = frozenset({"console", "foreach", "memory", "noop", "rate", "rate-micro-batch"})
 """Formats without a dataset: Spark generates, prints or drops the rows, or the program keeps them."""
 
 _SERVERLESS = re.compile(r"(?:hdfs|viewfs):/(?!/[^/])", re.IGNORECASE)
@@ -41,27 +36,15 @@ _PATTERN = re.compile(r"[*?{\[]")
 _OF_FILES = re.compile(r"[^/]*[*?][^/]*\.[A-Za-z0-9.*]+|part-[^/]*|\*")
 
 
-def is_of_no_dataset(file_format: str) -> bool:
-    """Return whether a format reads and writes no dataset."""
-    return file_format in _NO_DATASET
-
-
-def is_named(file_format: str) -> bool:
-    """Return whether the path of this format is the name of a table or an index."""
-    return file_format in _NAMED
-
-
-def file_system(settings: Mapping[str, str]) -> str:
-    """Return Hadoop's default file system; empty if the settings do not name it."""
-    return _setting(settings, "fs.defaultFS")
-
-
-def full_path(path: str, settings: Mapping[str, str], directory: str) -> tuple[str, str]:
+def full_path(written: str, settings: Mapping[str, str], directory: str) -> tuple[str, str]:
     """Return a path with its file system, or why that is unknown: one of the two is empty.
 
-    `directory` is the working directory of the driver.
+    `directory` is the working directory of the driver. Of a pattern, the path is the folder above it.
     """
-    default = file_system(settings)
+    path = _without_pattern(written)
+    if path is None:
+        return "", f"the files that `{written}` matches are not known"
+    default = _setting(settings, "fs.defaultFS")
     if _SERVERLESS.match(path):
         if not default.startswith(path.partition(":")[0].lower()):
             return "", f"the server of `{path}` is not known"
@@ -75,22 +58,19 @@ def full_path(path: str, settings: Mapping[str, str], directory: str) -> tuple[s
     return completed(path, default), ""
 
 
-def without_pattern(path: str) -> tuple[str, bool]:
-    """Return the folder above a pattern of paths, and whether that folder is one dataset.
+def _without_pattern(path: str) -> str | None:
+    """Return the folder above a pattern of paths; None if that folder is not one dataset.
 
-    >>> without_pattern("/in/day=*/*.csv")
-    ('/in', True)
+    >>> _without_pattern("/in/day=*/*.csv")
+    '/in'
     """
     if not _PATTERN.search(path):
-        return path, True
+        return path
     parts = path.split("/")
     first = next(index for index, part in enumerate(parts) if _PATTERN.search(part))
-    folder = "/".join(parts[:first])
-    rest = parts[first:]
-    in_one = all("=" in part for part in rest[:-1]) and (
-        "=" in rest[-1] or bool(_OF_FILES.fullmatch(rest[-1]))
-    )
-    return folder, in_one and folder.strip("/") != "" and rest != ["*"]
+    folder, partitions, last = "/".join(parts[:first]), parts[first:-1], parts[-1]
+    is_one = all("=" in part for part in partitions) and ("=" in last or _OF_FILES.fullmatch(last))
+    return folder if is_one and folder.strip("/") and parts[first:] != ["*"] else None
 
 
 def of_relation(
@@ -140,26 +120,22 @@ def of_table(
 ) -> Described:
     """Return the facts of a table in a catalog; `relation` has the facts of its data, if known."""
     if not catalog:
-        in_session = _of_session(name, settings)
-        return {**(relation or {}), **in_session}  # type: ignore[return-value]
-    own = {
-        key[len(catalog) + 19 :]: value
-        for key, value in settings.items()
-        if key.startswith(f"spark.sql.catalog.{catalog}.")
-    }
-    implementation = settings.get(f"spark.sql.catalog.{catalog}", "")
-    kind = ""
-    if "iceberg" in implementation.lower() and len(name) > 2:
-        name, kind = _without_state(name)
-    table = ".".join((catalog, *name))
+        return {**(relation or {}), **_of_session(name, settings)}  # type: ignore[return-value]
+    prefix = f"spark.sql.catalog.{catalog}."
+    implementation = settings.get(prefix[:-1], "")
+    own = {key[len(prefix) :]: value for key, value in settings.items() if key.startswith(prefix)}
     if "iceberg" in implementation.lower():
-        facts: dict[str, str] = {f"catalog_{key}": own[key] for key in _ICEBERG if key in own}
+        name, kind = _without_state(name) if len(name) > 2 else (name, "")
         return {  # type: ignore[return-value]
-            **facts,
+            **{
+                f"catalog_{key}": own[key]
+                for key in ("type", "catalog-impl", "warehouse", "uri")
+                if key in own
+            },
             **(relation or {}),
             "v2_catalog": catalog,
             "identifier": ".".join(name),
-            "v2_table": table,
+            "v2_table": ".".join((catalog, *name)),
             "iceberg_kind": kind,
         }
     if implementation.endswith("JDBCTableCatalog") and own.get("url"):
@@ -180,38 +156,32 @@ def _without_state(name: Sequence[str]) -> tuple[Sequence[str], str]:
 
 
 _METADATA = frozenset(
-    (
-        *("all_data_files", "all_delete_files", "all_entries", "all_files", "all_manifests", "data_files"),
-        *("delete_files", "files", "history", "manifests", "metadata_log_entries", "partitions"),
-        *("position_deletes", "refs", "snapshots"),
-    )
+    """
+    all_data_files all_delete_files all_entries all_files all_manifests data_files delete_files files history
+    manifests metadata_log_entries partitions position_deletes refs snapshots
+    """.split()
 )
 """Iceberg's names of metadata tables."""
-
-_ICEBERG = ("type", "catalog-impl", "warehouse", "uri")
 
 
 def _of_session(name: Sequence[str], settings: Mapping[str, str]) -> Described:
     # Spark's own catalog stores names in lower case.
-    parts: list[str] = [part.lower() for part in name]
+    parts = [part.lower() for part in name]
     uris = _setting(settings, "hive.metastore.uris")
     warehouse = settings.get("spark.sql.warehouse.dir", "")
     if not (uris or warehouse):
         return UnknownFacts(provider="catalog", v2_catalog="spark_catalog", v2_table=".".join(parts))
-    facts = FileFacts(table=parts, catalog_kind=settings.get("spark.sql.catalogImplementation", ""))
-    facts["catalog_kind"] = facts["catalog_kind"] or ("hive" if uris else "in-memory")
-    facts["metastore_uris"], facts["warehouse"] = uris, warehouse
-    facts["metastore_client"] = _setting(settings, "hive.metastore.client.factory.class")
-    facts["glue_catalog"] = _setting(settings, "hive.metastore.glue.catalogid")
-    facts["aws_region"] = settings.get("spark.executorEnv.AWS_REGION", "")
-    return facts
+    return FileFacts(
+        table=parts,
+        catalog_kind=settings.get("spark.sql.catalogImplementation") or ("hive" if uris else "in-memory"),
+        metastore_uris=uris,
+        warehouse=warehouse,
+        metastore_client=_setting(settings, "hive.metastore.client.factory.class"),
+        glue_catalog=_setting(settings, "hive.metastore.glue.catalogid"),
+        aws_region=settings.get("spark.executorEnv.AWS_REGION", ""),
+    )
 
 
 def _setting(settings: Mapping[str, str], name: str) -> str:
     """Return a setting of Hadoop or Hive."""
     return settings.get(f"spark.hadoop.{name}") or settings.get(name) or ""
-
-
-def as_view(facts: Described) -> Described:
-    """Return the facts of a view that has the name of a table."""
-    return {**facts, "view": list(facts.get("table") or ())}  # type: ignore[return-value]

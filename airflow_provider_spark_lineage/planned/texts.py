@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.planned.lineage import planned
+from airflow_provider_spark_lineage.planned.lineage import Planner
 from airflow_provider_spark_lineage.planned.program import Program
 from airflow_provider_spark_lineage.planned.python.reader import read_script
 from airflow_provider_spark_lineage.planned.session import Session
@@ -56,4 +56,4 @@ def planned_lineage(
     else:
         program = Program()
         program.add(read_sql(text, Session({**settings, **given}, settings)))
-    return planned(program, settings, directory)
+    return Planner({**settings, **program.settings}, directory).lineage(program)

@@ -5,7 +5,8 @@ In a Python driver, the agent writes records; a driver without Python writes Spa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from airflow_provider_spark_lineage.agent.folder import local_path
@@ -49,6 +50,7 @@ _AT_ONCE_SECONDS = 3.0
 """Limit for reading while the task is stopped (`on_kill`): less than `task_lineage.KILL_TIMEOUT_SECONDS`."""
 
 
+@dataclass(eq=False)
 class Submitted(OtherProcess):
     """Adds the agent or an event log to the job of an operator's hook, and reads its driver's files.
 
@@ -56,25 +58,17 @@ class Submitted(OtherProcess):
     driver that cannot get a file of this machine.
     """
 
-    def __init__(
-        self,
-        task: Any,
-        place: RecordsFolder,
-        *,
-        job_class: type[Job],
-        settings: dict[str, str],
-        agent: str = "",
-        keep: bool = False,
-        on_execution: OnExecution | None = None,
-    ) -> None:
+    task: Any
+    place: RecordsFolder
+    _: KW_ONLY
+    job_class: type[Job]
+    settings: Mapping[str, str]
+    agent: str = ""
+    keep: bool = False
+    on_execution: OnExecution | None = None
+
+    def __post_init__(self) -> None:
         super().__init__()
-        self._task = task
-        self._place = place
-        self._job_class = job_class
-        self._settings = settings
-        self._agent = agent
-        self._keep = keep
-        self._on_execution = on_execution
         self._job: Job | None = None
         """Set when the hook starts it; None in a try that resumes the job of an earlier try."""
 
@@ -86,15 +80,15 @@ class Submitted(OtherProcess):
     def start(self) -> None:
         """Have the operator's hook start its job with the agent or an event log."""
         # A hook that exists already is not watched.
-        vars(self._task).pop("hook", None)
-        if callable(getattr(self._task, "_get_hook", None)):
-            self._task._get_hook = self._watching(self._task._get_hook)
-            self._task._hook = None
+        vars(self.task).pop("hook", None)
+        if callable(getattr(self.task, "_get_hook", None)):
+            self.task._get_hook = self._watching(self.task._get_hook)
+            self.task._hook = None
             return
         # Leave the operator's `hook` lazy: `execute` may change the attributes that it is created from.
-        owner = next((parent for parent in type(self._task).__mro__ if "hook" in vars(parent)), None)
+        owner = next((parent for parent in type(self.task).__mro__ if "hook" in vars(parent)), None)
         if owner is None:
-            tell(NO_HOOK.format(type(self._task).__name__), self._problems)
+            tell(NO_HOOK.format(type(self.task).__name__), self._problems)
         else:
             self._methods.replace(owner, "hook", self._watching)
 
@@ -103,11 +97,11 @@ class Submitted(OtherProcess):
 
         def get_watched_hook(*task: Any) -> Any:
             hook = get_hook(*task)
-            if task and task[0] is not self._task:
+            if task and task[0] is not self.task:
                 return hook
             with harmless("the job's hook could not be watched", self._problems):
                 if hook is not self._hook:
-                    self._hook, name = hook, self._job_class.run_method
+                    self._hook, name = hook, self.job_class.run_method
                     setattr(hook, name, self._armed(hook, getattr(hook, name)))
             return hook
 
@@ -118,7 +112,7 @@ class Submitted(OtherProcess):
 
         def run_armed(*args: Any, **kwargs: Any) -> Any:
             application = args[0] if args else kwargs.get("application", "")
-            self._job = job = self._job_class(hook, application)
+            self._job = job = self.job_class(hook, application)
             with alarm_paused(), harmless("the job could not be armed for its lineage", self._problems):
                 if not job.is_dry:
                     reason = self._arm(job)
@@ -133,22 +127,22 @@ class Submitted(OtherProcess):
         """Add the agent or an event log to a job; return the reason if that is not possible, else empty."""
         if job.obstacle:
             return job.obstacle
-        if job.is_on_cluster and not self._place.is_shared:
+        if job.is_on_cluster and not self.place.is_shared:
             return UNREACHABLE
-        records = {RECORDS: self._place.uri}
+        records = {RECORDS: self.place.uri}
         if job.is_python:
-            if job.is_on_cluster and job.is_on_kubernetes and not self._agent:
+            if job.is_on_cluster and job.is_on_kubernetes and not self.agent:
                 return WITHOUT_FILES
-            agent = self._agent or str(write_agent(self._place.temporary() / "spark_lineage_agent.zip"))
-            job.add({**records, **self._settings}, agent)
+            agent = self.agent or str(write_agent(self.place.temporary() / "spark_lineage_agent.zip"))
+            job.add({**records, **self.settings}, agent)
             return ""
         properties = job.properties
         if properties.get("spark.eventLog.enabled", "").lower() == "true":
             return OWN_LOG.format(properties.get("spark.eventLog.dir", "Spark's default folder"))
         # Spark stops an application if the folder of its event log does not exist.
-        self._place.create(job)
-        folder = local_path(self._place.uri)
-        log = {"spark.eventLog.dir": folder.as_uri() if folder else self._place.uri}
+        self.place.create(job)
+        folder = local_path(self.place.uri)
+        log = {"spark.eventLog.dir": folder.as_uri() if folder else self.place.uri}
         # Uncompressed: to read a compressed log, the worker would need another library.
         # The user's own limits for plan texts are kept.
         own = {name: properties[name] for name in SETTINGS if name in properties and "eventLog" not in name}
@@ -160,13 +154,13 @@ class Submitted(OtherProcess):
         if self._final is not None:
             return
         self._methods.restore()
-        final = self._read(self._on_execution)
+        final = self._read(self.on_execution)
         if not self._has_written:
             with harmless("the text of the job could not be read"):
-                self.planned = planned_of(self._task, self._job_class.driver)
+                self.planned = planned_of(self.task, self.job_class.driver)
         self._final = final
         with harmless("the records of the job could not be removed"):
-            self._place.clean(keep=self._keep or not self._is_over())
+            self.place.clean(keep=self.keep or not self._is_over())
 
     def _is_over(self) -> bool:
         """Return whether the driver has ended; a driver on a cluster may outlive `spark-submit`."""
@@ -195,12 +189,12 @@ class Submitted(OtherProcess):
         return RunBuilder().run(lost)
 
     def _executions(self, lost: list[str], timeout_seconds: float) -> Iterator[Execution]:
-        uri = self._place.uri if self._job is not None else self._place.earlier()
+        uri = self.place.uri if self._job is not None else self.place.earlier()
         if not uri and not lost:
             tell(NO_JOB, lost)
         if not uri or not (self._is_armed or self._job is None):
             return
-        folder = self._place.read_from(uri, self._job, lost, timeout_seconds)
+        folder = self.place.read_from(uri, self._job, lost, timeout_seconds)
         if folder is None:
             return
         self._notes = read_notes(folder, lost)
@@ -213,7 +207,7 @@ class Submitted(OtherProcess):
             tell(NOT_STARTED.format(without_secrets(uri)) if is_python else NO_LOG, lost)
         self._has_written = is_log or bool(self._notes)
         if has_records:
-            for execution in RecordedFolder(folder, self._settings[SQL_TEXT]).executions(lost):
+            for execution in RecordedFolder(folder, self.settings[SQL_TEXT]).executions(lost):
                 # Only now: records of another release of the agent yield no execution.
                 self._has_written = True
                 yield execution

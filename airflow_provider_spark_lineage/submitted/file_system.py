@@ -41,11 +41,8 @@ def run_shell(job: Job, *arguments: str, timeout_seconds: float) -> str:
     It has the settings, packages, environment and user of the job, and ends with this process.
     """
     properties = job.properties
-    settings = {
-        **{name: value for name, value in properties.items() if name.startswith(_LIBRARIES)},
-        "spark.pyspark.driver.python": sys.executable,
-        "spark.submit.pyFiles": "",
-    }
+    settings = {name: value for name, value in properties.items() if name.startswith(_LIBRARIES)}
+    settings |= {"spark.pyspark.driver.python": sys.executable, "spark.submit.pyFiles": ""}
     command = [sys.executable, _LIFELINE, *job.spark_submit, "--master", "local", "--deploy-mode", "client"]
     command += job.options
     command += [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
@@ -61,7 +58,7 @@ def _run(command: list[str], environment: Mapping[str, str], timeout_seconds: fl
     theirs, ours = os.pipe()
     # Closing the lifeline kills the command if it still runs.
     with os.fdopen(ours, "wb") as lifeline:
-        try:
+        with os.fdopen(theirs, "rb"):
             process = subprocess.Popen(  # noqa: S603  the command of the job itself
                 command,
                 env=environment,
@@ -72,29 +69,20 @@ def _run(command: list[str], environment: Mapping[str, str], timeout_seconds: fl
                 errors="replace",
                 start_new_session=True,
             )
-        finally:
-            os.close(theirs)
-        try:
-            printed, _ = process.communicate(timeout=timeout_seconds)
-        except subprocess.TimeoutExpired:
-            return f"no answer in {timeout_seconds:g} seconds"
-        finally:
-            lifeline.close()
-            process.wait()
-            if process.stdout is not None:
-                process.stdout.close()
+        with process, lifeline:
+            try:
+                printed, _ = process.communicate(timeout=timeout_seconds)
+            except subprocess.TimeoutExpired:
+                return f"no answer in {timeout_seconds:g} seconds"
     return reason_of(without_secrets(printed)) if process.returncode else ""
 
 
 def reason_of(printed: str) -> str:
     """Return the line with the reason of a failure, out of warnings, progress and stack traces."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
-    for reason in _REASONS:
-        for line in reversed(lines):
-            match = re.match(reason, line)
-            if match:
-                return match[1][:_LONGEST]
-    return lines[-1][:_LONGEST] if lines else "it failed without output"
+    matches = (re.match(reason, line) for reason in _REASONS for line in reversed(lines))
+    best = next((match[1] for match in matches if match), lines[-1] if lines else "it failed without output")
+    return best[:_LONGEST]
 
 
 def _site(properties: Mapping[str, str]) -> str:

@@ -92,8 +92,8 @@ class Job:
     def environment(self) -> dict[str, str]:
         """Environment of the hook's `spark-submit`."""
         # On Kubernetes, the user's variables are set only in the driver.
-        own = {} if self.is_on_kubernetes else getattr(self.hook, "_env_vars", None) or {}
-        return {**os.environ, **{name: str(value) for name, value in own.items()}}
+        own = {} if self.is_on_kubernetes else pairs(getattr(self.hook, "_env_vars", None))
+        return {**os.environ, **own}
 
     @property
     def options(self) -> list[str]:
@@ -184,13 +184,8 @@ class SparkPipelinesJob(SparkSubmitJob):
         """Return the reason why the job cannot be captured, a Spark Connect server; empty without one."""
         # Only connections of the type `spark_connect` have one; `local[*]` is a server inside the job.
         server = str(self.hook._connection.get("spark_remote") or "")
-        remote = server and (self._environment.get("SPARK_REMOTE") or server)
+        remote = server and (pairs(self.hook._env_vars).get("SPARK_REMOTE") or server)
         return ON_SERVER if remote.startswith("sc:") else ""
-
-    @property
-    def _environment(self) -> dict[str, str]:
-        """Variables that the user gave to the hook."""
-        return {name: str(value) for name, value in (self.hook._env_vars or {}).items()}
 
     @property
     def conf(self) -> dict[str, str]:
@@ -201,7 +196,8 @@ class SparkPipelinesJob(SparkSubmitJob):
 
     @property
     def _arguments(self) -> str:
-        return self._environment.get(self.VARIABLE) or os.environ.get(self.VARIABLE) or "pyspark-shell"
+        own = pairs(self.hook._env_vars).get(self.VARIABLE)
+        return own or os.environ.get(self.VARIABLE) or "pyspark-shell"
 
     def add(self, conf: Mapping[str, str], python_file: str = "") -> None:
         """Add properties to `VARIABLE`; the user's own are kept."""
@@ -213,10 +209,8 @@ class SparkPipelinesJob(SparkSubmitJob):
             # Not `_env_vars`: with it, the hook refuses cluster mode.
             self.hook._env = variable
 
-    @property
-    def is_on_cluster(self) -> bool:
-        """Return False: the command refuses cluster mode."""
-        return False
+    is_on_cluster = False
+    """The command refuses cluster mode."""
 
     @property
     def spark_submit(self) -> list[str]:

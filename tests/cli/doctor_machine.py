@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.cli.doctor.installation import Airflow, Extractor, Installation, Plugins
+from airflow_provider_spark_lineage.cli.doctor.model import Airflow, Extractor, Installation, Plugins
 
 OURS = "airflow_provider_spark_lineage.extractors.SparkExtractor"
 USERS = "company.lineage.Extractor"

@@ -28,7 +28,7 @@ from cli.doctor_mistakes import extractors, machine, settings, transports
 from click.testing import CliRunner
 
 from airflow_provider_spark_lineage.cli import doctor, main
-from airflow_provider_spark_lineage.cli.doctor.installation import Airflow, Extractor, Installation
+from airflow_provider_spark_lineage.cli.doctor.model import Airflow, Extractor, Installation
 
 PAGE = Path(__file__).parents[2] / "docs" / "doctor.md"
 PLANTED = [*machine.PLANTED, *settings.PLANTED, *extractors.PLANTED]

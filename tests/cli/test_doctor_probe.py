@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.cli.doctor.installation import Plugins
+from airflow_provider_spark_lineage.cli.doctor.model import Plugins
 from airflow_provider_spark_lineage.cli.doctor.probe import TIMEOUT_SECONDS, probed
 
 pytestmark = pytest.mark.airflow

@@ -15,48 +15,22 @@ from dataclasses import asdict
 import click
 
 from airflow_provider_spark_lineage.cli.doctor import extractors, openlineage, own, packages, spark
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note
-from airflow_provider_spark_lineage.cli.doctor.installation import Installation
 from airflow_provider_spark_lineage.cli.doctor.look import look
+from airflow_provider_spark_lineage.cli.doctor.model import Finding, Installation, note
 from airflow_provider_spark_lineage.cli.doctor.secrets import hidden, secrets_of
 from airflow_provider_spark_lineage.cli.doctor.transport import transport
 
 CHECKS: tuple[Callable[[Installation], Iterator[Finding]], ...] = (
-    packages.python,
-    packages.needed,
-    packages.versions,
-    packages.pyspark,
-    packages.pyspark_connect,
-    packages.py4j,
-    packages.pandas,
-    spark.spark_home,
-    spark.java,
-    spark.java_listener,
-    openlineage.readable,
-    openlineage.activity,
-    openlineage.listener,
-    openlineage.other_plugins,
+    *(packages.python, packages.needed, packages.versions, packages.pyspark, packages.pyspark_connect),
+    *(packages.py4j, packages.pandas, spark.spark_home, spark.java, spark.java_listener),
+    *(openlineage.readable, openlineage.activity, openlineage.listener, openlineage.other_plugins),
     transport,
-    openlineage.separators,
-    openlineage.unknown_options,
-    openlineage.execution,
-    openlineage.namespace,
-    openlineage.disabled_operators,
-    openlineage.selective_enable,
-    openlineage.emission_policy,
-    extractors.imports,
-    extractors.interface,
-    extractors.airflow_imports,
-    extractors.clashes,
+    *(openlineage.separators, openlineage.unknown_options, openlineage.execution, openlineage.namespace),
+    *(openlineage.disabled_operators, openlineage.selective_enable, openlineage.emission_policy),
+    *(extractors.imports, extractors.interface, extractors.airflow_imports, extractors.clashes),
     extractors.before_capture,
-    own.names,
-    own.variables,
-    own.values,
-    own.disabled,
-    own.auto_capture,
-    own.operators,
-    own.operator_names,
-    own.patterns,
+    *(own.names, own.variables, own.values, own.disabled, own.auto_capture, own.operators),
+    *(own.operator_names, own.patterns),
 )
 """The checks in the order of the report, the most basic first."""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.installation import Extractor, Installation
+from airflow_provider_spark_lineage.cli.doctor.model import Extractor, Finding, Installation, note, problem
 from airflow_provider_spark_lineage.cli.doctor.openlineage import is_several_names
 from airflow_provider_spark_lineage.known_operators import DRIVERS, PYTHON
 from airflow_provider_spark_lineage.launch.table import LAUNCHERS
@@ -18,10 +17,13 @@ _SETTING = "`[openlineage] extractors`"
 
 def imports(installation: Installation) -> Iterator[Finding]:
     """Check that each extractor can be imported, in Airflow's order too."""
+    by_operator = _by_operator(installation)
     for extractor in installation.airflow.plugins.extractors:
         path, error = extractor.path, extractor.error
         is_circular = "partially initialized" in error or "circular import" in error
-        if is_circular or not (error or extractor.is_registered or _is_shadowed(extractor, installation)):
+        # If other extractors claim all of its operators, it may be unregistered.
+        is_shadowed = all(len(by_operator[name]) > 1 for name in extractor.names)
+        if is_circular or not (error or extractor.is_registered or is_shadowed):
             reason = error or "it was not registered when Airflow loaded its plugins"
             modules = ", ".join(extractor.airflow_imports) or "the modules of Airflow that it needs"
             advice = (
@@ -126,9 +128,3 @@ def _by_operator(installation: Installation) -> dict[str, list[Extractor]]:
         for name in extractor.names:
             by_operator.setdefault(name, []).append(extractor)
     return by_operator
-
-
-def _is_shadowed(extractor: Extractor, installation: Installation) -> bool:
-    """Return whether other extractors claim all operators of this one, so that it may be unregistered."""
-    by_operator = _by_operator(installation)
-    return all(len(by_operator[name]) > 1 for name in extractor.names)

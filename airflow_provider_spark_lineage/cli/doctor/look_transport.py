@@ -17,10 +17,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass, url2pathname
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, problem
+from airflow_provider_spark_lineage.cli.doctor.model import Finding, problem
 from airflow_provider_spark_lineage.cli.doctor.probe import reason
 from airflow_provider_spark_lineage.cli.doctor.secrets import without_credentials
-from airflow_provider_spark_lineage.cli.doctor.transport import transports_in
+from airflow_provider_spark_lineage.cli.doctor.transport import HTTP, transports_in
 
 SECONDS = 5
 """Time limit for all hosts together, including DNS look-ups."""
@@ -80,12 +80,8 @@ def unreachable(config: Any) -> Iterator[Finding]:
     transports = list(transports_in(config))
     problems = [finding for each in transports if each["type"] == "file" for finding in _folder(each)]
     yield from {finding.value: finding for finding in problems}.values()
-    yield from _silent(
-        [str(each.get("url")) for each in transports if each["type"] in ("http", "async_http")]
-    )
+    yield from _silent([str(each.get("url")) for each in transports if each["type"] in HTTP])
 
-
-# ---- Files ---------------------------------------------------------------------------------------
 
 _DENIED = "cannot be written; let the user of the tasks write there"
 
@@ -116,9 +112,6 @@ def _folder(config: dict[str, Any]) -> Iterator[Finding]:
         yield problem("transport-folder", "transport", place, advice)
 
 
-# ---- Hosts ---------------------------------------------------------------------------------------
-
-
 def _silent(urls: list[str]) -> Iterator[Finding]:
     """Yield the addresses whose host or proxy accepts no connection; all are tried at the same time."""
     addresses: dict[tuple[str, int], str] = {}
@@ -136,14 +129,10 @@ def _silent(urls: list[str]) -> Iterator[Finding]:
         if reason := reasons.get((host, port), f"no answer within {SECONDS} seconds"):
             is_proxy = host != urlsplit(url).hostname
             shown = without_credentials(url)
+            cure = "correct `HTTP_PROXY` or `HTTPS_PROXY`" if is_proxy else "start it, or correct its `url`"
             advice = (
                 f"OpenLineage's backend at {shown} cannot be reached from here ({'the proxy ' * is_proxy}"
-                f"{host}:{port}: {reason}); "
-                + (
-                    "correct `HTTP_PROXY` or `HTTPS_PROXY`."
-                    if is_proxy
-                    else "start it, or correct its `url`."
-                )
+                f"{host}:{port}: {reason}); {cure}."
             )
             yield problem("transport-silent", "transport", f"no answer from {shown}", advice)
 

@@ -6,8 +6,7 @@ import difflib
 import os
 from collections.abc import Iterator
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.installation import PACKAGE, Installation
+from airflow_provider_spark_lineage.cli.doctor.model import PACKAGE, Finding, Installation, note, problem
 
 TRANSPORT_EXAMPLE = """AIRFLOW__OPENLINEAGE__TRANSPORT='{"type": "http", "url": "http://localhost:5000"}'"""
 
@@ -96,9 +95,6 @@ def other_plugins(installation: Installation) -> Iterator[Finding]:
             f"Airflow's plugin {source} does not load ({text}); fix it, or remove it from `plugins_folder`."
         )
         yield note("plugin-broken", "plugins", source, advice)
-
-
-# ---- How events are made -------------------------------------------------------------------------
 
 
 def execution(installation: Installation) -> Iterator[Finding]:

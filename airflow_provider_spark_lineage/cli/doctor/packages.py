@@ -10,17 +10,11 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.installation import Installation
+from airflow_provider_spark_lineage.cli.doctor.model import Finding, Installation, note, problem
 
 OURS = "airflow-provider-spark-lineage"
-NEEDED = (
-    OURS,
-    "apache-airflow",
-    "apache-airflow-providers-apache-spark",
-    "apache-airflow-providers-openlineage",
-    "openlineage-python",
-)
+_AIRFLOW = ("apache-airflow", "apache-airflow-providers-apache-spark", "apache-airflow-providers-openlineage")
+NEEDED = (OURS, *_AIRFLOW, "openlineage-python")
 
 _WATCHED = re.compile(r"apache-airflow|openlineage|py4j|pyspark")
 """Beginnings of the packages whose versions are compared with the requirements of the needed ones."""
@@ -70,9 +64,6 @@ def _requirements(installation: Installation) -> Iterator[tuple[str, str, Specif
                 yield package, name, requirement.specifier
 
 
-# ---- PySpark -------------------------------------------------------------------------------------
-
-
 def pyspark(installation: Installation) -> Iterator[Finding]:
     """Look for the clash of `pyspark` and `pyspark-client`, which write the same files.
 
@@ -80,7 +71,10 @@ def pyspark(installation: Installation) -> Iterator[Finding]:
     the folder, and removing either takes the files of both.
     """
     full, client = installation.distributions.get("pyspark"), installation.distributions.get("pyspark-client")
-    files = _version_in_files(installation.pyspark_folder)
+    version = re.search(
+        r"__version__[^=\n]*=\s*[\"']([^\"']+)", text_of(installation.pyspark_folder, "version.py")
+    )
+    files = version[1] if version else ""
     if full is None:
         cure = f"install the Spark that you use, for example `pip install '{OURS}[spark-4-2]'`"
         if client:
@@ -105,10 +99,7 @@ def pyspark(installation: Installation) -> Iterator[Finding]:
 
 def pyspark_connect(installation: Installation) -> Iterator[Finding]:
     """Look for `pyspark-connect`, which makes `SparkSession.builder` create sessions of Spark Connect."""
-    connect, full = (
-        installation.distributions.get("pyspark-connect"),
-        installation.distributions.get("pyspark"),
-    )
+    connect, full = map(installation.distributions.get, ("pyspark-connect", "pyspark"))
     if connect and full and connect != full:
         advice = (
             f"pyspark-connect {connect} is for another version than pyspark {full}; run "
@@ -154,11 +145,6 @@ def pandas(installation: Installation) -> Iterator[Finding]:
 def numbers(version: str) -> tuple[int, ...]:
     """Return (4, 2) for `4.2.0.dev1`."""
     return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
-
-
-def _version_in_files(folder: Path | None) -> str:
-    match = re.search(r"__version__[^=\n]*=\s*[\"']([^\"']+)", text_of(folder, "version.py"))
-    return match[1] if match else ""
 
 
 def text_of(folder: Path | None, name: str) -> str:

@@ -7,6 +7,7 @@ imported, so that circular imports fail here as they do in Airflow.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import inspect
@@ -19,8 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.cli.doctor.installation import Extractor, Plugins
-from airflow_provider_spark_lineage.cli.doctor.source import airflow_imports
+from airflow_provider_spark_lineage.cli.doctor.model import Extractor, Plugins
 
 TIMEOUT_SECONDS = 120
 _PROGRAM = f"""
@@ -40,34 +40,20 @@ def probed(*, extractors: list[str], operators: list[str], is_active: bool) -> P
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "answers.json"
         command = [sys.executable, "-c", _PROGRAM, str(Path(__file__).parents[3]), questions, str(file)]
-        end = _end(command)
+        # No pipes: a process that a plugin leaves running would hold them open; a prompt would wait for ever.
+        streams: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        try:
+            code = subprocess.run(command, **streams, timeout=TIMEOUT_SECONDS, check=False).returncode  # noqa: S603
+            end = f"the process that loads them ended with exit code {code}"
+        except subprocess.TimeoutExpired:
+            end = f"loading them takes more than {TIMEOUT_SECONDS} seconds"
+        except OSError as error:
+            end = type(error).__name__
         try:
             answers = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return Plugins(error=end)
     return Plugins(**{**answers, "extractors": [Extractor(**row) for row in answers["extractors"]]})
-
-
-def _end(command: list[str]) -> str:
-    """Run the program, and return how it ended."""
-    try:
-        # No pipes: a process that a plugin leaves running would hold them open; a prompt would wait for ever.
-        done = subprocess.run(  # noqa: S603  this module, by the Python that runs it
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"loading them takes more than {TIMEOUT_SECONDS} seconds"
-    except OSError as error:
-        return type(error).__name__
-    return f"the process that loads them ended with exit code {done.returncode}"
-
-
-# ---- In the new process --------------------------------------------------------------------------
 
 
 def main(questions: str, file: str) -> None:
@@ -130,7 +116,10 @@ def _registered() -> list[type]:
 
 def _extractor(path: str) -> dict[str, Any]:
     """Return the fields of an `Extractor`, and its class if it can be imported."""
-    row: dict[str, Any] = {"path": path, "airflow_imports": airflow_imports(_source(path.rpartition(".")[0]))}
+    row: dict[str, Any] = {
+        "path": path,
+        "airflow_imports": _airflow_imports(_source(path.rpartition(".")[0])),
+    }
     try:
         cls = _imported(path)
     except BaseException as error:
@@ -180,6 +169,44 @@ def _source(module: str) -> str:
         return Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
     except BaseException:  # Importing the package may raise anything, which is reported with the extractor.
         return ""
+
+
+_HARMLESS = ("airflow.providers.openlineage.extractors", "airflow.providers.common.compat.openlineage")
+"""Modules that define an extractor's base; OpenLineage's plugin has imported them before."""
+
+
+def _airflow_imports(text: str) -> list[str]:
+    """Return the modules of Airflow that are imported when the module is, sorted.
+
+    >>> _airflow_imports("from airflow.models import DAG")
+    ['airflow.models']
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return []
+    names = set[str]()
+    for node in _executed(tree):
+        match node:
+            case ast.Import(aliases):
+                names.update(alias.name for alias in aliases)
+            case ast.ImportFrom(str(module), _, 0):
+                names.add(module)
+    return sorted(
+        name for name in names if f"{name}.".startswith("airflow.") and not name.startswith(_HARMLESS)
+    )
+
+
+def _executed(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes that run on import: not inside functions, nor under `if TYPE_CHECKING`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from _executed(ast.Module(node.orelse, []))
+            continue
+        yield node
+        yield from _executed(node)
 
 
 def _broken(paths: list[str]) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding
+from airflow_provider_spark_lineage.cli.doctor.model import Finding
 from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
 
 _SECRET_NAME = re.compile(

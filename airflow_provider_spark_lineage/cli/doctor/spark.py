@@ -9,8 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.installation import Installation
+from airflow_provider_spark_lineage.cli.doctor.model import Finding, Installation, note, problem
 from airflow_provider_spark_lineage.cli.doctor.packages import numbers, text_of
 
 _LISTENER = "OpenLineageSparkListener"
@@ -85,7 +84,9 @@ def spark_home(installation: Installation) -> Iterator[Finding]:
         advice = f"SPARK_HOME is {home}, which has no `bin/spark-submit`; unset or correct it."
         yield problem("spark-home-missing", "SPARK_HOME", "no Spark", advice)
         return
-    version = _version_of_jars(Path(home) / "jars")
+    files = (file.name for file in Path(home, "jars").glob("spark-core_*"))
+    jars = (re.fullmatch(r"spark-core_[\d.]+-(.+)\.jar", name) for name in files)
+    version = next((jar[1] for jar in jars if jar), "")
     if not full or not version or _release(version) == _release(full):
         yield Finding("SPARK_HOME", version or home)
         return
@@ -99,14 +100,6 @@ def spark_home(installation: Installation) -> Iterator[Finding]:
         yield problem("spark-home-version", "SPARK_HOME", version, advice)
 
 
-def _version_of_jars(folder: Path) -> str:
-    """Return the version of a Spark's jars, empty if it is unknown."""
-    matches = (
-        re.fullmatch(r"spark-core_[\d.]+-(.+)\.jar", file.name) for file in folder.glob("spark-core_*")
-    )
-    return next((match[1] for match in matches if match), "")
-
-
 def _release(version: str) -> str:
     """Return `3.5.1` for `3.5.1-amzn-0`."""
     return ".".join(re.findall(r"\d+", version)[:3])
@@ -115,8 +108,7 @@ def _release(version: str) -> str:
 def java_listener(installation: Installation) -> Iterator[Finding]:
     """Look for OpenLineage's Java listener, which reports the same executions a second time."""
     home, conf = os.environ.get("SPARK_HOME"), os.environ.get("SPARK_CONF_DIR")
-    homes = [Path(home)] if home else []
-    homes += [installation.pyspark_folder] if installation.pyspark_folder else []
+    homes = filter(None, (Path(home) if home else None, installation.pyspark_folder))
     folders = [Path(conf)] if conf else [each / "conf" for each in homes]
     # A property file of Java: a key, then spaces, `=` or `:`, then the value.
     pattern = re.compile(rf"^\s*spark\.extraListeners(\s*[=:]\s*|\s+)\S*{_LISTENER}", re.MULTILINE)

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding, note, problem
-from airflow_provider_spark_lineage.cli.doctor.installation import Installation
+from airflow_provider_spark_lineage.cli.doctor.model import Finding, Installation, note, problem
 from airflow_provider_spark_lineage.cli.doctor.openlineage import TRANSPORT_EXAMPLE
 from airflow_provider_spark_lineage.cli.doctor.secrets import without_credentials
 
+HTTP = ("http", "async_http")
 _ADDRESSES = {"http": "url", "async_http": "url", "file": "log_file_path", "kafka": "topic"}
 """Transport type -> the option that says where events go."""
 
@@ -44,7 +44,7 @@ def mistakes_of(config: Any) -> Iterator[Finding]:
     if not isinstance(kind, str):
         advice = f"The OpenLineage transport names no `type`; give it one, for example {TRANSPORT_EXAMPLE}."
         yield problem("transport-type", "transport", "no type", advice)
-    elif kind in ("http", "async_http") and (advice := _url_advice(str(config.get("url", "")))):
+    elif kind in HTTP and (advice := _url_advice(str(config.get("url", "")))):
         yield problem("transport-url", "transport", _address(config), advice)
     elif kind == "noop":
         advice = "The OpenLineage transport `noop` discards every event; choose another type."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from airflow_provider_spark_lineage.planned.program import UNKNOWN_FORMAT
 from airflow_provider_spark_lineage.planned.python.methods import FILES, MethodReader
 from airflow_provider_spark_lineage.planned.python.values import (
     Arguments,
@@ -24,30 +25,6 @@ _CHANGES = {
 _PARTIAL = frozenset({"partitionoverwritemode", "replacewhere"})
 """Options with which an overwrite keeps some rows."""
 
-UNKNOWN_FORMAT = "?"
-
-
-@dataclass(frozen=True)
-class Options:
-    """The options of a reader or a writer; names are in lower case."""
-
-    values: dict[str, Value]
-    is_complete: bool
-    """There are no others."""
-
-    @property
-    def constants(self) -> tuple[tuple[str, str], ...]:
-        """Return the options with constant values."""
-        texts = {name: whole_text(value) for name, value in self.values.items()}
-        return tuple(sorted((name, text) for name, text in texts.items() if text))
-
-    @property
-    def unknown(self) -> tuple[str, ...]:
-        """Return the names of the other options; `*` if there may be any."""
-        names = {name for name, value in self.values.items() if value != Known(None)}
-        unknown = sorted(names - dict(self.constants).keys())
-        return (*unknown, *([] if self.is_complete else ["*"]))
-
 
 @dataclass(frozen=True)
 class Call:
@@ -66,8 +43,8 @@ class Call:
         return f"{self.chain.kind}.{self.method}".strip(".")
 
     @property
-    def options(self) -> Options:
-        """Return the options of all calls."""
+    def options(self) -> tuple[dict[str, Value], bool]:
+        """Return the options of all calls, by their names in lower case, and whether there are no others."""
         options: dict[str, Value] = {}
         is_complete = True
         for method, arguments in (*self.chain.calls, (self.method, self.arguments)):
@@ -81,7 +58,7 @@ class Call:
             elif method == "jdbc":
                 options["url"] = arguments.get(0, "url") or Unknown()
                 options["dbtable"] = arguments.get(1, "table") or Unknown()
-        return Options(options, is_complete)
+        return options, is_complete
 
     @property
     def change(self) -> str | None:
@@ -95,7 +72,7 @@ class Call:
     def is_partial(self, *, by_partition: bool) -> bool:
         """Return whether an overwrite keeps rows; `by_partition`: the session replaces partitions only."""
         keeps_others = by_partition and self.chain.last("partitionBy") is not None
-        return self.row.is_partial or keeps_others or bool(_PARTIAL & self.options.values.keys())
+        return self.row.is_partial or keeps_others or bool(_PARTIAL & self.options[0].keys())
 
     @property
     def format(self) -> str:
@@ -114,7 +91,7 @@ class Call:
     @property
     def paths(self) -> tuple[Value, ...]:
         """Return the paths; empty if none is given."""
-        path = (self.row.path and self.arguments.get(*self.row.path)) or self.options.values.get("path")
+        path = (self.row.path and self.arguments.get(*self.row.path)) or self.options[0].get("path")
         if self.what == "read.parquet" and len(self.arguments.positional) > 1:
             return self.arguments.positional
         if path is None:

@@ -9,11 +9,7 @@ from typing import TypeGuard
 
 from airflow_provider_spark_lineage.planned.python.application import Parser, given
 from airflow_provider_spark_lineage.planned.python.methods import is_harmless
-from airflow_provider_spark_lineage.planned.python.objects import (
-    Objects,
-    is_method,
-    result_of,
-)
+from airflow_provider_spark_lineage.planned.python.objects import Objects, is_method, result_of
 from airflow_provider_spark_lineage.planned.python.reading import Reading
 from airflow_provider_spark_lineage.planned.python.scopes import Scope, assigned, imports, unsafe
 from airflow_provider_spark_lineage.planned.python.texts import FUNCTIONS, added, compared, formatted, joined
@@ -50,10 +46,9 @@ class Expressions:
         self, tree: ast.Module, arguments: Sequence[str], variables: Mapping[str, str], reading: Reading
     ) -> None:
         nodes = list(ast.walk(tree))
-        modules = list(imports(nodes))
         self.reading = reading
         self.unsafe = unsafe(nodes)
-        self.objects = Objects(modules, self.unsafe.identifiers)
+        self.objects = Objects(imports(nodes), self.unsafe.identifiers)
         self.follow: Callable[[Function, Arguments], Value] = lambda function, arguments: Unknown()
         """Reads a called function and returns its result."""
 
@@ -76,9 +71,9 @@ class Expressions:
         evaluate = _NODES.get(type(node))
         if evaluate is not None:
             return evaluate(self, node, scope)
-        for part in ast.iter_child_nodes(node) if node else ():
-            if isinstance(part, ast.expr):
-                self.value(part, scope)
+        for child in ast.iter_child_nodes(node) if node else ():
+            if isinstance(child, ast.expr):
+                self.value(child, scope)
         return Unknown()
 
     def uncertain(self, node: ast.AST | None, scope: Scope) -> Value:
@@ -87,12 +82,6 @@ class Expressions:
             return self.value(node, scope)
 
     # --- Constants
-
-    def _constant(self, node: ast.Constant, scope: Scope) -> Value:
-        return Known(node.value)
-
-    def _text(self, node: ast.JoinedStr, scope: Scope) -> Value:
-        return joined(*(self.value(part, scope) for part in node.values))
 
     def _text_part(self, node: ast.FormattedValue, scope: Scope) -> Value:
         value = self.value(node.value, scope)
@@ -179,10 +168,6 @@ class Expressions:
         if key and isinstance(receiver, Container):
             return receiver.get(key.value)
         return receiver if isinstance(receiver, Unknown) else Unknown()
-
-    def _walrus(self, node: ast.NamedExpr, scope: Scope) -> Value:
-        # The name is one of `unsafe.shared`, so its value is never used.
-        return self.value(node.value, scope)
 
     def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
         """Assign a value to the target on the left of `=`."""
@@ -287,13 +272,10 @@ class Expressions:
         signature = function.node.args
         positional = [*signature.posonlyargs, *signature.args]
         for number, parameter in enumerate([*positional, *signature.kwonlyargs]):
-            position = number if number < len(positional) else -1
-            value = arguments.find(position, parameter.arg)
-            if value is None:
-                value = (
-                    function.defaults.get(parameter.arg, Unknown()) if arguments.is_complete else Unknown()
-                )
-            yield parameter.arg, value
+            value = arguments.find(number if number < len(positional) else -1, parameter.arg)
+            if value is None and arguments.is_complete:
+                value = function.defaults.get(parameter.arg)
+            yield parameter.arg, value or Unknown()
         for rest in filter(None, (signature.vararg, signature.kwarg)):
             yield rest.arg, Unknown()
 
@@ -316,21 +298,20 @@ def _of_container(container: Container, method: str, arguments: Arguments) -> Va
 
 _NODES: Mapping[type, Callable[..., Value]] = {
     ast.Attribute: Expressions._attribute,
-    ast.Await: lambda self, node, scope: self.value(node.value, scope),
     ast.BinOp: Expressions._binary,
-    ast.BoolOp: Expressions._choice,
     ast.Call: Expressions._call,
     ast.Compare: Expressions._compare,
-    ast.Constant: Expressions._constant,
+    ast.Constant: lambda self, node, scope: Known(node.value),
     ast.Dict: Expressions._dict,
     ast.FormattedValue: Expressions._text_part,
-    ast.IfExp: Expressions._choice,
-    ast.JoinedStr: Expressions._text,
+    ast.JoinedStr: lambda self, node, scope: joined(*(self.value(part, scope) for part in node.values)),
     ast.Lambda: Expressions._lambda,
     ast.Name: Expressions._name,
-    ast.NamedExpr: Expressions._walrus,
     ast.Subscript: Expressions._item,
     ast.UnaryOp: Expressions._unary,
+    # The name in a NamedExpr is one of `unsafe.shared`, so its value is never used.
+    **dict.fromkeys((ast.Await, ast.NamedExpr), lambda self, node, scope: self.value(node.value, scope)),
+    **dict.fromkeys((ast.BoolOp, ast.IfExp), Expressions._choice),
     **dict.fromkeys((ast.List, ast.Set, ast.Tuple), Expressions._list),
     **dict.fromkeys((ast.DictComp, ast.GeneratorExp, ast.ListComp, ast.SetComp), Expressions._comprehension),
 }

@@ -88,14 +88,10 @@ class Objects:
 
     def __init__(self, imports: Iterable[str], names: Iterable[str]) -> None:
         modules = list(imports)
-        imports_spark = any(map(is_spark, modules))
-        is_mixed = any(map(_SIMILAR.fullmatch, modules))
-        names_spark = any(map(_SESSION.fullmatch, names))
-        self._is_other = not imports_spark and (
-            is_mixed or (not names_spark and any(map(_OTHERS.fullmatch, modules)))
-        )
-        self._imports_spark = imports_spark
-        self._is_mixed = is_mixed
+        self._imports_spark = any(map(is_spark, modules))
+        self._is_mixed = any(map(_SIMILAR.fullmatch, modules))
+        uses_others = any(map(_OTHERS.fullmatch, modules)) and not any(map(_SESSION.fullmatch, names))
+        self._is_other = not self._imports_spark and (self._is_mixed or uses_others)
 
     def by_name(self, name: str, value: Value) -> Value:
         """Guess from a conventional name (`spark`, `sc`) if the value is unknown."""

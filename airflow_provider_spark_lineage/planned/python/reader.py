@@ -31,6 +31,9 @@ from airflow_provider_spark_lineage.planned.python.values import (
 )
 from airflow_provider_spark_lineage.planned.session import Session
 
+NOT_PYTHON = "the script is not Python: "
+"""Beginning of the reason of the only gap of such a text."""
+
 MAX_DEPTH = 2
 """Limit of calls inside calls: `main()` calls functions that read and write."""
 
@@ -47,10 +50,10 @@ def read_script(
             tree = ast.parse(text)
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
         problem = getattr(error, "msg", "it cannot be parsed")
-        program.add([Unread(getattr(error, "lineno", 0) or 1, f"the script is not Python: {problem}")])
-        return program
-    reading = Reading(program, Session({}, conf))
-    _Walk(reading, Expressions(tree, arguments, variables, reading)).script(tree)
+        program.add([Unread(getattr(error, "lineno", 0) or 1, f"{NOT_PYTHON}{problem}")])
+    else:
+        reading = Reading(program, Session({}, conf))
+        _Walk(reading, Expressions(tree, arguments, variables, reading)).script(tree)
     return program
 
 
@@ -64,7 +67,7 @@ class _Waiting:
 
 
 class _Walk:
-    """Goes through a script; the method of each statement returns whether the next one never runs."""
+    """Goes through a script; a statement's method returns True if the next statement never runs."""
 
     def __init__(self, reading: Reading, expressions: Expressions) -> None:
         self._reading = reading
@@ -109,11 +112,11 @@ class _Walk:
         """Read statements; return whether the end of the block is never reached."""
         conditions = [object()] if uncertain else []
         is_sure = True
-        for number, statement in enumerate(statements, 1):
+        for statement in statements:
             with self._reading.below(*conditions):
                 if self._statement(statement, scope):
                     return True
-            if is_sure and number < len(statements) and _may_leave(statement):
+            if is_sure and _may_leave(statement):
                 conditions.append(object())
                 is_sure = False
         return False
@@ -121,26 +124,25 @@ class _Walk:
     def _statement(self, statement: ast.stmt, scope: Scope) -> bool:
         self._expressions.step()
         try:
-            return _STATEMENTS.get(type(statement), _Walk._other)(self, statement, scope)
+            return _STATEMENTS.get(type(statement), _Walk._other)(self, statement, scope) is True
         except RecursionError:
             self._reading.line = statement.lineno
             self._reading.gap("the script is nested too deeply to be followed here")
             scope.forget(assigned([statement]))
             return False
 
-    def _other(self, node: ast.AST, scope: Scope) -> bool:
+    def _other(self, node: ast.AST, scope: Scope) -> None:
         """Read any other statement: its blocks may not run, and the names that it assigns are not known."""
         scope.forget(assigned([node]))
         is_sure = isinstance(node, ast.stmt)
-        for part in ast.iter_child_nodes(node):
-            if isinstance(part, ast.expr):
-                (self._expressions.value if is_sure else self._expressions.uncertain)(part, scope)
-            elif isinstance(part, ast.stmt):
-                self._block([part], scope, uncertain=True)
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                (self._expressions.value if is_sure else self._expressions.uncertain)(child, scope)
+            elif isinstance(child, ast.stmt):
+                self._block([child], scope, uncertain=True)
             else:
-                self._other(part, scope)
+                self._other(child, scope)
         scope.forget(assigned([node]))
-        return False
 
     # --- Statements with blocks
 
@@ -160,7 +162,7 @@ class _Walk:
             return self._branches((node.body, node.orelse), scope)
         return self._block(node.body if test.value else node.orelse, scope)
 
-    def _for(self, node: ast.For | ast.AsyncFor, scope: Scope) -> bool:
+    def _for(self, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
         items = items_of(self._expressions.value(node.iter, scope))
         leaves, continues = has(node.body, ast.Break, ast.Return), has(node.body, ast.Continue)
         is_unknown = not items
@@ -176,7 +178,6 @@ class _Walk:
         self._block(node.orelse, scope, uncertain=leaves)
         if is_unknown:
             scope.forget(assigned([node]))
-        return False
 
     def _while(self, node: ast.While, scope: Scope) -> bool:
         test = constant(self._expressions.value(node.test, scope))
@@ -211,10 +212,9 @@ class _Walk:
                 entered = value if isinstance(value, Chain) else Unknown()
                 self._expressions.assign(item.optional_vars, entered, scope)
         ended = self._block(node.body, scope)
-        if any("suppress(" in ast.unparse(item.context_expr) for item in node.items):
-            scope.forget(assigned(node.body))
-            return False
-        return ended
+        suppresses = any("suppress(" in ast.unparse(item.context_expr) for item in node.items)
+        scope.forget(assigned(node.body) if suppresses else ())
+        return ended and not suppresses
 
     # --- Statements that leave
 
@@ -239,20 +239,18 @@ class _Walk:
 
     # --- Statements that bind names
 
-    def _assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope) -> bool:
+    def _assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope) -> None:
         if node.value is not None:
             value = self._expressions.value(node.value, scope)
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 self._expressions.assign(target, value, scope)
-        return False
 
-    def _import(self, node: ast.Import, scope: Scope) -> bool:
+    def _import(self, node: ast.Import, scope: Scope) -> None:
         for alias in node.names:
             top = alias.name.partition(".")[0]
             scope.bind(alias.asname or top, Module(alias.name if alias.asname else top))
-        return False
 
-    def _import_from(self, node: ast.ImportFrom, scope: Scope) -> bool:
+    def _import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
         for alias in node.names:
             name = f"{'.' * node.level}{node.module or ''}.{alias.name}"
             if alias.name != "*":
@@ -260,11 +258,10 @@ class _Walk:
             elif not is_spark(node.module or ""):
                 # The other module may define the same names.
                 scope.forget([name for name, value in scope.values.items() if constant(value)])
-        return False
 
     # --- Functions and classes
 
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> bool:
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
         for part in node.decorator_list:
             self._expressions.value(part, scope)
         function = self._expressions.function(node, scope)
@@ -273,9 +270,8 @@ class _Walk:
         # A decorator may call the function with other arguments, and give other results.
         scope.bind(node.name, Unknown() if node.decorator_list else function)
         self._passed.update([node] if node.decorator_list else [])
-        return False
 
-    def _class(self, node: ast.ClassDef, scope: Scope) -> bool:
+    def _class(self, node: ast.ClassDef, scope: Scope) -> None:
         for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
             self._expressions.value(part, scope)
         self._block(node.body, Scope(outer=scope, is_class=True))
@@ -284,7 +280,6 @@ class _Walk:
             self._waiting[method] = _Waiting(self._waiting[method].function, node.lineno, gap)
             self._passed.discard(method)
         scope.bind(node.name, Unknown())
-        return False
 
     def _later(self, function: Function) -> None:
         if function.node not in self._finished:
@@ -346,25 +341,18 @@ def _ends_program(node: ast.AST) -> bool:
     return False
 
 
-_STATEMENTS: Mapping[type, Callable[..., bool]] = {
-    ast.AnnAssign: _Walk._assign,
-    ast.Assign: _Walk._assign,
-    ast.AsyncFor: _Walk._for,
-    ast.AsyncFunctionDef: _Walk._function,
-    ast.AsyncWith: _Walk._with,
-    ast.Break: _Walk._leave,
+_STATEMENTS: Mapping[type, Callable[..., bool | None]] = {
     ast.ClassDef: _Walk._class,
-    ast.Continue: _Walk._leave,
     ast.Expr: _Walk._expression,
-    ast.For: _Walk._for,
-    ast.FunctionDef: _Walk._function,
     ast.If: _Walk._if,
     ast.Import: _Walk._import,
     ast.ImportFrom: _Walk._import_from,
-    ast.Raise: _Walk._leave,
     ast.Return: _Walk._return,
-    ast.Try: _Walk._try,
-    getattr(ast, "TryStar", ast.Try): _Walk._try,
     ast.While: _Walk._while,
-    ast.With: _Walk._with,
+    **dict.fromkeys((ast.AnnAssign, ast.Assign), _Walk._assign),
+    **dict.fromkeys((ast.AsyncFor, ast.For), _Walk._for),
+    **dict.fromkeys((ast.AsyncFunctionDef, ast.FunctionDef), _Walk._function),
+    **dict.fromkeys((ast.AsyncWith, ast.With), _Walk._with),
+    **dict.fromkeys((ast.Break, ast.Continue, ast.Raise), _Walk._leave),
+    **dict.fromkeys((ast.Try, getattr(ast, "TryStar", ast.Try)), _Walk._try),
 }

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from airflow_provider_spark_lineage.planned.program import HOLE, Access, Program, Unread
-from airflow_provider_spark_lineage.planned.python.calls import UNKNOWN_FORMAT, Call
+from airflow_provider_spark_lineage.planned.program import HOLE, UNKNOWN_FORMAT, Access, Program, Unread
+from airflow_provider_spark_lineage.planned.python.calls import Call
 from airflow_provider_spark_lineage.planned.python.methods import KNOWN_MODULES, NOT_FOLLOWED, ROWS, VIEW
 from airflow_provider_spark_lineage.planned.python.texts import joined
 from airflow_provider_spark_lineage.planned.python.values import (
@@ -79,7 +79,8 @@ class Reading:
         elif (kind, name) in _EFFECTS:
             _EFFECTS[kind, name](self, arguments)
         elif VIEW.fullmatch(name):
-            self._create_view(name, arguments)
+            if "Global" not in name:
+                self._view(arguments.get(0, "name"))
         elif receiver is not None and NOT_FOLLOWED.fullmatch(f"{kind}.{name}"):
             self.gap(f"the reads and writes of `{name}` are not followed")
         elif isinstance(receiver, Module):
@@ -108,21 +109,25 @@ class Reading:
         by_partition = self.session.overwrites_partitions()
         is_partial = change == "overwrite" and call.is_partial(by_partition=by_partition)
         table, written = call.table, call.paths
-        if file_format == "iceberg" and table is None and _is_name(written):
+        place = whole_text(written[0]) if written else None
+        if file_format == "iceberg" and table is None and place is not None and "/" not in place:
+            # The argument of `load` or `save` is the name of a table.
             table, written = written[0], ()
         paths = tuple(self._paths(written, call))
         if table is not None:
             self._table(table, call, change, format=file_format, paths=paths, partial=is_partial)
         elif paths or not written:
-            options = call.options
+            options, is_complete = call.options
+            texts = {name: text for name, value in options.items() if (text := whole_text(value))}
+            unknown = {name for name, value in options.items() if value != Known(None)} - texts.keys()
             access = Access(
                 self.line,
                 change,
                 file_format,
                 paths,
-                options=options.constants,
-                unknown_options=options.unknown,
-                certain=not self.conditions,
+                options=tuple(sorted(texts.items())),
+                unknown_options=(*sorted(unknown), *([] if is_complete else ["*"])),
+                is_certain=not self.conditions,
                 partial=is_partial,
             )
             self.program.add([access])
@@ -164,17 +169,10 @@ class Reading:
         if self.statements > MAX_STATEMENTS:
             self.gap(f"only the first {MAX_STATEMENTS} texts of SQL are read")
             return
-        self.program.add(read_sql(query.value, self.session, self.line, certain=not self.conditions))
+        self.program.add(read_sql(query.value, self.session, self.line, is_certain=not self.conditions))
 
-    def _use_catalog(self, arguments: Arguments) -> None:
-        self._sql(Arguments((joined(Known("use catalog "), *arguments.positional[:1]),)))
-
-    def _use_database(self, arguments: Arguments) -> None:
-        self._sql(Arguments((joined(Known("use "), *arguments.positional[:1]),)))
-
-    def _create_view(self, method: str, arguments: Arguments) -> None:
-        if "Global" not in method:
-            self._view(arguments.get(0, "name"))
+    def _use(self, words: str, arguments: Arguments) -> None:
+        self._sql(Arguments((joined(Known(words), *arguments.positional[:1]),)))
 
     def _view(self, value: Value | None) -> None:
         self.session.add_view((whole_text(value) or "").strip("`"))
@@ -196,16 +194,10 @@ class Reading:
         self.session.note_setting(key or "", text or "")
 
 
-def _is_name(paths: tuple[Value, ...]) -> bool:
-    """Return whether the argument of `load` or `save` is the name of a table, not a path."""
-    text = whole_text(paths[0]) if paths else None
-    return text is not None and "/" not in text
-
-
 _EFFECTS: Mapping[tuple[str, str], Callable[[Reading, Arguments], None]] = {
     ("catalog", "dropTempView"): Reading._drop_view,
-    ("catalog", "setCurrentCatalog"): Reading._use_catalog,
-    ("catalog", "setCurrentDatabase"): Reading._use_database,
+    ("catalog", "setCurrentCatalog"): lambda reading, arguments: reading._use("use catalog ", arguments),
+    ("catalog", "setCurrentDatabase"): lambda reading, arguments: reading._use("use ", arguments),
     ("conf", "set"): Reading._set,
     ("session", "config"): Reading._set,
     ("session", "sql"): Reading._sql,

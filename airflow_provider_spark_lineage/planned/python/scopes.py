@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from airflow_provider_spark_lineage.planned.python.values import SEVERAL, Value, merged
 
@@ -56,21 +57,15 @@ def joined_branches(branches: Sequence[Mapping[str, Value]]) -> dict[str, Value]
     return {name: merged(branch[name] for branch in branches if name in branch) for name in names}
 
 
-def walk(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield nodes and all nodes below them."""
-    for node in nodes:
-        yield from ast.walk(node)
-
-
 def has(nodes: Iterable[ast.AST], *kinds: type) -> bool:
     """Return whether any of these kinds is among nodes and the nodes below them."""
-    return any(isinstance(node, kinds) for node in walk(nodes))
+    return any(isinstance(node, kinds) for node in chain.from_iterable(map(ast.walk, nodes)))
 
 
 def assigned(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the names that statements may assign."""
     names = set()
-    for node in walk(nodes):
+    for node in chain.from_iterable(map(ast.walk, nodes)):
         match node:
             case ast.Name(name, ast.Store() | ast.Del()):
                 names.add(name)
@@ -105,11 +100,11 @@ def unsafe(nodes: Sequence[ast.AST]) -> Unsafe:
                 shared.add(name)
             case ast.Call(ast.Attribute(owner, name)) if name not in READS:
                 changed.add(_word(owner))
-            case ast.AugAssign(target):
-                changed.add(_word(target))
-            case ast.Subscript(owner, _, ast.Store() | ast.Del()):
-                changed.add(_word(owner))
-            case ast.Attribute(owner, _, ast.Store() | ast.Del()):
+            case (
+                ast.AugAssign(owner)
+                | ast.Subscript(owner, _, ast.Store() | ast.Del())
+                | ast.Attribute(owner, _, ast.Store() | ast.Del())
+            ):
                 changed.add(_word(owner))
     words = {getattr(node, "id", getattr(node, "arg", None)) or "" for node in nodes}
     return Unsafe(frozenset(shared), frozenset(changed), frozenset(words))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import operator
 import posixpath
 import re
@@ -37,9 +38,9 @@ def joined(*parts: Value) -> Value:
 
 def added(left: Value, right: Value) -> Value:
     """Return the sum of two texts."""
-    known = [part.value for part in (left, right) if isinstance(part, Known)]
+    constants = [value.value for value in (left, right) if isinstance(value, Known)]
     # Only a text can be added to a text.
-    if known and all(isinstance(value, str) for value in known):
+    if constants and all(isinstance(value, str) for value in constants):
         return joined(left, right)
     return Unknown(reason_of(left if isinstance(left, Unknown) else right))
 
@@ -73,12 +74,10 @@ _COMPARISONS: Mapping[type, Callable[[Any, Any], object]] = {
 def compared(comparison: type, left: Value, right: Value) -> Value:
     """Return the result of a comparison of constants."""
     first, second = constant(left), constant(right)
-    if not first or not second or comparison not in _COMPARISONS:
-        return Unknown()
-    try:
-        return Known(bool(_COMPARISONS[comparison](first.value, second.value)))
-    except TypeError:
-        return Unknown()
+    if first and second and comparison in _COMPARISONS:
+        with contextlib.suppress(TypeError):
+            return Known(bool(_COMPARISONS[comparison](first.value, second.value)))
+    return Unknown()
 
 
 def _path(*parts: Value) -> Value:
@@ -91,13 +90,8 @@ def _path(*parts: Value) -> Value:
     return Known(posixpath.join(*texts), text.reason)
 
 
-def _length(value: Value) -> Value:
-    items = items_of(value)
-    return Known(len(items)) if items else Unknown()
-
-
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
-    "builtins.len": _length,
+    "builtins.len": lambda value: Known(len(items_of(value))) if items_of(value) else Unknown(),
     "builtins.str": lambda *parts: joined(*parts) if len(parts) == 1 else Unknown(),
     "os.path.join": _path,
 }

@@ -11,78 +11,72 @@ from airflow_provider_spark_lineage.planned.sql.targets import Result, of_table
 def _create(tree: Any, result: Result) -> None:
     kind = str(tree.args.get("kind") or "").upper()
     if kind in ("TABLE", "VIEW"):
-        properties = _properties(tree)
-        temporary = "TemporaryProperty" in properties or "GlobalProperty" in properties
+        properties, options = _properties(tree)
+        is_temporary = "TemporaryProperty" in properties or "GlobalProperty" in properties
         if tree.expression is not None:
             result.reads(tree.expression)
-        if temporary or (kind == "VIEW" and "FileFormatProperty" in properties):
-            _temporary_view(tree, properties, result)
+        if is_temporary or (kind == "VIEW" and "FileFormatProperty" in properties):
+            _temporary_view(tree, properties, options, result)
         elif kind == "VIEW":
             change = "overwrite" if tree.args.get("replace") else "create"
             result.write(tree.this, change, is_view=True, if_exists=bool(tree.args.get("exists")))
         else:
-            _table(tree, properties, result)
+            _table(tree, properties, options, result)
     elif kind not in ("DATABASE", "FUNCTION", "NAMESPACE", "SCHEMA"):
         result.unread(f"the inputs and outputs of CREATE {kind} are not known")
 
 
-def _temporary_view(tree: Any, properties: Mapping[str, str], result: Result) -> None:
+def _temporary_view(
+    tree: Any, properties: Mapping[str, str], options: dict[str, str], result: Result
+) -> None:
     """Note a temporary view; a view over files is noted as a read of the files."""
     parts = of_table(tree.this)
     if parts and "GlobalProperty" not in properties:
         # Global views have the database `global_temp`.
         result.session.add_view(parts[-1])
     if tree.expression is None:
-        options = _options(properties)
         file_format = properties.get("FileFormatProperty", "")
         if options.get("path"):
-            result.read_path(options["path"], file_format)
+            result.path(options["path"], "", file_format)
         elif options:
             result.read_options(file_format, options)
         else:
             result.unread("the source of a temporary view is not known")
 
 
-def _table(tree: Any, properties: Mapping[str, str], result: Result) -> None:
-    options = _options(properties)
+def _table(tree: Any, properties: Mapping[str, str], options: Mapping[str, str], result: Result) -> None:
     path = properties.get("LocationProperty") or options.get("path") or ""
     copied = tree.args.get("clone")
     if copied is not None:
         result.reads(copied)
-    replace, exists = bool(tree.args.get("replace")), bool(tree.args.get("exists"))
     result.write(
         tree.this,
-        "overwrite" if replace else "create",
+        "overwrite" if tree.args.get("replace") else "create",
         format=properties.get("FileFormatProperty", "").lower(),
         paths=(path,) if path else (),
         options=tuple(sorted(options.items())),
-        if_exists=exists,
+        if_exists=bool(tree.args.get("exists")),
         has_rows=tree.expression is not None or copied is not None,
     )
 
 
-def _properties(tree: Any) -> dict[str, str]:
-    """Return the properties of a CREATE: class -> value; for OPTIONS, `option.<name>` -> value."""
+def _properties(tree: Any) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the properties of a CREATE, class -> value, and its OPTIONS, name -> value."""
     from sqlglot import exp
 
     values: dict[str, str] = {}
+    options: dict[str, str] = {}
     clause = tree.args.get("properties")
     for node in clause.expressions if clause is not None else ():
         if isinstance(node, exp.OptionsProperty):
             for option in node.expressions:
                 value = option.args.get("value")
-                values[f"option.{option.name.lower()}"] = value.name if value is not None else ""
+                options[option.name.lower()] = value.name if value is not None else ""
         elif isinstance(node, exp.FileFormatProperty | exp.LocationProperty):
             values[type(node).__name__] = node.name
         elif isinstance(node, exp.TemporaryProperty | exp.GlobalProperty):
             values[type(node).__name__] = ""
-    return values
-
-
-def _options(properties: Mapping[str, str]) -> dict[str, str]:
-    return {
-        key.removeprefix("option."): value for key, value in properties.items() if key.startswith("option.")
-    }
+    return values, options
 
 
 def _drop(tree: Any, result: Result) -> None:

@@ -38,34 +38,29 @@ class Statement:
 
 def statements(text: str) -> Iterator[Statement]:
     """Yield the statements of a text, without empty statements and statements of comments only."""
+    text = _without_comments(text)
+    line, start = 1, 0
+    ends = [match.start() for match in _TOKEN.finditer(text) if match[0] == ";"]
+    for end in (*ends, len(text)):
+        whole = text[start:end]
+        before = whole[: len(whole) - len(whole.lstrip())]
+        if whole.strip():
+            yield Statement(line + before.count("\n"), whole.strip())
+        line += whole.count("\n")
+        start = end + 1
+
+
+def _without_comments(text: str) -> str:
+    """Return a text with blanks for comments except hints; their line breaks remain, for line numbers."""
     parts: list[str] = []
-    start = 0
-
-    def statement() -> Iterator[Statement]:
-        whole = "".join(parts)
-        stripped = whole.strip()
-        if stripped:
-            before = whole[: len(whole) - len(whole.lstrip())]
-            yield Statement(first_line + before.count("\n"), stripped)
-
-    position, counted, first_line = 0, 0, 1
+    start = position = 0
     while match := _TOKEN.search(text, position):
         position = match.end()
-        if match[0] == ";":
-            parts.append(text[start : match.start()])
-            yield from statement()
-            first_line += text.count("\n", counted, position)
-            parts, start, counted = [], position, position
-        elif match[0] == "/*" or match[0].startswith("--"):
-            if text.startswith("/*+", match.start()):
-                continue
-            parts.append(text[start : match.start()])
+        if match[0].startswith(("/*", "--")) and not text.startswith("/*+", match.start()):
             position = _end_of_comment(text, position) if match[0] == "/*" else position
-            # Keep line breaks, for the line numbers of later statements.
-            parts.append(" " + "\n" * text.count("\n", match.start(), position))
+            parts += [text[start : match.start()], " " + "\n" * text.count("\n", match.start(), position)]
             start = position
-    parts.append(text[start:])
-    yield from statement()
+    return "".join((*parts, text[start:]))
 
 
 def _end_of_comment(text: str, position: int) -> int:

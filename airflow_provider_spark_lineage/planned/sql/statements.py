@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.plan.database_sql.parser import parsed
 from airflow_provider_spark_lineage.planned.program import HOLE, Access, Unread
 from airflow_provider_spark_lineage.planned.session import Session
 from airflow_provider_spark_lineage.planned.sql.ddl import DDL
-from airflow_provider_spark_lineage.planned.sql.script import Statement, statements, with_variables
+from airflow_provider_spark_lineage.planned.sql.script import statements, with_variables
 from airflow_provider_spark_lineage.planned.sql.targets import Result, of_table
 
 MAX_STATEMENTS = 500
@@ -69,44 +69,41 @@ _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
 """Templates that Jinja or dbt replace before Spark gets the text."""
 
 _HARMLESS = frozenset(
-    (
-        *("ADD", "ANALYZE", "CLEAR", "COMMENT", "DESC", "DESCRIBE", "DFS", "EXPLAIN", "GRANT"),
-        *("LIST", "OPTIMIZE", "REFRESH", "RELOAD", "RESET", "REVOKE", "SET", "SHOW", "UNCACHE", "VACUUM"),
-    )
+    """
+    ADD ANALYZE CLEAR COMMENT DESC DESCRIBE DFS EXPLAIN GRANT LIST OPTIMIZE REFRESH RELOAD RESET REVOKE SET
+    SHOW UNCACHE VACUUM
+    """.split()
 )
 """First words of statements that read and write no rows of a dataset, or only reorganize its files."""
 
-_NAMED = _HARMLESS | frozenset(
-    (
-        *("ALTER", "CACHE", "CALL", "COPY", "CREATE", "DELETE", "DROP", "INSERT", "INTO", "LOAD", "MERGE"),
-        *("MSCK", "OR", "OVERWRITE", "REPAIR", "REPLACE", "SELECT", "TABLE", "TEMPORARY"),
-        *("TRUNCATE", "UPDATE", "USE", "VIEW", "WITH"),
-    )
+_NAMED = _HARMLESS.union(
+    """
+    ALTER CACHE CALL COPY CREATE DELETE DROP INSERT INTO LOAD MERGE MSCK OR OVERWRITE REPAIR REPLACE SELECT
+    TABLE TEMPORARY TRUNCATE UPDATE USE VIEW WITH
+    """.split()
 )
 """Words that a gap may quote; other words are left out, because the text may be a secret instead of SQL."""
 
 
 def read_sql(
-    text: str, session: Session, line: int = 0, *, certain: bool = True
+    text: str, session: Session, line: int = 0, *, is_certain: bool = True
 ) -> Iterator[Access | Unread]:
     """Yield the reads and writes of the statements of a text, in order; change the session as they do.
 
     `line` is the line of all statements, if the text is a constant in a script; without it each has its own.
     """
-    for number, part in enumerate(statements(text)):
+    for number, statement in enumerate(statements(text)):
         if number == MAX_STATEMENTS:
-            yield Unread(line or part.line, f"only the first {number} statements are read")
+            yield Unread(line or statement.line, f"only the first {number} statements are read")
             return
-        statement = Statement(line or part.line, part.text)
         filled, missing = with_variables(statement.text, session.variables)
+        result = Result(session, line or statement.line, is_certain, WORD)
         for name in missing:
-            yield Unread(statement.line, f"the variable `{name}` is not given")
+            result.unread(f"the variable `{name}` is not given")
         if HOLE in filled and not missing:
-            yield Unread(statement.line, "a part of the SQL is not a constant: it may read or write more")
-        of_statement = Statement(statement.line, filled.replace(HOLE, WORD))
-        result = Result(session, statement.line, certain, WORD)
+            result.unread("a part of the SQL is not a constant: it may read or write more")
         try:
-            _read(of_statement, result)
+            _read(filled.replace(HOLE, WORD), result)
         except RecursionError:
             result.unread("the statement is nested too deeply")
         yield from result.steps
@@ -132,35 +129,38 @@ def _is_parsed(text: str) -> bool:
         return False
 
 
-def _read(statement: Statement, result: Result) -> None:
-    setting = _SET.fullmatch(statement.text)
+def _read(text: str, result: Result) -> None:
+    from sqlglot import exp
+
+    setting = _SET.fullmatch(text)
     if setting:
-        if WORD in setting[2] or not result.certain:
+        if WORD in setting[2] or not result.is_certain:
             result.session.variables.pop(setting[1], None)
         else:
             result.session.variables[setting[1]] = setting[2].strip()
             result.session.note_setting(setting[1], setting[2].strip())
         return
-    directory = _DIRECTORY.match(statement.text)
+    directory = _DIRECTORY.match(text)
     if directory:
         _insert_directory(directory, result)
         return
     # If the partition exists already, it stays unchanged.
-    result.certain &= not _IF_NEW.match(statement.text)
-    tree = _parsed(_rewritten(statement.text))
-    change = _CHANGE.match(statement.text)
-    if change and (tree is None or type(tree).__name__ == "Command"):
+    result.is_certain &= not _IF_NEW.match(text)
+    tree = _parsed(_rewritten(text))
+    change = _CHANGE.match(text)
+    kind, first = type(tree).__name__, text.split(None, 1)[0].upper()
+    if change and (tree is None or kind == "Command"):
         _change(change, result)
-        return
-    first = statement.text.split(None, 1)[0].upper()
-    if first == "ANALYZE":
-        _analyze(statement.text, result)
-        return
-    if not (tree is not None and _read_tree(tree, result)) and first not in _HARMLESS:
-        words = " ".join(takewhile(_NAMED.__contains__, statement.text.upper().split()))
+    elif first == "ANALYZE":
+        _analyze(text, result)
+    elif isinstance(tree, exp.Query | exp.Values):
+        result.reads(tree)
+    elif kind in READERS:
+        READERS[kind](tree, result)
+    elif kind not in _NOTHING and first not in _HARMLESS:
+        words = " ".join(takewhile(_NAMED.__contains__, text.upper().split()))
         name = f"the statement `{words} ...`" if words else "the statement"
-        template = _TEMPLATE.search(statement.text)
-        why = ": its template (`{{ }}`, `{% %}`) has not been rendered" if template else ""
+        why = ": its template (`{{ }}`, `{% %}`) has not been rendered" if _TEMPLATE.search(text) else ""
         result.unread(f"{name} is not understood{why}")
 
 
@@ -173,25 +173,20 @@ def _rewritten(text: str) -> str:
     return _IF_NEW.sub(r"\1", text, count=1)
 
 
-def _read_tree(tree: Any, result: Result) -> bool:
-    """Read a statement; return whether its kind is known."""
-    from sqlglot import exp
-
-    if isinstance(tree, exp.Query | exp.Values):
-        result.reads(tree)
-    elif type(tree).__name__ in READERS:
-        READERS[type(tree).__name__](tree, result)
-    else:
-        return type(tree).__name__ in _NOTHING
-    return True
-
-
 def _parsed(text: str) -> Any:
     """Return the tree of one statement; None if it cannot be parsed."""
     try:
         return parsed(text, "spark")
     except SqlError:
         return None
+
+
+def _table_of(name: str) -> Any:
+    """Return the tree of a table's name; None if it cannot be parsed."""
+    from sqlglot import exp
+
+    query = _parsed(f"SELECT * FROM {name}")  # noqa: S608  read, never run
+    return query.find(exp.Table) if query is not None else None
 
 
 def _insert_directory(match: re.Match[str], result: Result) -> None:
@@ -208,15 +203,12 @@ def _insert_directory(match: re.Match[str], result: Result) -> None:
     path = re.sub(r"\\(.)", r"\1", written[1:-1])
     if match["local"] and path.startswith("/"):
         path = "file:" + path
-    result.write_path(path, (match["format"] or (stored[1] if stored else "")).lower())
+    result.path(path, "overwrite", (match["format"] or (stored[1] if stored else "")).lower())
 
 
 def _change(match: re.Match[str], result: Result) -> None:
     """Read a change of a table's columns, partitions or layout; a change of properties is ignored."""
-    from sqlglot import exp
-
-    query = _parsed(f"SELECT * FROM {match['name']}")  # noqa: S608  read, never run
-    table = query.find(exp.Table) if query is not None else None
+    table = _table_of(match["name"])
     if table is None:
         result.unread("the name of a table is not understood")
     elif match["rest"].upper() != "UNSET":
@@ -225,11 +217,8 @@ def _change(match: re.Match[str], result: Result) -> None:
 
 def _analyze(text: str, result: Result) -> None:
     """Read ANALYZE, which counts the rows of a table; with NOSCAN it looks only at files."""
-    from sqlglot import exp
-
     match = _ANALYZE.match(text)
-    query = _parsed(f"SELECT * FROM {match['name']}") if match else None  # noqa: S608  read, never run
-    table = query.find(exp.Table) if query is not None else None
+    table = _table_of(match["name"]) if match else None
     if match and match["rest"].strip().upper() == "NOSCAN":
         return
     if table is not None:
@@ -245,16 +234,13 @@ def _insert(tree: Any, result: Result) -> None:
 
     result.reads(tree, besides=tree.this)
     if isinstance(tree.this, exp.Directory):
-        result.write_path(tree.this.this.name, "")
+        result.path(tree.this.this.name, "overwrite", "")
         return
-    overwrite = bool(tree.args.get("overwrite"))
+    overwrites, replaces = bool(tree.args.get("overwrite")), bool(tree.args.get("where"))
     partition = tree.args.get("partition") or tree.this.args.get("partition")
-    partition = partition or result.session.overwrites_partitions()
-    result.write(
-        tree.this,
-        "overwrite" if overwrite or tree.args.get("where") else "append",
-        partial=(overwrite and bool(partition)) or bool(tree.args.get("where")),
-    )
+    keeps_others = bool(partition) or result.session.overwrites_partitions()
+    change = "overwrite" if overwrites or replaces else "append"
+    result.write(tree.this, change, partial=(overwrites and keeps_others) or replaces)
 
 
 def _inserts(tree: Any, result: Result) -> None:
@@ -282,36 +268,31 @@ def _use(tree: Any, result: Result) -> None:
     if any(WORD in part for part in parts):
         result.session.use(None)
     elif kind == "CATALOG" and parts:
-        result.session.use_catalog(parts[0], certain=result.certain)
+        result.session.use_catalog(parts[0], is_certain=result.is_certain)
     elif parts:
-        result.session.use(parts, certain=result.certain)
+        result.session.use(parts, is_certain=result.is_certain)
 
 
 def _load(tree: Any, result: Result) -> None:
     path = tree.args["inpath"].name
     if tree.args.get("local") and path.startswith("/"):
         path = "file:" + path
-    result.read_path(path, "")
+    result.path(path, "", "")
     overwrite, partition = bool(tree.args.get("overwrite")), bool(tree.args.get("partition"))
     result.write(tree.this, "overwrite" if overwrite else "append", partial=overwrite and partition)
-
-
-def _variable(tree: Any, result: Result) -> None:
-    """Read SET VAR and DECLARE, whose values may be queries."""
-    result.reads(tree)
 
 
 _NOTHING = frozenset({"Refresh", "Semicolon", "Uncache"})
 
 READERS: Mapping[str, Callable[[Any, Result], None]] = {
     "Cache": _cache,
-    "Declare": _variable,
+    # The values of variables may be queries.
+    **dict.fromkeys(("Declare", "Set"), lambda tree, result: result.reads(tree)),
     "Delete": _rewrite,
     "Insert": _insert,
     "LoadData": _load,
     "Merge": _rewrite,
     "MultitableInserts": _inserts,
-    "Set": _variable,
     "Update": _rewrite,
     "Use": _use,
     **DDL,

@@ -5,25 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import takewhile
+from operator import is_not
 from typing import Any
 
 from airflow_provider_spark_lineage.planned.program import Access, Unread
 from airflow_provider_spark_lineage.planned.session import Session
 
-FORMATS = frozenset(
-    (
-        *("avro", "binaryfile", "csv", "delta", "hudi", "iceberg", "image", "json", "libsvm"),
-        *("orc", "parquet", "text", "xml"),
-    )
-)
+_FORMATS = frozenset("avro binaryfile csv delta hudi iceberg image json libsvm orc parquet text xml".split())
 """Formats in SQL names of files: parquet.`/path`."""
 
 _NO_READ = frozenset(
-    (
-        *("collations", "explode", "explode_outer", "inline", "inline_outer", "json_tuple"),
-        *("posexplode", "posexplode_outer", "range", "sql_keywords", "stack"),
-        *("variant_explode", "variant_explode_outer"),
-    )
+    """
+    collations explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer range
+    sql_keywords stack variant_explode variant_explode_outer
+    """.split()
 )
 """Functions in FROM that read no dataset."""
 
@@ -38,13 +35,6 @@ def of_table(table: Any) -> tuple[str, ...]:
         table = table.this
     parts = table.parts if isinstance(table, exp.Table) else ()
     return tuple(part.name for part in parts) if all(isinstance(p, exp.Identifier) for p in parts) else ()
-
-
-def location_of(parts: tuple[str, ...]) -> tuple[str, str] | None:
-    """Return format and path of a name such as parquet.`/path`; None for a table."""
-    if len(parts) == 2 and parts[0].lower() in FORMATS and re.search(r"[/:]|\.\w+\Z", parts[1]):
-        return parts[0].lower(), without_version(parts[0].lower(), parts[1])
-    return None
 
 
 def without_version(file_format: str, path: str) -> str:
@@ -62,7 +52,7 @@ class Result:
 
     session: Session
     line: int
-    certain: bool
+    is_certain: bool
     unknown: str
     """The placeholder for unknown text."""
 
@@ -79,15 +69,12 @@ class Result:
         for table in () if tree is None else tree.find_all(exp.Table):
             if table is besides or (besides is not None and table.parent is besides):
                 continue
-            self._read(table)
-
-    def read_path(self, path: str, file_format: str) -> None:
-        """Add a read of files."""
-        self._path(path, "", file_format)
-
-    def write_path(self, path: str, file_format: str) -> None:
-        """Add an overwrite of a folder."""
-        self._path(path, "overwrite", file_format)
+            parts = of_table(table)
+            function = str(table.this.name or table.this.key).lower()
+            if not parts and function not in _NO_READ:
+                self.unread(f"the inputs of the function `{function}` are not known")
+            elif parts and not (len(parts) == 1 and parts[0].lower() in _visible(table)):
+                self.access(parts, "")
 
     def write(self, table: Any, change: str, **more: Any) -> None:
         """Add a change of a table; `more` are fields of `Access`."""
@@ -95,9 +82,9 @@ class Result:
 
     def access(self, parts: tuple[str, ...], change: str, **more: Any) -> None:
         """Add an access by a table's name, which may name files; a temporary view is not a dataset."""
-        location = location_of(parts)
-        if location:
-            self._path(location[1], change, location[0], **more)
+        file_format = parts[0].lower() if len(parts) == 2 else ""
+        if file_format in _FORMATS and re.search(r"[/:]|\.\w+\Z", parts[1]):
+            self.path(without_version(file_format, parts[1]), change, file_format, **more)
         elif not parts or not self.session.is_view(parts):
             self.change(parts, change, **more)
         elif change:
@@ -117,7 +104,7 @@ class Result:
         elif not change and name in self.session.own_views:
             return
         access = Access(
-            self.line, change, table=name.parts, catalog=name.catalog, certain=self.certain, **more
+            self.line, change, table=name.parts, catalog=name.catalog, is_certain=self.is_certain, **more
         )
         self.steps.append(access)
 
@@ -127,7 +114,9 @@ class Result:
         if any(self.unknown in value for _, value in pairs):
             self.unread("an option is not a constant")
             return
-        self.steps.append(Access(self.line, format=file_format.lower(), options=pairs, certain=self.certain))
+        self.steps.append(
+            Access(self.line, format=file_format.lower(), options=pairs, is_certain=self.is_certain)
+        )
 
     def rename(self, before: tuple[str, ...], after: tuple[str, ...], *, is_view: bool) -> None:
         """Add a change of a table's name."""
@@ -137,29 +126,13 @@ class Result:
             return
         self.change(after, "rename", previous=old.parts, is_view=is_view)
 
-    def _read(self, table: Any) -> None:
-        parts = of_table(table)
-        if not parts:
-            name = str(table.this.name or table.this.key).lower()
-            if name not in _NO_READ:
-                self.unread(f"the inputs of the function `{name}` are not known")
-            return
-        if not _is_definition(table, parts):
-            self.access(parts, "")
-
-    def _path(self, path: str, change: str, file_format: str, **more: Any) -> None:
+    def path(self, path: str, change: str, file_format: str, **more: Any) -> None:
+        """Add an access of files or a folder."""
         if not path or self.unknown in path:
             self.unread("a path is not a constant")
             return
         fields = {**more, "format": file_format, "paths": (path,)}
-        self.steps.append(Access(self.line, change, certain=self.certain, **fields))
-
-
-def _is_definition(table: Any, parts: tuple[str, ...]) -> bool:
-    """Return whether a name refers to a query of WITH that is visible at its place."""
-    if len(parts) != 1:
-        return False
-    return parts[0].lower() in _visible(table)
+        self.steps.append(Access(self.line, change, is_certain=self.is_certain, **fields))
 
 
 def _visible(node: Any) -> Iterator[str]:
@@ -170,14 +143,11 @@ def _visible(node: Any) -> Iterator[str]:
     while parent is not None:
         clause = parent.args.get("with_") or parent.args.get("with")
         if isinstance(parent, exp.With):
-            for definition in parent.expressions:
-                if definition is child:
-                    break
-                yield definition.alias.lower()
+            before = takewhile(partial(is_not, child), parent.expressions)
+            yield from (definition.alias.lower() for definition in before)
             if parent.args.get("recursive"):
                 yield child.alias.lower()
             child, parent = parent.parent, parent.parent.parent if parent.parent else None
             continue
-        for definition in clause.expressions if clause else ():
-            yield definition.alias.lower()
+        yield from (definition.alias.lower() for definition in (clause.expressions if clause else ()))
         child, parent = parent, parent.parent

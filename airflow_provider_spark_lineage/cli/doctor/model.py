@@ -1,15 +1,48 @@
-"""Packages, options and plugins of this machine as plain data, the input of the doctor's checks."""
+"""Plain data of the doctor: packages, options and plugins of this machine, and the findings of the checks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-from airflow_provider_spark_lineage.cli.doctor.finding import Finding
+from typing import Any, Literal
 
 PACKAGE = "airflow_provider_spark_lineage"
+Level = Literal["problem", "note", "ok"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the doctor's report.
+
+    >>> problem("java-too-old", "java", "11.0.2", "Spark 4 needs Java 17 or newer; install one.").level
+    'problem'
+    """
+
+    topic: str
+    """Subject of the check; scripts may rely on it, so it does not change."""
+
+    value: str
+    """Value that was found."""
+
+    level: Level = "ok"
+    """`note` works but may surprise; `problem` means that lineage cannot work until it is fixed."""
+
+    advice: str = ""
+    """One sentence: the problem, and the setting to change; empty if there is nothing to fix."""
+
+    mistake: str = ""
+    """The name in docs/doctor.md; scripts may rely on it. Empty if there is nothing to fix."""
+
+
+def problem(mistake: str, topic: str, value: str, advice: str) -> Finding:
+    """Return the finding of something that prevents lineage."""
+    return Finding(topic, value, "problem", advice, mistake)
+
+
+def note(mistake: str, topic: str, value: str, advice: str) -> Finding:
+    """Return the finding of something that works but may surprise."""
+    return Finding(topic, value, "note", advice, mistake)
 
 
 @dataclass(frozen=True)
