@@ -28,10 +28,7 @@ MADE = "name.catalog.loadTable(name.identifier)"
 MADE_EXISTS = "name.catalog.tableExists(name.identifier)"
 """Existence of a CREATE's table before the command."""
 
-COLUMN_CHANGES = (
-    *("AddColumns", "AlterColumn", "AlterColumns"),
-    *("DropColumns", "RenameColumn", "ReplaceColumns"),
-)
+COLUMN_CHANGES = tuple("AddColumns AlterColumn AlterColumns DropColumns RenameColumn ReplaceColumns".split())
 """Spark's commands that change the columns of a catalog's table."""
 
 V2_WRITES = ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")

@@ -114,11 +114,10 @@ class Cosmos(Connector[Facts]):
         return (Identity(DatasetId(f"azurecosmos://{host}/dbs/{database}", f"colls/{container}")),)
 
 
-_MONGO_URIS = (
-    *("connection.uri", "spark.mongodb.connection.uri", "uri"),
-    *("spark.mongodb.read.connection.uri", "spark.mongodb.write.connection.uri"),
-    *("spark.mongodb.input.uri", "spark.mongodb.output.uri"),
-)
+_MONGO_URIS = """
+connection.uri spark.mongodb.connection.uri uri spark.mongodb.read.connection.uri
+spark.mongodb.write.connection.uri spark.mongodb.input.uri spark.mongodb.output.uri
+""".split()
 
 
 class Mongo(Connector[Facts]):
