@@ -6,10 +6,9 @@ import re
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader
-from airflow_provider_spark_lineage.plan.spark.explain.facts import table_facts, v2_facts
+from airflow_provider_spark_lineage.plan.spark.explain.facts import TABLE, add, table_facts, v2_facts
 from airflow_provider_spark_lineage.plan.spark.explain.items import condition
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, required
-from airflow_provider_spark_lineage.plan.spark.explain.targets import TABLE, add
 from airflow_provider_spark_lineage.plan.spark.explain.writes import v2_table
 from airflow_provider_spark_lineage.plan.spark.relational import UNTRACED
 from airflow_provider_spark_lineage.plan.spark.tree import children

@@ -7,16 +7,18 @@ from typing import Any
 from urllib.parse import quote
 
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader
-from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts, table_facts, v2_facts
-from airflow_provider_spark_lineage.plan.spark.explain.items import condition
-from airflow_provider_spark_lineage.plan.spark.explain.sections import required
-from airflow_provider_spark_lineage.plan.spark.explain.targets import (
+from airflow_provider_spark_lineage.plan.spark.explain.facts import (
     TABLE,
     add,
     over_query,
     resolved_facts,
     session_table,
+    settings_facts,
+    table_facts,
+    v2_facts,
 )
+from airflow_provider_spark_lineage.plan.spark.explain.items import condition
+from airflow_provider_spark_lineage.plan.spark.explain.sections import required
 from airflow_provider_spark_lineage.records.plan_json import Tree
 
 _MODES = "Append|Overwrite|ErrorIfExists|Ignore"
