@@ -277,8 +277,7 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting:
                 stack.append((node["e"], 0, steps_here))
             else:
                 subqueries.extend(_subqueries(node, steps_here, read_plan))
-            steps = EXPRESSIONS.get(name, _default)(nodes, position)
-            contexts.extend(composed(steps_here, step) for step in reversed(steps))
+            contexts.extend(composed(steps_here, step) for step in reversed(_rule(nodes, position)))
     whole = union((Expression(ordered(uses), tuple(subqueries)), *separate))
     parts = parts_of(tree, _rule, read) if nesting < _MAX_NESTING else ()
     # `unbound` are variables of lambdas whose function has no row in `FUNCTIONS`.

@@ -20,10 +20,10 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Scan,
     same,
 )
-from airflow_provider_spark_lineage.plan.spark.generators import generate
 from airflow_provider_spark_lineage.plan.spark.programs import (
     append_columns,
     deserialize,
+    generate,
     opaque,
     python_udfs,
     python_udtf,

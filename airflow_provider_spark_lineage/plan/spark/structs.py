@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     united,
 )
 from airflow_provider_spark_lineage.plan.spark.lambdas import FUNCTIONS
-from airflow_provider_spark_lineage.plan.spark.tree import children, end_of
+from airflow_provider_spark_lineage.plan.spark.tree import children, element, end_of
 from airflow_provider_spark_lineage.plan.steps import TESTED
 from airflow_provider_spark_lineage.records.plan_json import Tree, is_plan, is_tree, simple_name
 
@@ -245,20 +245,13 @@ def _type(tree: Tree) -> Any:
 def _members(kind: Any, path: Sequence[int]) -> tuple[tuple[Member, ...], Any]:
     """Return the fields at the positions of a path through a type, and the type that it leads to."""
     members: list[Member] = []
-    kind = _element(kind)
+    kind = element(kind)
     for index in path:
         fields = _fields(kind)
         exists = index < len(fields)
         members.append((index, str(fields[index]["name"]) if exists else ""))
-        kind = _element(fields[index]["type"]) if exists else None
+        kind = element(fields[index]["type"]) if exists else None
     return tuple(members), kind
-
-
-def _element(kind: Any) -> Any:
-    """Return the type of an array's elements or of a map's values; any other type is unchanged."""
-    while isinstance(kind, dict) and kind.get("type") in ("array", "map"):
-        kind = kind.get("elementType") or kind.get("valueType")
-    return kind
 
 
 def _fields(kind: Any) -> list[dict[str, Any]]:
@@ -270,10 +263,8 @@ def _of_type(attribute: int, path: tuple[Member, ...], kind: Any) -> tuple[Expre
     return tuple(
         Expression(
             field_uses=((attribute, (*path, member), IDENTITY),),
-            parts=_of_type(attribute, (*path, member), _element(field["type"])),
+            parts=_of_type(attribute, (*path, member), element(field["type"])),
         )
-        for member, field in (
-            ((index, str(member_json["name"])), member_json)
-            for index, member_json in enumerate(_fields(kind))
-        )
+        for index, field in enumerate(_fields(kind))
+        for member in [(index, str(field["name"]))]
     )

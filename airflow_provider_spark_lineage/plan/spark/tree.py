@@ -106,6 +106,13 @@ def attributes(value: Any) -> tuple[Attribute, ...]:
     return tuple(column for tree in trees(value) if (column := attribute_of(tree)) is not None)
 
 
+def element(kind: Any) -> Any:
+    """Return the type of an array's elements or of a map's values; any other type is unchanged."""
+    while isinstance(kind, dict) and kind.get("type") in ("array", "map"):
+        kind = kind.get("elementType") or kind.get("valueType")
+    return kind
+
+
 def _member(name: str) -> str:
     """Return the name of a struct's member, in backticks if the type would be ambiguous without them."""
     return f"`{name.replace('`', '``')}`" if _AMBIGUOUS.search(name) else name

@@ -31,7 +31,6 @@ from airflow_provider_spark_lineage.plan.spark.explain.formatted.text import is_
 from airflow_provider_spark_lineage.plan.spark.explain.formatted.translation import UNREAD
 from airflow_provider_spark_lineage.plan.spark.explain.nodes import CLASSES, NODES, unknown
 from airflow_provider_spark_lineage.plan.spark.explain.physical import Scan, scans_of
-from airflow_provider_spark_lineage.plan.spark.explain.row_level import NOT_IN_TEXT, ROW_LEVEL
 from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     ANALYZED,
     OPTIMIZED,
@@ -42,6 +41,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.sections import (
     draw,
     sections,
 )
+from airflow_provider_spark_lineage.plan.spark.explain.writes import NOT_IN_TEXT, ROW_LEVEL
 from airflow_provider_spark_lineage.plan.spark.relational import NODES as READERS
 from airflow_provider_spark_lineage.records.plan_json import Tree
 

@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.functions import (
     type_of_function,
 )
 from airflow_provider_spark_lineage.plan.spark.lambdas import ACCUMULATOR, FUNCTIONS, INDEX
+from airflow_provider_spark_lineage.plan.spark.tree import element
 from airflow_provider_spark_lineage.records.plan_json import Tree
 
 
@@ -84,8 +85,7 @@ def _zipped(values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | 
     if len(arrays) != len(names) or not all(name.is_literal for name in names):
         return None
     fields = [
-        {"name": name, "type": types.element(array.kind)}
-        for name, array in zip(texts[count:], arrays, strict=True)
+        {"name": name, "type": element(array.kind)} for name, array in zip(texts[count:], arrays, strict=True)
     ]
     kind = {"type": "array", "elementType": {"type": "struct", "fields": fields}}
     return call("ArraysZip", [array.tree for array in arrays]), kind

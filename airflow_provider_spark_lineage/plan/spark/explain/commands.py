@@ -8,15 +8,15 @@ from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain import types
 from airflow_provider_spark_lineage.plan.spark.explain.built import Built, NodeContext, NodeReader
-from airflow_provider_spark_lineage.plan.spark.explain.facts import settings_facts
-from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, required
-from airflow_provider_spark_lineage.plan.spark.explain.targets import (
+from airflow_provider_spark_lineage.plan.spark.explain.facts import (
     add,
     command,
     over_query,
     resolved_facts,
     session_table,
+    settings_facts,
 )
+from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, required
 from airflow_provider_spark_lineage.plan.spark.explain.writes import WRITES
 
 NO_PLACE = "the location of its table is not in the text"

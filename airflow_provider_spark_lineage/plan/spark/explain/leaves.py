@@ -115,11 +115,10 @@ def _opaque(place: NodeContext) -> Built:
 
 def _objects(place: NodeContext) -> list[int]:
     """Define the object at the end of the arguments: `obj#5: org.example.Thing`."""
-    match = next(iter(reversed(list(re.finditer(r"(?:^|, )(\w+)#(\d+): ", place.text)))), None)
-    if match is None:
-        return []
-    place.columns.define(int(match[2]), match[1])
-    return [int(match[2])]
+    objects = re.findall(r"(?:^|, )(\w+)#(\d+): ", place.text)[-1:]
+    for name, number in objects:
+        place.columns.define(int(number), name)
+    return [int(number) for _, number in objects]
 
 
 def _serializer(place: NodeContext) -> Built:

@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.items import (
 from airflow_provider_spark_lineage.plan.spark.explain.leaves import LEAVES
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, required
 from airflow_provider_spark_lineage.plan.spark.relational import UNTRACED
-from airflow_provider_spark_lineage.plan.spark.tree import end_of
+from airflow_provider_spark_lineage.plan.spark.tree import element, end_of
 from airflow_provider_spark_lineage.records.plan_json import Tree
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
@@ -180,7 +180,7 @@ def _generate(place: NodeContext) -> Built:
         except UnreadableError:
             continue
         if end == len(place.text):
-            of_elements = types.element(value.kind)
+            of_elements = element(value.kind)
             if ids and len(value.tree) > 1:
                 last = place.columns
                 last.kinds[ids[-1]] = (
@@ -200,8 +200,8 @@ def _spread(place: NodeContext, generator: Tree, kind: types.Type, ids: list[int
         kinds[ids[0]] = kind
     elif name == "PosExplode" and len(ids) == 2:
         kinds[ids[0]] = "int"
-        kinds[ids[1]] = types.element(kind)
-    elif name == "Inline" and isinstance(kind := types.element(kind), dict) and types.is_known(kind):
+        kinds[ids[1]] = element(kind)
+    elif name == "Inline" and isinstance(kind := element(kind), dict) and types.is_known(kind):
         for expr_id, member in zip(ids, kind.get("fields", ()), strict=False):
             kinds[expr_id] = member["type"]
     else:

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.plan.spark.tree import element
 
 _ATOMIC = re.compile(
     r"(?:bigint|int|smallint|tinyint|double|float|boolean|binary|date|timestamp_ntz|timestamp_ltz|timestamp"
@@ -54,8 +55,8 @@ def read_type(text: str, position: int = 0) -> tuple[Type, int]:
     if match:
         return match[0], match.end()
     if text.startswith("array<", position):
-        element, position = read_type(text, position + 6)
-        return {"type": "array", "elementType": element}, _behind(text, position, ">")
+        of_elements, position = read_type(text, position + 6)
+        return {"type": "array", "elementType": of_elements}, _behind(text, position, ">")
     if text.startswith("map<", position):
         key, position = read_type(text, position + 4)
         value, position = read_type(text, _behind(text, position, ","))
@@ -89,13 +90,6 @@ def whole_type(text: str) -> Type | None:
     except UnreadableError:
         return None
     return kind if end == len(text) else None
-
-
-def element(kind: Type) -> Type:
-    """Return the type of an array's elements or a map's values; any other type is unchanged."""
-    while isinstance(kind, dict) and kind.get("type") in ("array", "map"):
-        kind = kind.get("elementType") or kind.get("valueType")
-    return kind
 
 
 def field_names(kind: Type) -> list[str]:

@@ -84,13 +84,14 @@ def conjunction(conditions: list[str], compared: frozenset[str]) -> str:
 
 
 _COPY = re.compile(r"#(\d+)L? AS [^,]*?#(\d+)L?(?=, |\]$)")
-_KEYS = ("Left keys", "Right keys", "Join condition")
+KEYS = ("Left keys", "Right keys")
+"""Details of a join with the columns that it compares, by side."""
 
 
 def compared_by_joins(formatted: Formatted) -> frozenset[str]:
     """Return the ids of the columns that joins compare, and of the columns that these copy."""
     details = [operator.details for operator in formatted.numbered.values()]
-    texts = [of.get(key, "") for of in details for key in _KEYS]
+    texts = [of.get(key, "") for of in details for key in (*KEYS, "Join condition")]
     ids = {mark[1] for text in texts for mark in MARK.finditer(text)}
     copies = [match for of in details for match in _COPY.finditer(of.get("Output", ""))]
     for match in reversed(copies):
