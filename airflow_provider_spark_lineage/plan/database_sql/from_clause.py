@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Apply, Attribute, Expression, Kind, Scan
 from airflow_provider_spark_lineage.plan.database_sql.nodes import (
@@ -16,10 +16,8 @@ from airflow_provider_spark_lineage.plan.database_sql.nodes import (
 from airflow_provider_spark_lineage.plan.database_sql.rows import function_rows
 from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect, Scope, Table, unqualified
 from airflow_provider_spark_lineage.plan.database_sql.select_list import Changes, every_column, selected
+from airflow_provider_spark_lineage.plan.database_sql.subqueries import Subqueries
 from airflow_provider_spark_lineage.plan.database_sql.with_clause import read_definition
-
-if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.plan.database_sql.queries import QueryReader
 
 _WITH_DUAL = frozenset({"", "clickhouse", "mysql", "oracle", "redshift", "singlestore", "snowflake"})
 """Dialects where `dual` is a placeholder with one row."""
@@ -41,7 +39,7 @@ def is_no_table(table: Any, dialect: Dialect) -> bool:
 class From:
     """Reads the tables of one query; each may refer to the tables on its left."""
 
-    def __init__(self, reader: QueryReader, scope: Scope, definitions: Definitions) -> None:
+    def __init__(self, reader: Subqueries, scope: Scope, definitions: Definitions) -> None:
         self._reader = reader
         self._nodes = reader.nodes
         self._scope = scope

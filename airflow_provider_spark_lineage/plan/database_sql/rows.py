@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Attribute, Derive, Expression, Kind
 from airflow_provider_spark_lineage.plan.database_sql.nodes import LABEL, Definitions, Result, SqlError
 from airflow_provider_spark_lineage.plan.database_sql.scope import Scope, Table
+from airflow_provider_spark_lineage.plan.database_sql.subqueries import Subqueries
 from airflow_provider_spark_lineage.plan.steps import VALUE
-
-if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.plan.database_sql.queries import QueryReader
 
 _OWN_NAMES = {
     "databricks": ("col", 1),
@@ -54,7 +52,7 @@ _FUNCTION_COLUMNS: Mapping[str, tuple[str, ...]] = {
 """sqlglot's class or name of a function that reads only its arguments -> its columns."""
 
 
-def listed_rows(reader: QueryReader, values: Any, definitions: Definitions) -> Result:
+def listed_rows(reader: Subqueries, values: Any, definitions: Definitions) -> Result:
     """Read VALUES: column i comes from the i-th expression of every row."""
     scope = Scope()
     read = reader.expressions(scope, definitions)
@@ -80,7 +78,7 @@ def _row(row: Any) -> list[Any]:
 
 
 def function_rows(
-    reader: QueryReader, item: Any, left: int | None, scope: Scope, definitions: Definitions
+    reader: Subqueries, item: Any, left: int | None, scope: Scope, definitions: Definitions
 ) -> int:
     """Read functions in FROM; their columns may be unknown."""
     functions = _functions(item)

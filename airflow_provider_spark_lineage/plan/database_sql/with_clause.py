@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Loop, Reference
 from airflow_provider_spark_lineage.plan.database_sql.nodes import (
@@ -13,9 +13,7 @@ from airflow_provider_spark_lineage.plan.database_sql.nodes import (
     SqlError,
     renamed,
 )
-
-if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.plan.database_sql.queries import QueryReader
+from airflow_provider_spark_lineage.plan.database_sql.subqueries import Subqueries
 
 
 @dataclass
@@ -37,7 +35,7 @@ def with_definitions(query: Any, definitions: Definitions) -> Definitions:
     return visible
 
 
-def read_definition(reader: QueryReader, table: Any, definitions: Definitions) -> Result | None:
+def read_definition(reader: Subqueries, table: Any, definitions: Definitions) -> Result | None:
     """Read the CTE that a name in FROM refers to; return None for a table of the database."""
     definition = definitions.get(table.name.lower()) if len(table.parts) == 1 else None
     if isinstance(definition, Recursion):
@@ -47,7 +45,7 @@ def read_definition(reader: QueryReader, table: Any, definitions: Definitions) -
     return None if definition is None else _read_cte(reader, *definition)
 
 
-def _read_cte(reader: QueryReader, cte: Any, definitions: Definitions) -> Result:
+def _read_cte(reader: Subqueries, cte: Any, definitions: Definitions) -> Result:
     from sqlglot import exp
 
     name, column_names = cte.alias.lower(), [column.name for column in cte.args["alias"].columns]
@@ -66,7 +64,7 @@ def _read_cte(reader: QueryReader, cte: Any, definitions: Definitions) -> Result
 
 
 def _read_recursion(
-    reader: QueryReader, query: Any, name: str, column_names: list[str], definitions: Definitions
+    reader: Subqueries, query: Any, name: str, column_names: list[str], definitions: Definitions
 ) -> Result:
     """Read a recursive CTE."""
     # The CTE's query may have a WITH of its own.
