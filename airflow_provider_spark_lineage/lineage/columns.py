@@ -300,7 +300,7 @@ class _Evaluator:
             return value or NOTHING
 
         used = [column(attribute).after(step) for attribute, step in expression.uses]
-        used.extend(column(key).part(path).after(step) for key, path, step in expression.field_uses)
+        used.extend(column(key).member(path).after(step) for key, path, step in expression.field_uses)
         for subquery in expression.subqueries:
             # Once for each scope: otherwise each level of nesting doubles the work.
             key = subquery.plan, id(scope)
@@ -311,12 +311,12 @@ class _Evaluator:
             columns = inner.columns() if subquery.valued else ()
             self.reach.scans.update(inner.reach.scans)
             self.reach.gaps.update(inner.reach.gaps)
-            result = union(value.part(subquery.path) for value in columns)
+            result = union(value.member(subquery.path) for value in columns)
             rows = apply(subquery.transformation, frozenset(inner.reach.rows))
             used.append(result.after(subquery.transformation).influenced(rows))
         value = union(used)
-        parts = tuple(self._expression(part, scope, node) for part in expression.parts)
-        return Value(value.whole, parts) if parts else value
+        members = tuple(self._expression(member, scope, node) for member in expression.members)
+        return Value(value.whole, members) if members else value
 
     def _combine(self, node: Combine, inputs: list[Scope]) -> Scope:
         columns_of = self._inputs(node, inputs)

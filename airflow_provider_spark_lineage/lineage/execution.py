@@ -86,7 +86,7 @@ class ExecutionFacts:
     kept_rdd: int | None = None
     """The RDD that keeps the rows of a checkpoint; None if unknown."""
 
-    parts: Sequence[Plan] = ()
+    nested: Sequence[Plan] = ()
     """Plans of the executions that it ran inside, which compute the written rows from the same leaves."""
 
 
@@ -127,9 +127,9 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
     leaves |= by_writes
     inputs = _inputs(leaves, about.metrics, about.stream)
     inserts = [write for write in writes if write.node.inserted]
-    for part in map(evaluate, about.parts if len(inserts) == 1 else ()):
-        leaves |= {scan: facts.leaf(scan) for scan in part.scans}
-        writes = [with_what_its_table_adds(write, part) if write in inserts else write for write in writes]
+    for inner in map(evaluate, about.nested if len(inserts) == 1 else ()):
+        leaves |= {scan: facts.leaf(scan) for scan in inner.scans}
+        writes = [with_what_its_table_adds(write, inner) if write in inserts else write for write in writes]
     gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
     outputs: list[Output] = []
     if about.failure is None:
@@ -137,8 +137,8 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
             if write.source.discards_rows() or write.source.is_noop():
                 continue
             statistics = _written_statistics(write, about, number, is_alone=len(writes) == 1)
-            # A write to an existing Delta or Iceberg table with `ignore` starts no job and has no parts.
-            ran = bool(statistics or about.parts or about.written or about.jobs is None)
+            # A write to an existing Delta or Iceberg table with `ignore` starts no job and nothing inside.
+            ran = bool(statistics or about.nested or about.written or about.jobs is None)
             if write.was_skipped(statistics, ran=ran) or write.was_written_before(about.jobs):
                 # A write that was skipped read nothing either.
                 inputs = [] if len(writes) == 1 else inputs
@@ -158,7 +158,7 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
         # Spark does not count the reads of failed tasks.
         inputs = [read.uncounted() for read in inputs]
         gaps.extend(gap for write in writes for gap in gaps_of_failed(write))
-    inputs.extend(_inputs_of_parts(inputs, outputs, leaves))
+    inputs.extend(_inputs_of_nested(inputs, outputs, leaves))
     if not outputs:
         gaps.extend(_gaps_without_output(evaluation, leaves, read_something=bool(inputs)))
     lineage = Lineage(
@@ -198,7 +198,7 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
     )
 
 
-def _inputs_of_parts(
+def _inputs_of_nested(
     inputs: Sequence[Input], outputs: Sequence[Output], leaves: Mapping[Scan, Leaf]
 ) -> Iterator[Input]:
     """Yield the datasets that edges come from but only the execution inside names, without counts."""

@@ -169,23 +169,23 @@ class Input:
     stream: str = ""
     """The streaming query whose batch read it; each batch reads other rows."""
 
-    parts: Mapping[frozenset[str], tuple[tuple[str, ...], Statistics]] = field(
+    by_folders: Mapping[frozenset[str], tuple[tuple[str, ...], Statistics]] = field(
         default_factory=dict, hash=False
     )
     """Folders of each of several reads -> their locations and counts; empty if all have the same folders."""
 
     def uncounted(self) -> Input:
         """Return the same reads without counts."""
-        parts = {folders: (locations, Statistics()) for folders, (locations, _) in self.parts.items()}
-        return replace(self, statistics=Statistics(), parts=parts)
+        known = {folders: (locations, Statistics()) for folders, (locations, _) in self.by_folders.items()}
+        return replace(self, statistics=Statistics(), by_folders=known)
 
     def reads(self) -> tuple[Input, ...]:
         """Return one input for each set of locations that was read."""
-        if not self.parts:
+        if not self.by_folders:
             return (self,)
         return tuple(
-            replace(self, dataset=self.dataset.of(locations), statistics=statistics, parts={})
-            for locations, statistics in self.parts.values()
+            replace(self, dataset=self.dataset.of(locations), statistics=statistics, by_folders={})
+            for locations, statistics in self.by_folders.values()
         )
 
 

@@ -21,29 +21,31 @@ def together(first: Input, *others: Input) -> Input:
     `with_total` adds them up.
     """
     dataset = first.dataset
-    parts = dict(_parts(first))
+    all_reads = dict(_by_folders(first))
     for other in others:
         dataset = dataset.merged(other.dataset)
-        for folders, (locations, counts) in _parts(other).items():
+        for folders, (locations, counts) in _by_folders(other).items():
             # The same folders may be written in different ways.
-            known, before = parts.get(folders, (locations, Statistics()))
-            parts[folders] = (known, larger(before, counts))
-    if len(parts) == 1:
-        ((locations, counts),) = parts.values()
-        return replace(first, dataset=dataset.of(locations), statistics=counts, parts={})
-    return replace(first, dataset=dataset, statistics=Statistics(), parts=parts)
+            known, before = all_reads.get(folders, (locations, Statistics()))
+            all_reads[folders] = (known, larger(before, counts))
+    if len(all_reads) == 1:
+        ((locations, counts),) = all_reads.values()
+        return replace(first, dataset=dataset.of(locations), statistics=counts, by_folders={})
+    return replace(first, dataset=dataset, statistics=Statistics(), by_folders=all_reads)
 
 
 def with_total(read: Input) -> Input:
     """Return all reads of a dataset with their total counts."""
-    if not read.parts:
+    if not read.by_folders:
         return read
-    return replace(read, statistics=_total({folders: counts for folders, (_, counts) in read.parts.items()}))
+    return replace(
+        read, statistics=_total({folders: counts for folders, (_, counts) in read.by_folders.items()})
+    )
 
 
-def _parts(read: Input) -> Mapping[FolderSet, tuple[tuple[str, ...], Statistics]]:
+def _by_folders(read: Input) -> Mapping[FolderSet, tuple[tuple[str, ...], Statistics]]:
     identity = read.dataset.identity
-    return read.parts or {identity.folders: (identity.locations, read.statistics)}
+    return read.by_folders or {identity.folders: (identity.locations, read.statistics)}
 
 
 def _total(counts: Mapping[FolderSet, Statistics]) -> Statistics:

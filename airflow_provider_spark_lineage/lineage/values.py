@@ -25,7 +25,7 @@ class Value:
     """The sources of a column; for a struct or an array of structs, also the sources of each field."""
 
     whole: Sources = frozenset()
-    parts: tuple[Value, ...] = ()
+    members: tuple[Value, ...] = ()
     """Empty if only the whole is known."""
 
     def __or__(self, other: Value) -> Value:
@@ -36,21 +36,21 @@ class Value:
         """Return this value after one more step; any step but identity loses the fields of a struct."""
         return self if step == IDENTITY else Value(apply(step, self.whole))
 
-    def part(self, path: Sequence[Member]) -> Value:
+    def member(self, path: Sequence[Member]) -> Value:
         """Return a field of a struct; if its fields are unknown, the sources of the whole."""
         value = self
         for depth, (position, _) in enumerate(path):
-            if position >= len(value.parts):
+            if position >= len(value.members):
                 names = tuple(name for _, name in path[depth:])
                 return Value(frozenset(_inside(source, names) for source in value.whole))
-            value = value.parts[position]
+            value = value.members[position]
         return value
 
     def influenced(self, sources: Sources) -> Value:
         """Return this value with sources that act on it as a whole, and therefore on each of its fields."""
         if not sources:
             return self
-        return Value(self.whole | sources, tuple(part.influenced(sources) for part in self.parts))
+        return Value(self.whole | sources, tuple(member.influenced(sources) for member in self.members))
 
 
 NOTHING = Value()
@@ -82,4 +82,4 @@ def union(values: Iterable[Value]) -> Value:
         return values[0]
     whole = frozenset[tuple[Origin, Transformation]]().union(*(value.whole for value in values))
     # A value without sources is a null, which may be a struct of any width.
-    return Value(whole, united((value.parts for value in values if value.whole), union))
+    return Value(whole, united((value.members for value in values if value.whole), union))

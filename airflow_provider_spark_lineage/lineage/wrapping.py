@@ -46,7 +46,7 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
     )
     inner_reads = {read.dataset.id: read for read in inner_lineage.inputs}
     inputs = tuple(
-        replace(read, statistics=inside.statistics, parts=inside.parts)
+        replace(read, statistics=inside.statistics, by_folders=inside.by_folders)
         if not read.statistics and (inside := inner_reads.get(read.dataset.id))
         else read
         for read in outer_lineage.inputs or inner_lineage.inputs

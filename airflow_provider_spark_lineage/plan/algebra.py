@@ -99,7 +99,7 @@ class Subquery:
     path: tuple[Member, ...] = ()
     """The used field of its value, if that is a struct; empty for the whole value."""
 
-    def part(self, path: Iterable[Member]) -> Subquery:
+    def member(self, path: Iterable[Member]) -> Subquery:
         """Return the use of one field of the value that this uses."""
         return replace(self, path=(*self.path, *path))
 
@@ -113,7 +113,7 @@ class Expression:
     field_uses: tuple[tuple[int, tuple[Member, ...], Transformation], ...] = ()
     """Single fields of struct attributes: the attribute, the path from the outside in, how the field acts."""
 
-    parts: tuple[Expression, ...] = ()
+    members: tuple[Expression, ...] = ()
     """The dependencies of each field of a struct (or of an array's structs); empty if they are unknown."""
 
     def after(self, steps: Iterable[Transformation]) -> Expression:
@@ -127,7 +127,7 @@ class Expression:
                 for step in steps
             ),
             tuple((key, fields, step.after(path)) for key, fields, path in self.field_uses for step in steps),
-            tuple(part.after(steps) for part in self.parts),
+            tuple(member.after(steps) for member in self.members),
         )
 
     def influenced(self, other: Expression) -> Expression:
@@ -136,7 +136,7 @@ class Expression:
             (*self.uses, *other.uses),
             (*self.subqueries, *other.subqueries),
             (*self.field_uses, *other.field_uses),
-            tuple(part.influenced(other) for part in self.parts),
+            tuple(member.influenced(other) for member in self.members),
         )
 
 
@@ -150,7 +150,7 @@ def union(expressions: Iterable[Expression]) -> Expression:
         tuple(subquery for expression in expressions for subquery in expression.subqueries),
         tuple(use for expression in expressions for use in expression.field_uses),
         # An expression without dependencies is a null, which may be a struct of any width.
-        united((expression.parts for expression in expressions if expression != Expression()), union),
+        united((expression.members for expression in expressions if expression != Expression()), union),
     )
 
 
@@ -165,9 +165,9 @@ Part = TypeVar("Part")
 def united(structs: Iterable[Sequence[Part]], join: Callable[[Sequence[Part]], Part]) -> tuple[Part, ...]:
     """Merge structs by position; return no parts unless all structs have the same number of them."""
     structs = list(structs)
-    if len({len(parts) for parts in structs}) != 1:
+    if len({len(members) for members in structs}) != 1:
         return ()
-    return tuple(join(parts) for parts in zip(*structs, strict=True))
+    return tuple(join(members) for members in zip(*structs, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ def execution_lineage(record: Record, results: Results | None = None) -> Executi
     record = explained(record)
     about = _about(record)
     try:
-        nested = [*_with_parts(record, about)]
+        nested = [*_with_nested(record, about)]
         lineage = reduce(wrapped, (lineage_of(plan, facts, results) for plan, facts in nested))
         return _refreshed(lineage) if record.name == REFRESH else lineage
     # A damaged plan, or a plan of a future Spark version, may break any assumption of the readers.
@@ -86,7 +86,7 @@ def explained(record: Record) -> Record:
             problems.extend(problem for problem in read.problems if problem not in problems)
         return {"plan": read.plan, "facts": read.facts}
 
-    # A part comes after the parts that ran inside it.
+    # A nested execution comes after those that ran inside it.
     texts = [str(inner.get("explain", "")) for inner in record.parts]
     of_record = fields_of(record.explain, record.metrics, texts)
     parts = [
@@ -114,15 +114,16 @@ def _about(record: Record) -> ExecutionFacts:
     )
 
 
-def _with_parts(record: Record, about: ExecutionFacts) -> Iterator[tuple[Plan | None, ExecutionFacts]]:
+def _with_nested(record: Record, about: ExecutionFacts) -> Iterator[tuple[Plan | None, ExecutionFacts]]:
     """Yield the plans that ran inside each other, the innermost first, each with its facts.
 
-    A part that a source knows (`PARTS`), such as the write inside Delta's MERGE, is not an execution: its
-    plan only completes the others. If the outer command has no plan, the outermost part takes its place.
+    One that a source knows (`PARTS`), such as the write inside Delta's MERGE, is not an execution: its
+    plan only completes the others. If the outer command has no plan, the outermost nested one takes its
+    place.
     """
-    parts = [(inner, read_plan(inner["plan"])) for inner in record.parts if inner.get("plan")]
-    about = replace(about, parts=[plan for inner, plan in parts if inner["name"] in PARTS])
-    inside = [(inner, plan) for inner, plan in parts if inner["name"] not in PARTS]
+    nested = [(inner, read_plan(inner["plan"])) for inner in record.parts if inner.get("plan")]
+    about = replace(about, nested=[plan for inner, plan in nested if inner["name"] in PARTS])
+    inside = [(inner, plan) for inner, plan in nested if inner["name"] not in PARTS]
     for number, (inner, plan) in enumerate(inside, 1):
         is_outermost = not record.plan and number == len(inside)
         problems = about.problems if is_outermost else ()
@@ -143,8 +144,8 @@ def failure_of(record: Record) -> Failure | None:
 class Executions:
     """Turns records into executions, in order: one for each user action.
 
-    Three stages: drop Spark's internal executions; attach the parts of a command to it; merge a write with
-    the command that wraps it.
+    Three stages: drop Spark's internal executions; attach nested executions to their command; merge a write
+    with the command that wraps it.
     """
 
     def __init__(self) -> None:

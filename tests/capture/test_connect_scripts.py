@@ -25,8 +25,8 @@ class Command:
         self.sql = other.sql
 
 
-def parts(text):
-    return [(part.text, part.line, part.is_certain) for part in read_script(text).parts]
+def pieces(text):
+    return [(piece.text, piece.line, piece.is_certain) for piece in read_script(text).pieces]
 
 
 def read(body):
@@ -48,7 +48,7 @@ def test_statements_below_a_condition_may_not_have_run():
       REPEAT DELETE FROM r; UNTIL y END REPEAT;
       (SELECT 1);
     END;"""
-    assert parts(text) == [
+    assert pieces(text) == [
         ("SELECT CASE WHEN (SELECT max(a) FROM s) > 0 THEN true END", 3, True),
         ("INSERT INTO t SELECT CASE WHEN a THEN ';END' END FROM s", 4, False),
         ("DELETE FROM t", 5, False),
@@ -63,7 +63,7 @@ def test_statements_below_a_condition_may_not_have_run():
 def test_statements_after_leave_in_its_block_may_not_have_run():
     """LEAVE ends the block of its label; after that block all run again."""
     text = "BEGIN a: BEGIN w: WHILE x DO LEAVE a; END WHILE w; DROP TABLE t; END a; DROP TABLE u; END"
-    assert parts(text) == [("DROP TABLE t", 1, False), ("DROP TABLE u", 1, True)]
+    assert pieces(text) == [("DROP TABLE t", 1, False), ("DROP TABLE u", 1, True)]
 
 
 def test_variables_have_types_and_may_come_from_queries():
@@ -72,7 +72,7 @@ def test_variables_have_types_and_may_come_from_queries():
     )
     assert script.variables == {"a": "INT", "b": "INT", "c": ""}
     assert script.queried == {"b", "c"}
-    assert [part.text for part in script.parts] == ["SELECT (SELECT 1)"]
+    assert [piece.text for piece in script.pieces] == ["SELECT (SELECT 1)"]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_a_long_script_asks_for_its_first_statements_alone():
 
 
 def test_variables_are_replaced_by_values_where_they_are_alone():
-    """Not in quotes, nor as a part of a name, nor as a function."""
+    """Not in quotes, nor as a piece of a name, nor as a function."""
     command = Command("SELECT cut, t.cut, `cut`, 'cut', cut(1), :cut FROM cut.t WHERE a > cut LIMIT Cut")
     assert with_variable(command, "cut", "DATE").sql == (
         "SELECT CAST(NULL AS DATE), t.cut, `cut`, 'cut', cut(1), :cut FROM cut.t "

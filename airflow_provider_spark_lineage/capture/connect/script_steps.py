@@ -12,7 +12,7 @@ from typing import Any, Dict, FrozenSet, List, Optional, Sequence, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action, action_of_statement
 from airflow_provider_spark_lineage.capture.connect.parameters import with_text
-from airflow_provider_spark_lineage.capture.connect.script_text import Part, Script
+from airflow_provider_spark_lineage.capture.connect.script_text import Piece, Script
 from airflow_provider_spark_lineage.capture.connect.statements import (
     Ask,
     Created,
@@ -68,92 +68,92 @@ class _Steps:
     def __init__(self, script: Script, command: Any) -> None:
         self._script = script
         self._command = command
-        self._changes = [changed_names(part.text) for part in script.parts]
+        self._changes = [changed_names(piece.text) for piece in script.pieces]
         self._made: Dict[str, Created] = {}
         """Name of a table or temporary view that the script has created from a query -> its definition."""
 
         self._steps: List[Step] = []
-        self._left_out: Dict[str, List[Part]] = {}
+        self._left_out: Dict[str, List[Piece]] = {}
 
     def read(self) -> Tuple[List[Step], List[str]]:
-        for number, part in enumerate(self._script.parts):
-            if _touches_data(part.text):
-                why = self._add(number, part)
+        for number, piece in enumerate(self._script.pieces):
+            if _touches_data(piece.text):
+                why = self._add(number, piece)
                 if why:
-                    self._left_out.setdefault(why, []).append(part)
-            self._note(number, part)
-        return self._steps, [f"{why}: {_listed(parts)}" for why, parts in self._left_out.items()]
+                    self._left_out.setdefault(why, []).append(piece)
+            self._note(number, piece)
+        return self._steps, [f"{why}: {_listed(pieces)}" for why, pieces in self._left_out.items()]
 
-    def _add(self, number: int, part: Part) -> str:
+    def _add(self, number: int, piece: Piece) -> str:
         """Add the step of a statement; return the reason if there is none, as a sentence."""
-        if not part.is_certain:
+        if not piece.is_certain:
             return _UNCERTAIN
-        if statement_of(part.text).lost:
+        if statement_of(piece.text).lost:
             return _DYNAMIC
         if len(self._steps) == MAX_STATEMENTS:
             return _TOO_MANY
-        if self._is_undone(part):
+        if self._is_undone(piece):
             return ""
-        created = created_table(part.text)
+        created = created_table(piece.text)
         if created is not None and created.query and self._is_dropped(number, _last(created.name)):
             # The table does not remain, but its sources are read.
-            part, created = replace(part, text=created.query), None
-        action = self._action(part, part.text, created)
-        query = part.text if created is None or created.if_new else created.query
+            piece, created = replace(piece, text=created.query), None
+        action = self._action(piece, piece.text, created)
+        query = piece.text if created is None or created.if_new else created.query
         when = self._moment(number, action, self._used(query, only_views=True)[1])
         if when is None and not action.renames:
             inlined, names = self._inlined(query)
             if inlined != query:
-                action = self._action(part, inlined, replace(created, query=inlined) if created else None)
+                action = self._action(piece, inlined, replace(created, query=inlined) if created else None)
                 when = self._moment(number, action, names)
         if when is not None:
             action.ask = Ask.BEFORE if when is When.BEFORE else Ask.BESIDE
             self._steps.append(Step(action, when))
             return ""
-        if created is None and made_from_query(part.text) is not None:
+        if created is None and made_from_query(piece.text) is not None:
             # A temporary view counts when it is used.
             return ""
-        self._add_output(number, part)
+        self._add_output(number, piece)
         return _UNCLEAR
 
-    def _add_output(self, number: int, part: Part) -> None:
+    def _add_output(self, number: int, piece: Piece) -> None:
         """Add only the target of a statement that inserts but cannot be explained."""
-        statement = statement_of(part.text)
+        statement = statement_of(piece.text)
         if not statement.is_insert or len(statement.targets) != 1:
             return
         (table,) = statement.targets
-        mode = "Overwrite" if _OVERWRITES.search(without_texts(part.text)) else "Append"
+        mode = "Overwrite" if _OVERWRITES.search(without_texts(piece.text)) else "Append"
         command = {"kind": "write", "format": "", "mode": mode, "table": table, "insert": True}
         action = Action("command", command=command, targets=statement.targets)
         if self._moment(number, action, frozenset()) is not None:
             self._steps.append(Step(action, When.BESIDE))
 
-    def _note(self, number: int, part: Part) -> None:
+    def _note(self, number: int, piece: Piece) -> None:
         """Store the tables and views that a statement creates from queries; forget those that it changes."""
         changed = self._changes[number]
         if changed is None:
             self._made.clear()
-        for name in (*(changed or ()), *map(_last, statement_of(part.text).targets)):
+        for name in (*(changed or ()), *map(_last, statement_of(piece.text).targets)):
             self._made.pop(name, None)
-        created = made_from_query(part.text)
-        if created is not None and part.is_certain and "." not in created.name:
+        created = made_from_query(piece.text)
+        if created is not None and piece.is_certain and "." not in created.name:
             self._made[_last(created.name)] = created
 
-    def _is_undone(self, part: Part) -> bool:
+    def _is_undone(self, piece: Piece) -> bool:
         """Return whether a statement drops an object that the script itself has created."""
-        dropped = dropped_name(part.text)
+        dropped = dropped_name(piece.text)
         created = self._made.get(_last(dropped))
         return "." not in dropped and created is not None and not created.replaces
 
     def _is_dropped(self, number: int, name: str) -> bool:
         """Return whether a table is dropped later in the script, without other changes."""
-        parts = [
-            self._script.parts[at]
+        pieces = [
+            self._script.pieces[at]
             for at in range(number + 1, len(self._changes))
             if _concerns(self._changes[at], frozenset({name}))
         ]
-        return bool(parts) and all(
-            part.is_certain and _last(dropped_name(part.text)) == name for part in parts
+        return bool(pieces) and all(
+            piece.is_certain and _last(dropped_name(piece.text)) == name for piece in pieces
         )
 
     def _used(self, text: str, *, only_views: bool) -> Tuple[List[str], FrozenSet[str]]:
@@ -177,15 +177,15 @@ class _Steps:
         rest = _WITH.sub(", ", text, count=1) if _WITH.match(text) else f" {text}"
         return f"WITH {queries}{rest}", names - frozenset(used)
 
-    def _action(self, part: Part, text: str, created: Optional[Created]) -> Action:
+    def _action(self, piece: Piece, text: str, created: Optional[Created]) -> Action:
         """Return the action of a statement, whose text may have been changed to be explained."""
         if created is None or created.if_new:
-            action = action_of_statement(part.text, with_text(self._command, text))
-            if action.ask is Ask.NEVER or text != part.text:
+            action = action_of_statement(piece.text, with_text(self._command, text))
+            if action.ask is Ask.NEVER or text != piece.text:
                 action.ask = Ask.BESIDE
         elif created.query:
             # When the table exists, only the query can be explained.
-            action = Action("command", sql=part.text, statement=with_text(self._command, created.query))
+            action = Action("command", sql=piece.text, statement=with_text(self._command, created.query))
             action.targets = (created.name,)
             action.command = {
                 "kind": "write",
@@ -231,11 +231,11 @@ def _concerns(change: Optional[FrozenSet[str]], names: FrozenSet[str]) -> bool:
     return change is None or bool(change & names)
 
 
-def _listed(parts: Sequence[Part]) -> str:
+def _listed(pieces: Sequence[Piece]) -> str:
     """Return a list of statements by first word, changed tables, and line."""
     texts = []
-    for part in parts[:10]:
-        words = (first_word(part.text).upper(), *statement_of(part.text).targets)
-        texts.append(f"{' '.join(words)} (line {part.line})")
-    more = f" and {len(parts) - 10} more" if len(parts) > 10 else ""
+    for piece in pieces[:10]:
+        words = (first_word(piece.text).upper(), *statement_of(piece.text).targets)
+        texts.append(f"{' '.join(words)} (line {piece.line})")
+    more = f" and {len(pieces) - 10} more" if len(pieces) > 10 else ""
     return ", ".join(texts) + more

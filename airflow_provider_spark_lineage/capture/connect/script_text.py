@@ -37,7 +37,7 @@ class UnreadScriptError(ValueError):
 
 
 @dataclass(frozen=True)
-class Part:
+class Piece:
     """One statement, or one expression with a query inside."""
 
     text: str
@@ -58,7 +58,7 @@ class _Block:
 class Script:
     """The statements and variables of a script, in order."""
 
-    parts: List[Part] = field(default_factory=list)
+    pieces: List[Piece] = field(default_factory=list)
     variables: Dict[str, str] = field(default_factory=dict)
     """Name of a variable in lower case -> its type as SQL; empty if it is not in the script."""
 
@@ -67,9 +67,9 @@ class Script:
 
 
 def read_script(text: str) -> Script:
-    """Return the parts of a script; raise `UnreadScriptError` if it is not understood.
+    """Return the pieces of a script; raise `UnreadScriptError` if it is not understood.
 
-    >>> [part.text for part in read_script("BEGIN INSERT INTO t SELECT 1; DROP TABLE u; END").parts]
+    >>> [piece.text for piece in read_script("BEGIN INSERT INTO t SELECT 1; DROP TABLE u; END").pieces]
     ['INSERT INTO t SELECT 1', 'DROP TABLE u']
     """
     return _Reader(text).read()
@@ -175,7 +175,7 @@ class _Reader:
     def _add(self, text: str, start: int) -> None:
         line = self._text.count("\n", 0, start) + 1
         is_certain = not any(block.is_left or block.kind in _BLOCKS for block in self._open)
-        self._script.parts.append(Part(text.strip(), line, is_certain))
+        self._script.pieces.append(Piece(text.strip(), line, is_certain))
 
     def _add_expression(self, text: str) -> None:
         """Add an expression that has just been read as a query, if it contains a query."""

@@ -25,7 +25,7 @@ from airflow_provider_spark_lineage.plan.spark.lambdas import (
     substituted,
     variables_of,
 )
-from airflow_provider_spark_lineage.plan.spark.structs import FIELD_ACCESS, part_of, parts_of
+from airflow_provider_spark_lineage.plan.spark.structs import FIELD_ACCESS, member_of, members_of
 from airflow_provider_spark_lineage.plan.spark.tree import end_of
 from airflow_provider_spark_lineage.plan.steps import (
     AGGREGATED,
@@ -237,8 +237,8 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting:
     tree, independent of its depth. `read_plan` reads the plans of subqueries.
     """
 
-    def read(part: Tree) -> Expression:
-        return read_expression(part, read_plan, nesting + 1)
+    def read(inner: Tree) -> Expression:
+        return read_expression(inner, read_plan, nesting + 1)
 
     root = simple_name(tree[0]["class"])
     if root in FUNCTIONS and nesting < _MAX_NESTING:
@@ -262,9 +262,9 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting:
                 expr_id = int(node["exprId"]["id"])
                 uses.update(((expr_id, step), None) for step in steps_here)
             elif name in _READ_APART and steps_here and nesting < _MAX_NESTING:
-                part = _read_apart(nodes, position, read)
-                if part is not None:
-                    separate.append(part.after(steps_here))
+                apart = _read_apart(nodes, position, read)
+                if apart is not None:
+                    separate.append(apart.after(steps_here))
                     contexts.extend(NOTHING for _ in range(_count(nodes, position)))
                     continue
             elif name == "LambdaFunction":
@@ -279,9 +279,9 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting:
                 subqueries.extend(_subqueries(node, steps_here, read_plan))
             contexts.extend(composed(steps_here, step) for step in reversed(_rule(nodes, position)))
     whole = union((Expression(ordered(uses), tuple(subqueries)), *separate))
-    parts = parts_of(tree, _rule, read) if nesting < _MAX_NESTING else ()
+    members = members_of(tree, _rule, read) if nesting < _MAX_NESTING else ()
     # `unbound` are variables of lambdas whose function has no row in `FUNCTIONS`.
-    return substituted(replace(whole, parts=parts), unbound)
+    return substituted(replace(whole, members=members), unbound)
 
 
 _READ_APART = FIELD_ACCESS | FUNCTIONS.keys()
@@ -292,7 +292,7 @@ def _read_apart(tree: Tree, position: int, read: Callable[[Tree], Expression]) -
     """Read a class of `_READ_APART`; None if only the general rule applies to it."""
     name = simple_name(tree[position]["class"])
     if name in FIELD_ACCESS:
-        return part_of(tree, position, read)
+        return member_of(tree, position, read)
     return read_function(name, tree[position : end_of(tree, position)], read)
 
 

@@ -50,14 +50,14 @@ def _elements(arguments: Expressions, results: Expressions) -> Expression:
     # The whole value already depends on all fields; each single field also depends on the tested fields.
     return replace(
         elements.influenced(_uses_not_in(elements, tested)),
-        parts=tuple(part.influenced(tested) for part in elements.parts),
+        members=tuple(member.influenced(tested) for member in elements.members),
     )
 
 
 def _values(arguments: Expressions, results: Expressions) -> Expression:
     """Return the lambda's values under the keys of the arguments."""
     values = _last_result(arguments, results)
-    return replace(values.influenced(union(arguments).after(VALUE)), parts=values.parts)
+    return replace(values.influenced(union(arguments).after(VALUE)), members=values.members)
 
 
 def _keys(arguments: Expressions, results: Expressions) -> Expression:
@@ -128,7 +128,7 @@ def _with_number(result: Expression, bound: Mapping[int, int]) -> Expression:
     return replace(
         result,
         uses=(*result.uses, *((key, step) for key in unused for step in VALUE)),
-        parts=tuple(_with_number(part, bound) for part in result.parts),
+        members=tuple(_with_number(member, bound) for member in result.members),
     )
 
 
@@ -140,7 +140,7 @@ def _summed(start: Expression, step: Expression, variable: int) -> Expression:
         sum_ = _distinct(union((last, substituted(step, {variable: last}).after(VALUE))))
         if sum_ == last:
             return sum_
-    return replace(sum_, parts=())
+    return replace(sum_, members=())
 
 
 def variables_of(tree: Tree, position: int) -> list[int]:
@@ -169,7 +169,7 @@ def substituted(expression: Expression, meanings: Mapping[int, Expression]) -> E
         (*(use for use in expression.uses if use[0] not in meanings), *whole.uses),
         (*expression.subqueries, *whole.subqueries),
         (*(use for use in expression.field_uses if use[0] not in meanings), *whole.field_uses),
-        tuple(substituted(part, meanings) for part in expression.parts),
+        tuple(substituted(member, meanings) for member in expression.members),
     )
 
 
@@ -177,15 +177,15 @@ def _meaning_of(stands_for: int, arguments: Expressions) -> Expression:
     if stands_for in (INDEX, OWN_KEY):
         return Expression()
     if stands_for == KEY:
-        return replace(union(arguments), parts=())
+        return replace(union(arguments), members=())
     return arguments[stands_for]
 
 
 def _field_at(struct: Expression, path: Sequence[Member]) -> Expression:
     for position, _ in path:
-        if position >= len(struct.parts):
+        if position >= len(struct.members):
             return struct
-        struct = struct.parts[position]
+        struct = struct.members[position]
     return struct
 
 
@@ -205,5 +205,5 @@ def _distinct(expression: Expression) -> Expression:
         tuple(dict.fromkeys(expression.uses)),
         tuple(dict.fromkeys(expression.subqueries)),
         tuple(dict.fromkeys(expression.field_uses)),
-        tuple(_distinct(part) for part in expression.parts),
+        tuple(_distinct(member) for member in expression.members),
     )

@@ -123,7 +123,7 @@ def _parts(tree: Tree, width: int) -> tuple[list[list[Tree]], list[Tree]] | None
 def _elements(whole: Expression, tree: Tree, width: int) -> list[Expression]:
     """Return the columns of a generator for each element: its fields, or position, key and element."""
     if tree and simple_name(tree[0]["class"]) == "Inline":
-        if len(whole.parts) == width:
-            return list(whole.parts)
-        return [replace(whole, parts=())] * width
-    return [*[replace(whole, parts=())] * (width - 1), whole][:width]
+        if len(whole.members) == width:
+            return list(whole.members)
+        return [replace(whole, members=())] * width
+    return [*[replace(whole, members=())] * (width - 1), whole][:width]

@@ -77,15 +77,15 @@ _MAX_DEPTH = 8
 """Maximum nesting of these classes; each level reads its expressions again."""
 
 
-def parts_of(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
+def members_of(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
     """Return the dependencies of each field of a struct, or of the structs in an array.
 
     Empty if the value is not a struct, or its fields cannot be told apart.
     """
-    return _parts(tree, rule, read) if _is_struct(tree) else ()
+    return _members_of_struct(tree, rule, read) if _is_struct(tree) else ()
 
 
-def part_of(tree: Tree, position: int, read: Read) -> Expression | None:
+def member_of(tree: Tree, position: int, read: Read) -> Expression | None:
     """Return the field that the access at `position` reads; None if the fields cannot be told apart."""
     path, attribute = _path_and_attribute(tree, position)
     if attribute:
@@ -96,12 +96,12 @@ def part_of(tree: Tree, position: int, read: Read) -> Expression | None:
     if not _is_struct(struct):
         # The evaluation may know the fields of a subquery whose column is not visible here.
         is_subquery = simple_name(struct[0]["class"]) == _SUBQUERY
-        return _part_of_subquery(read(struct), [(index, "") for index in path]) if is_subquery else None
+        return _member_of_subquery(read(struct), [(index, "") for index in path]) if is_subquery else None
     field = read(struct)
     for index in path:
-        if index >= len(field.parts):
+        if index >= len(field.members):
             return None
-        field = field.parts[index]
+        field = field.members[index]
     return field
 
 
@@ -132,7 +132,7 @@ def _struct_children(root: dict[str, Any], name: str) -> Sequence[int]:
     return (0,) if isinstance(root.get("replacement"), int) and count == 1 else ()
 
 
-def _parts(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
+def _members_of_struct(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
     root = tree[0]
     name = simple_name(root["class"])
     if name == "CreateNamedStruct":
@@ -141,24 +141,23 @@ def _parts(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, ...]:
     if name == "UpdateFields":
         return _updated_fields(tree, read)
     if name in FUNCTIONS:
-        return read(tree).parts
+        return read(tree).members
     if name == _SUBQUERY:
-        return _of_subquery(read(tree), _parts(_column_of(root["plan"]), rule, read))
+        return _of_subquery(read(tree), _members_of_struct(_column_of(root["plan"]), rule, read))
     path, attribute = _path_and_attribute(tree, 0)
     if attribute:
         members, kind = _members(attribute.get("dataType"), path)
         return _of_type(int(attribute["exprId"]["id"]), members, kind)
     if path:
-        field = part_of(tree, 0, read)
-        return field.parts if field else ()
+        field = member_of(tree, 0, read)
+        return field.members if field else ()
     values = [read(child).after(steps) for child, steps in zip(children(tree), rule(tree, 0), strict=True)]
     if name == "ArraysZip":
         return _compared(tuple(values), name)
     indices = _struct_children(root, name)
     others = union(value for index, value in enumerate(values) if index not in indices)
-    structs = [values[index].parts for index in indices if values[index] != Expression()]
-    parts = tuple(part.influenced(others) for part in united(structs, union))
-    return _compared(parts, name)
+    structs = [values[index].members for index in indices if values[index] != Expression()]
+    return _compared(tuple(member.influenced(others) for member in united(structs, union)), name)
 
 
 def _column_of(plan: Any) -> Tree:
@@ -174,16 +173,16 @@ def _of_subquery(
     subquery: Expression, column: tuple[Expression, ...], path: tuple[Member, ...] = ()
 ) -> tuple[Expression, ...]:
     """Return the fields of a subquery's value, also nested; `column` has the fields inside its plan."""
-    paths = [(*path, (index, _name_of(part))) for index, part in enumerate(column)]
+    paths = [(*path, (index, _name_of(member))) for index, member in enumerate(column)]
     return tuple(
-        replace(_part_of_subquery(subquery, inside), parts=_of_subquery(subquery, part.parts, inside))
-        for inside, part in zip(paths, column, strict=True)
+        replace(_member_of_subquery(subquery, inside), members=_of_subquery(subquery, member.members, inside))
+        for inside, member in zip(paths, column, strict=True)
     )
 
 
-def _part_of_subquery(subquery: Expression, path: Iterable[Member]) -> Expression:
+def _member_of_subquery(subquery: Expression, path: Iterable[Member]) -> Expression:
     path = tuple(path)
-    return Expression(subqueries=tuple(each.part(path) for each in subquery.subqueries))
+    return Expression(subqueries=tuple(each.member(path) for each in subquery.subqueries))
 
 
 def _name_of(field: Expression) -> str:
@@ -191,15 +190,15 @@ def _name_of(field: Expression) -> str:
     return field.field_uses[0][1][-1][1] if len(field.field_uses) == 1 else ""
 
 
-def _compared(parts: tuple[Expression, ...], name: str) -> tuple[Expression, ...]:
+def _compared(members: tuple[Expression, ...], name: str) -> tuple[Expression, ...]:
     """Add to each field the fields that the class compares before it returns the field."""
-    tested = [part.after(TESTED) for part in parts]
+    tested = [member.after(TESTED) for member in members]
     if name in _ORDERING:
-        return tuple(part.influenced(union(tested[:index])) for index, part in enumerate(parts))
+        return tuple(member.influenced(union(tested[:index])) for index, member in enumerate(members))
     if name in _DISTINCT or name == "ArraysZip":
-        others = (union((*tested[:index], *tested[index + 1 :])) for index in range(len(parts)))
-        return tuple(part.influenced(other) for part, other in zip(parts, others, strict=True))
-    return parts
+        others = (union((*tested[:index], *tested[index + 1 :])) for index in range(len(members)))
+        return tuple(member.influenced(other) for member, other in zip(members, others, strict=True))
+    return members
 
 
 def _updated_fields(tree: Tree, read: Read) -> tuple[Expression, ...]:
@@ -207,7 +206,7 @@ def _updated_fields(tree: Tree, read: Read) -> tuple[Expression, ...]:
     struct, *operations = children(tree)
     whole = read(struct)
     fields = [str(member["name"]).lower() for member in _fields(_type(struct))]
-    members = list(zip(fields, whole.parts, strict=False))
+    members = list(zip(fields, whole.members, strict=False))
     # UpdateFields of a null struct is null, so each new field depends on whether the struct is null.
     tested = whole.after(TESTED)
     nullness = tested if struct[0].get("nullable", True) else Expression()
@@ -217,10 +216,10 @@ def _updated_fields(tree: Tree, read: Read) -> tuple[Expression, ...]:
             members = [member for member in members if member[0] != name]
             continue
         value = read(children(operation)[0]).influenced(nullness)
-        members = [(field, value if field == name else part) for field, part in members]
+        members = [(field, value if field == name else member) for field, member in members]
         if name not in dict(members):
             members.append((name, value))
-    return tuple(part for _, part in members)
+    return tuple(member for _, member in members)
 
 
 def _path_and_attribute(tree: Tree, position: int) -> tuple[tuple[int, ...], dict[str, Any] | None]:
@@ -263,7 +262,7 @@ def _of_type(attribute: int, path: tuple[Member, ...], kind: Any) -> tuple[Expre
     return tuple(
         Expression(
             field_uses=((attribute, (*path, member), IDENTITY),),
-            parts=_of_type(attribute, (*path, member), element(field["type"])),
+            members=_of_type(attribute, (*path, member), element(field["type"])),
         )
         for index, field in enumerate(_fields(kind))
         for member in [(index, str(field["name"]))]
