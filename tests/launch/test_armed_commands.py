@@ -173,7 +173,7 @@ def home_of(folder: Path) -> Path:
 
 @pytest.fixture
 def home(tmp_path, monkeypatch) -> Path:
-    """Return the commands' folder, with Spark's commands in `PATH`, and no others' settings."""
+    """Return the folder in which commands run, with Spark's commands in `PATH`, and no others' settings."""
     folder = home_of(tmp_path / "home")
     monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
@@ -198,7 +198,7 @@ def armed(task: Bash, base: Path | str, **options: Any) -> Armed:
 
 
 def without_ours(words: list[str]) -> list[str]:
-    """Return the words without the added ones, which must be there."""
+    """Return the words without what was added: it must be there."""
     at = words.index("--py-files")
     assert words[at + 1] == "AGENT"
     assert words[at + 3].startswith("spark.lineage.records=")
@@ -322,7 +322,7 @@ def test_records_of_a_command_that_fails_are_read(tmp_path, home):
 
 
 @pytest.mark.parametrize(
-    ("command", "reason"),
+    ("command", "said"),
     [
         ("spark-submit a.jar", "a driver that runs Python"),
         ("spark-submit --class org.A a.py", "a driver that runs Python"),
@@ -354,7 +354,7 @@ def test_records_of_a_command_that_fails_are_read(tmp_path, home):
         ("spark-submit 'a.py", "could not be read"),
     ],
 )
-def test_what_has_no_agent_says_why(command, reason, tmp_path, home, caplog):
+def test_what_has_no_agent_says_why(command, said, tmp_path, home, caplog):
     """One warning; the command runs as it is."""
     results = []
     command = command.replace("<bin>", str(home / "bin"))
@@ -365,9 +365,9 @@ def test_what_has_no_agent_says_why(command, reason, tmp_path, home, caplog):
         results.append((task.execute(), task.calls, (home / "words").unlink(missing_ok=True)))
     collector.stop()
     assert results[1] == results[0]
-    reasons = [problem for problem in collector.run().problems if reason in problem]
+    reasons = [reason for reason in collector.run().problems if said in reason]
     assert len(reasons) == 1
-    assert sum(reason in record.getMessage() for record in caplog.records) == 1
+    assert sum(said in record.getMessage() for record in caplog.records) == 1
 
 
 @pytest.mark.parametrize(
@@ -433,7 +433,7 @@ SECRET = "hunter2-of-ours"  # noqa: S105  not a secret
     ],
 )
 def test_arguments_are_the_true_ones_without_secrets(script, shown, tmp_path, home):
-    """Secrets are neither in the files of calls nor in the event."""
+    """What is written down, and what the event shows."""
     task = Bash(f"vault_token() {{ echo {SECRET}; }}; {script}", home)
     task.variables = {"DB_PASSWORD": SECRET, "DAY": "monday"}
     collector = armed(task, tmp_path / "records", agent="AGENT")
@@ -518,21 +518,21 @@ def test_a_command_with_an_environment_of_its_own_has_its_path(variables, is_arm
 
 
 @pytest.mark.parametrize(
-    ("command", "starts"),
+    ("command", "said"),
     [
         ("exec <bin>/spark-submit b.py", ["nothing is captured of b.py"]),
         ("docker() { :; }; docker run image spark-submit b.py", ["nothing is captured of b.py: it runs in"]),
         ("false && spark-submit b.py", []),
     ],
 )
-def test_a_command_that_the_shim_does_not_see_is_a_gap_beside_others(command, starts, tmp_path, home):
+def test_a_command_that_the_shim_does_not_see_is_a_gap_beside_others(command, said, tmp_path, home):
     """Only if the script may have called it: nothing is said of a condition that is false."""
     task = Bash(f"spark-submit a.py; {command.replace('<bin>', str(home / 'bin'))}", home)
     collector = armed(task, tmp_path / "records", agent="AGENT")
     task.execute()
     collector.stop()
     reasons = [reason for reason in collector.run().problems if "b.py" in reason]
-    assert [reason[: len(start)] for reason, start in zip(reasons, starts, strict=True)] == starts
+    assert [reason[: len(start)] for reason, start in zip(reasons, said, strict=True)] == said
 
 
 def test_files_of_a_job_that_outlives_its_script_stay_until_it_ends(home):

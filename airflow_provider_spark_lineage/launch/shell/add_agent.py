@@ -23,7 +23,7 @@ from airflow_provider_spark_lineage.records.credentials import REMOVED
 from airflow_provider_spark_lineage.submitted.properties import default_properties
 
 SETTINGS, CALLS = "settings.json", "calls"
-"""File and folder below the shim's folder: the settings of the task, and the calls of the commands."""
+"""File and folder below the shim's folder: what the task says, and what the commands say."""
 
 NO_PYTHON, UNREACHABLE, WITHOUT_FILES = "no_python", "unreachable", "without_files"
 UNREADABLE, WRAPPED = "unreadable", "wrapped"
@@ -41,7 +41,7 @@ _VALUE = re.compile(
 _PLAIN = frozenset(
     {"--conf", "-c", "--master", "--deploy-mode", "--class", "--properties-file", "--py-files"}
 )
-"""Options with values that are public, or are masked by their names."""
+"""Options whose values are no secrets, or are masked by their names."""
 
 
 def main(folder: str, program: str, process: str, *words: str) -> None:

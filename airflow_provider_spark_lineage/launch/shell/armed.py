@@ -265,7 +265,7 @@ class Armed(Launched):
             self._shims.remove()
 
     def _take(self, calls: list[dict[str, Any]]) -> None:
-        """Replace the applications of the script's text by the ones that were called."""
+        """Replace the applications of the script's text by those of the calls."""
         statements = [each for each in self._launch.applications if each.kind == SQL]
         known = [each for each in self._launch.applications if each.kind != SQL]
         for each in statements:
@@ -370,7 +370,7 @@ class CommandJob(Job):
 
 
 def _called(call: Mapping[str, Any], known: Iterable[LaunchedApplication]) -> LaunchedApplication:
-    """Return the application of a call, with the values of the script's text in place of masked ones."""
+    """Return the application of a call; the text of the script has what the call left out."""
     [application] = of_words(["spark-submit", *call["words"]])
     conf = dict(application.conf)
     for each in known:

@@ -35,7 +35,7 @@ _IS_BASH = """expr "$SHELL" : '.*/bash$' >/dev/null && test -n "$BASH_VERSION\""
 
 
 def with_function(script: str, names: Iterable[str], agent: str, properties: Mapping[str, str]) -> str:
-    """Return a command line that makes bash add the agent to each command with one of the names or paths.
+    """Return a command line in which bash adds the agent to each command with one of the names or paths.
 
     Only to commands that the other machine has: a script may test that. Shells other than bash accept the
     added text and ignore it.

@@ -203,7 +203,7 @@ def _value(match: re.Match[str], known: Mapping[str, str] | None) -> str:
 
 
 def _words(values: list[str], shown: list[str]) -> tuple[Word, ...]:
-    """Return the words of a command; a word that several variables gave is shown as `***`."""
+    """Return the words of a command; what is shown of a word that several variables gave is unknown."""
     names = [word.replace(_UNKNOWN, REMOVED).translate(_SHOWN) for word in shown]
     if len(values) != len(shown):
         # Words after the last variable are the same in both.
@@ -259,7 +259,7 @@ class _Scan:
         return "".join(result), at
 
     def _quoted(self, at: int, *, is_quoted: bool = True) -> tuple[str, int]:
-        """Rewrite characters that are special inside `"` and outside; return others unchanged."""
+        """Rewrite what is special inside `"` and outside; return other characters unchanged."""
         script, letter = self._script, self._script[at]
         if letter == "\\":
             pair = script[at : at + 2]

@@ -66,7 +66,7 @@ class Shims:
     def environment(
         self, environment: Mapping[str, str], paths: Iterable[str] = (), names: Iterable[str] = ()
     ) -> dict[str, str]:
-        """Return the environment with the shims of commands that a shell would find without us.
+        """Return the environment in which a shell finds the shims of commands that it would find without us.
 
         In bash, commands with these `paths` and `names` become functions: those that the script calls by
         a path, and those that it may find by a `PATH` of its own.
