@@ -657,7 +657,7 @@ def test_a_program_without_an_interpreter_stays(tmp_path, home):
 
 @pytest.mark.parametrize("folder", ["/proc/none", "a,b", "a b"])
 def test_a_temporary_folder_that_cannot_be_used(folder, tmp_path, home, monkeypatch):
-    """Read-only, or with a letter that separates Python files; a blank is fine. It has no programs."""
+    """Read-only, or with a letter that separates Python files; a blank is fine. Nothing in it is a program."""
     collector = armed(task := Bash("spark-submit a.py", home), tmp_path / "records")
     if not folder.startswith("/"):
         (tmp_path / folder).mkdir()
@@ -677,13 +677,11 @@ def test_a_long_text_takes_no_long_time(text, tmp_path, home):
     """A value of 30,000 letters."""
     long = text * (30_000 // len(text))
     task = Bash(f"X=\"{long}\"; spark-submit a.py '{long}'; : {long}", home)
-    # Not run: bash itself is slow here.
-    task.subprocess_hook.run_command = lambda *command, **options: (0, "")
     start = time.monotonic()
     collector = armed(task, tmp_path / "records", agent="AGENT")
     task.execute()
     collector.stop()
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 5
 
 
 def test_the_signal_of_airflow_ends_the_command(tmp_path, home):

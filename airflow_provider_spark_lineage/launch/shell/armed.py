@@ -82,7 +82,7 @@ _LOOKUP = re.compile(
 )
 """The path of a command, which would be the shim's; `>/dev/null` only tests that the command exists."""
 
-_TESTED = re.compile(rf"\b(?:which|command\s+-[vV]|type|hash)\s[^;&|\n]{{0,99}}{_COMMAND}")
+_TESTED = re.compile(rf"\b(?:which|command\s+-[vV]|type|hash)\s[^;&|\n]*{_COMMAND}")
 _PATH = re.compile(rf"(?<![\w.~$/+-])/[\w./+-]*/{_COMMAND}")
 _NAMES = re.compile(rf"(?<![\w./-]){_COMMAND}(?![\w./-])")
 _BY_VARIABLE = re.compile(rf"\$\{{?(\w+)\}}?[\"']?((?:/[\w.+-]+)*/{_COMMAND})")
@@ -90,7 +90,7 @@ _OWN_PATH = re.compile(r"(?<![\w$])PATH=|(?:^|[\s;&|(])(?:\.|source|module|conda
 _UNSEEN = re.compile(rf"/{_COMMAND}|\b(?:sudo|doas|su|runuser|gosu|su-exec|env\s+-i)\s|{_OWN_PATH.pattern}")
 """What may keep a command from the shim."""
 
-_MAIN = re.compile(r"(?<![^\s/\"'=;|&()<>])[^\s/\"'=;|&()<>]+\.py\b")
+_MAIN = re.compile(r"[^\s/\"'=;|&()<>]+\.py\b")
 _WORD = re.compile(r"[^\s\"'=;|&()<>`]+")
 _MAX_SCRIPT_BYTES = 1_000_000
 ENDING_SECONDS = 2.0
