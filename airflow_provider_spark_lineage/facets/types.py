@@ -104,4 +104,7 @@ def _behind(character: str, text: str, at: int) -> int:
     """Return the position after a character that must come next, and after the spaces that follow it."""
     if not text.startswith(character, at):
         raise _UnreadableError
-    return len(text) - len(text[at + 1 :].lstrip(" "))
+    at += 1
+    while text.startswith(" ", at):
+        at += 1
+    return at

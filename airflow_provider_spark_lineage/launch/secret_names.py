@@ -38,7 +38,13 @@ def words_without_secrets(words: Sequence[str], environment: Mapping[str, str] |
     >>> words_without_secrets(["--password", "hunter2", "--token=x1", "s3://b"], {"DB_KEY": "s3://b"})
     ['--password', '***', '--token=***', '***']
     """
-    given = [_without_values(word, environment or {}) for word in words]
+    # Most of Airflow's own settings are not secrets.
+    secrets = [
+        value
+        for name, value in (environment or {}).items()
+        if value and is_secret(name.removeprefix("AIRFLOW__"))
+    ]
+    given = [_without_values(word, secrets) for word in words]
     clean = [without_secrets(word) for word in given]
     for position, (option, value) in enumerate(pairwise(given), 1):
         if option.startswith("-") and "=" not in option and not value.startswith("-"):
@@ -49,9 +55,8 @@ def words_without_secrets(words: Sequence[str], environment: Mapping[str, str] |
     return clean
 
 
-def _without_values(word: str, environment: Mapping[str, str]) -> str:
-    for name, value in environment.items():
-        # Most of Airflow's own settings are not secrets.
-        if value and value in word and is_secret(name.removeprefix("AIRFLOW__")):
+def _without_values(word: str, secrets: Sequence[str]) -> str:
+    for value in secrets:
+        if value in word:
             word = word.replace(value, REMOVED) if len(value) >= _SHORTEST or word == value else word
     return word

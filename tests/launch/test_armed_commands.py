@@ -66,11 +66,9 @@ SHAPES = {
     "find": (1, "find . -name a.py -exec spark-submit {} ';'"),
     "python": (1, 'python3 -c \'import subprocess as s; s.run(["spark-submit", "a.py"])\''),
     "own PATH": (1, 'PATH="$HOME/bin:$PATH"\nset -x; spark-submit a.py'),
-    "sourced PATH": (1, "echo 'PATH=$HOME/bin:$PATH' >env.sh; . ./env.sh; bash -c 'spark-submit a.py'"),
     "path": (1, "<bin>/spark-submit a.py"),
     "path in quotes": (1, "set -x; \"<bin>\"/spark-submit a.py; '<bin>/spark-submit' --version"),
     "path by a variable": (1, '"$SPARK_BIN"/spark-submit a.py'),
-    "path in bash -c": (1, "bash -c '<bin>/spark-submit a.py'"),
     "path in a condition": (1, "if <bin>/spark-submit a.py 2>&1 | grep -q out; then echo yes; fi"),
     "tested": (1, "command -v spark-submit >/dev/null && type spark-submit &>/dev/null && spark-submit a.py"),
     "ends like a file": (1, "spark-submit a.py run.sh"),
@@ -430,12 +428,21 @@ SECRET = "hunter2-of-ours"  # noqa: S105  not a secret
         ("spark-submit a.py $(echo $DB_PASSWORD) $(vault_token) $DAY", "*** *** ***"),
         ("read -r TOKEN <<<hunter2-of-ours; spark-submit --conf spark.a=$TOKEN a.py $TOKEN", "***"),
         ("DAY=tuesday; spark-submit a.py $DAY $(echo 1)", "tuesday 1"),
+        ('spark-submit a.py "$(<token.txt)"', "***"),
+        ("spark-submit a.py $(tr a-z a-z <token.txt)", "***"),
+        ("read -r X <token.txt; spark-submit a.py $X", "***"),
+        ("xargs spark-submit a.py <token.txt", "***"),
+        ("true a.py spark-submit; bash run.sh", "***"),
+        ("DB_PASSWORD= spark-submit a.py $DB_PASSWORD 1", "*** ***"),
+        ("spark-submit a.py ${DB_PASSWORD%?}", "***"),
     ],
 )
 def test_arguments_are_the_true_ones_without_secrets(script, shown, tmp_path, home):
     """Secrets are neither in the files of calls nor in the event."""
     task = Bash(f"vault_token() {{ echo {SECRET}; }}; {script}", home)
     task.variables = {"DB_PASSWORD": SECRET, "DAY": "monday"}
+    (home / "token.txt").write_text(SECRET)
+    (home / "run.sh").write_text('spark-submit a.py "$(cat token.txt)"')
     collector = armed(task, tmp_path / "records", agent="AGENT")
     written: list[str] = []
     run = task.subprocess_hook.run_command
@@ -611,7 +618,8 @@ def test_a_path_with_relative_and_empty_entries_is_passed_on(path, tmp_path, hom
 
 
 STATE = """
-import os, signal
+import os
+import signal
 print(sorted((k, v) for k, v in os.environb.items() if k not in (b"_", b"SHLVL")))
 print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, signal.getsignal(signal.SIGHUP), os.getpgrp())
 print(sorted(os.listdir("/proc/self/fd"))[:-1])
@@ -684,6 +692,68 @@ def test_a_long_text_takes_no_long_time(text, tmp_path, home):
     task.execute()
     collector.stop()
     assert time.monotonic() - start < 20
+
+
+@pytest.mark.parametrize(
+    "script",
+    [". ~/env.sh; spark-submit a.py", "cd conf; . ./more.sh; cd ..; spark-submit a.py", "bash outer.sh"],
+)
+def test_a_file_that_looks_up_the_path_of_the_command_gets_the_real_one(script, tmp_path, home):
+    """Also in the home folder, after `cd`, and in a file that another file runs."""
+    (home / "env.sh").write_text('export SPARK_HOME=$(dirname "$(dirname "$(which spark-submit)")")\n')
+    (home / "conf").mkdir()
+    (home / "conf" / "more.sh").write_text(". ../env.sh\n")
+    (home / "outer.sh").write_text(". ~/env.sh; spark-submit a.py\n")
+    collector = armed(
+        task := Bash(f'{script}; "$SPARK_HOME"/bin/spark-submit b.py', home), tmp_path / "records"
+    )
+    task.env = {**os.environ, "HOME": str(home), "SPARK_HOME": str(home)}
+    assert task.execute() == (0, "out\nerr\nout\nerr\n")
+    assert f"SPARK_HOME={home}\n" in (home / "environment").read_text()
+    collector.stop()
+    assert any("looks up the path" in problem for problem in collector.run().problems)
+
+
+def test_a_lookup_that_nobody_saw_gives_a_home_that_works(tmp_path, home):
+    """The folder of the shim has a `bin` with the command, as Spark's has, and the job does not get it."""
+    (home / "env.sh").write_text('export SPARK_HOME=$(dirname "$(dirname "$(which spark-submit)")")\n')
+    script = '. "./$(echo e)nv.sh"; spark-submit a.py; "$SPARK_HOME/bin/spark-submit" b.py'
+    collector = armed(task := Bash(script, home), tmp_path / "records")
+    assert task.execute() == (0, "out\nerr\nout\nerr\n")
+    assert "SPARK_HOME" not in (home / "environment").read_text()
+    collector.stop()
+    assert [each.main for each in collector.launch.applications] == ["a.py", "b.py"]
+
+
+def test_records_stay_until_their_task_has_read_them(tmp_path, home):
+    """Another task may clean up in between; a folder that is not one of a task's does not stop it."""
+    folder = tmp_path / "tmp" / "spark-lineage-shim-other"
+    folder.mkdir()
+    os.mkfifo(folder / "settings.json")
+    records = tmp_path / "records"
+    records.mkdir()
+    shims = Shims({"agent": "AGENT"}, records)
+    settings = shims.folder / "settings.json"
+    running = subprocess.Popen(["sleep", "600"])
+    try:
+        settings.write_text(json.dumps({**json.loads(settings.read_text()), "process": running.pid}))
+        shims.end()
+        remove_ended()
+        assert records.exists()
+    finally:
+        running.kill()
+        running.wait()
+    remove_ended()
+    assert not records.exists()
+
+
+def test_a_script_that_is_run_has_its_own_background_jobs(tmp_path, home):
+    """A function instead of the command would be another process than `$!`."""
+    (home / "run.sh").write_text('"$SPARK_BIN"/spark-submit a.py & wait $!')
+    collector = armed(task := Bash('"$SPARK_BIN"/spark-submit b.py; bash run.sh', home), tmp_path / "records")
+    task.execute()
+    collector.stop()
+    assert ["--py-files" in call for call in task.calls] == [True, False]
 
 
 def test_the_signal_of_airflow_ends_the_command(tmp_path, home):

@@ -296,7 +296,7 @@ def commands(monkeypatch, tmp_path):
 def shell(request, tmp_path):
     """A task of each kind, and a `spark-submit` that it finds."""
     program = tmp_path / "spark-submit"
-    program.write_text("")
+    program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     return Shell(request.param, str(tmp_path))
 

@@ -132,7 +132,7 @@ def _shown(words: Sequence[str], options: Options, settings: dict[str, Any]) -> 
     # The arguments of an application that the text does not name come from elsewhere.
     mains = settings["mains"]
     is_in_text = not main_file or mains is None or os.path.basename(main_file) in mains
-    is_known = all(name in os.environ for name in settings["secret_names"])
+    is_known = all(os.environ.get(name) for name in settings["secret_names"])
     if is_in_text and is_known and not settings["has_secrets"]:
         return clean
     at = len(words) - len(options.rest)

@@ -77,8 +77,8 @@ REASONS = {
 # No pattern here takes more than linear time: a script may have a value of many thousand letters.
 _COMMAND = r"spark3?-submit\b"
 _LOOKUP = re.compile(
-    rf"\b(?:which|whereis|command\s+-[vV]|type|hash\s+-t)[\s(]+(?:-\S+\s+)*[\"']?(?:{_COMMAND}|\$)"
-    r"(?!\S*\s*&?>\s*/dev/null)"
+    rf"\b(?:which|whereis|command\s+-[vV]|type|hash\s+-t)[\s(][^;&|\n]{{0,99}}?(?:{_COMMAND}|\$)"
+    r"(?!\S*\s*&?>\s*/dev/null)|\bhash\s*(?:$|[;&|\n])|\$\{PATH[/:%#]"
 )
 """The path of a command, which would be the shim's; `>/dev/null` only tests that the command exists."""
 
@@ -86,6 +86,7 @@ _TESTED = re.compile(rf"\b(?:which|command\s+-[vV]|type|hash)\s[^;&|\n]{{0,99}}{
 _PATH = re.compile(rf"(?<![\w.~$/+-])/[\w./+-]*/{_COMMAND}")
 _NAMES = re.compile(rf"(?<![\w./-]){_COMMAND}(?![\w./-])")
 _BY_VARIABLE = re.compile(rf"\$\{{?(\w+)\}}?[\"']?((?:/[\w.+-]+)*/{_COMMAND})")
+_SETS_PATH = re.compile(r"(?<![\w$])PATH=")
 _OWN_PATH = re.compile(r"(?<![\w$])PATH=|(?:^|[\s;&|(])(?:\.|source|module|conda|bash\s+-(?=\w*l)\w+)\s")
 _UNSEEN = re.compile(rf"/{_COMMAND}|\b(?:sudo|doas|su|runuser|gosu|su-exec|env\s+-i)\s|{_OWN_PATH.pattern}")
 """What may keep a command from the shim."""
@@ -93,19 +94,31 @@ _UNSEEN = re.compile(rf"/{_COMMAND}|\b(?:sudo|doas|su|runuser|gosu|su-exec|env\s
 _MAIN = re.compile(r"(?<![^\s/\"'=;|&()<>])[^\s/\"'=;|&()<>]+\.py\b")
 _WORD = re.compile(r"[^\s\"'=;|&()<>`]+")
 _MAX_SCRIPT_BYTES = 1_000_000
+_MOST_FILES, _MOST_FOLDERS, _MOST_WORDS = 50, 10, 2000
 ENDING_SECONDS = 2.0
 """A process that has closed its output needs a moment to end."""
 
-_BACKGROUND = re.compile(r"(?<![&<>|\\])&(?![&>])")
+_BACKGROUND = re.compile(
+    r"(?<![&<>|\\])&(?![&>])|\bcoproc\b|\btrap\b.{0,999}\b(?:DEBUG|RETURN)\b|\bset\s+-\w*T", re.DOTALL
+)
+"""Where a function is not like its command: `$!`, signals and traps."""
+
 _VARIABLE = re.compile(r"\$\{?(\w+)")
 _VARIABLE_OF_PATH = re.compile(r"\$\{?(\w+)\}?")
 _SUBSTITUTION = re.compile(r"\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|`[^`]*`|\bread\s[^\n;]*")
 _CALLED = re.compile(r"(?:\$\(|`|[|;&])\s*([\w./-]+)")
 _PLAIN = frozenset(
-    {"basename", "date", "dirname", "echo", "expr", "hostname", "id", "printf", "pwd", "seq", "tr", "whoami"}
+    {"basename", "date", "dirname", "echo", "expr", "hostname", "id", "printf", "pwd", "seq", "whoami"}
 ).union(NAMES)
 """Commands whose output has no secret that is not in the text; `vault`, `aws ssm` or `cat` may give one."""
 
+_INPUT = re.compile(
+    r"<(?![<(]|\s*/dev/null)|\b(?:read|mapfile|readarray|xargs|source|eval)\s|\.sh\b|(?:^|[\s;&|(])(?:"
+    r"\.\s|\.{1,2}/|(?:\S*/)?(?:ba|da|k|z)?sh\s(?!\s*-\w*c\s))"
+)
+"""What may give words that are not in the text: input, and other scripts, which may call commands, too."""
+
+_CHANGED_VARIABLE = re.compile(r"\$\{[#!]?(\w+)[^\w}]")
 _OTHER_USER = re.compile(r"\b(?:su|runuser|gosu|su-exec|setpriv|chroot)\s")
 """bash says that another user cannot read `BASH_ENV`; `sudo` and `doas` remove it."""
 
@@ -180,7 +193,8 @@ class Armed(Launched):
         reason = obstacle(environment)
         if re.search(r"\b(?:SHELL|BASH)OPTS\b", script):
             reason = SHELL_OPTIONS
-        if any(map(_LOOKUP.search, [script, *_scripts_in(script, environment, directory)])):
+        others = [*_scripts_in(script, environment, [directory or ""])]
+        if any(map(_LOOKUP.search, [script, *others])):
             reason = LOOKED_UP
         if reason:
             tell(NO_SHIM.format(reason), self._problems)
@@ -193,9 +207,10 @@ class Armed(Launched):
             for path in (*_PATH.findall(script), *_by_variable(script, environment))
             if re.fullmatch(r"/[\w./+-]+", path) and has_program(path, environment) and not is_unsafe
         }
-        # A `PATH` of the script's own may leave out the shims: bash finds functions in any case, also where
-        # the script, or a file that it sources, tests whether there is a command.
-        is_needed = "PATH" not in environment or (_OWN_PATH.search(script) and not _TESTED.search(script))
+        # A `PATH` of the script's own may leave out the shims. bash finds functions in any case, also where
+        # the script, or a file that it runs, tests whether there is a command.
+        sets_path = _SETS_PATH.search(script) and not any(map(_TESTED.search, [script, *others]))
+        is_needed = "PATH" not in environment or sets_path
         names = [
             name
             for name in NAMES
@@ -216,7 +231,10 @@ class Armed(Launched):
             "is_agent_remote": bool(self._agent),
             "is_shared": self._place.is_shared,
             "secret_names": sorted({name for name in _VARIABLE.findall(script) if is_secret(name)}),
-            "has_secrets": bool(others) or any(map(is_secret, re.findall(r"\w+", substitutions))),
+            "has_secrets": bool(others)
+            or _INPUT.search(script) is not None
+            or any(map(is_secret, re.findall(r"\w+", substitutions)))
+            or any(map(is_secret, _CHANGED_VARIABLE.findall(script))),
             "mains": None if has_unknown else sorted({*_MAIN.findall(script)}),
         }
 
@@ -401,11 +419,24 @@ def _by_variable(script: str, environment: Mapping[str, str]) -> Iterator[str]:
             yield f"{environment[name]}{rest}"
 
 
-def _scripts_in(script: str, environment: Mapping[str, str], directory: str | None) -> Iterator[str]:
-    """Yield the texts of files that a script names: shells and other programs may run them."""
-    for word in {*_WORD.findall(script)}:
-        path = _VARIABLE_OF_PATH.sub(lambda match: environment.get(match[1], ""), word)
-        path = os.path.join(directory or "", path)
+def _scripts_in(
+    script: str, environment: Mapping[str, str], folders: Iterable[str], seen: set[str] | None = None
+) -> Iterator[str]:
+    """Yield the texts of files that a script names, and of files that these name: programs may run them."""
+    seen = set() if seen is None else seen
+    home = environment.get("HOME", "~")
+    words = [*dict.fromkeys(_WORD.findall(script))][:_MOST_WORDS]
+    words = [_VARIABLE_OF_PATH.sub(lambda match: environment.get(match[1], ""), word) for word in words]
+    paths = [re.sub(r"^~(?=/|$)", lambda _: home, word) for word in words]
+    # Also the folders to which it may change.
+    below = (os.path.join(folder, path) for folder in folders for path in paths)
+    folders = [*dict.fromkeys([*folders, *filter(os.path.isdir, below)])][:_MOST_FOLDERS]
+    for file in (os.path.join(folder, path) for path in paths for folder in folders):
         with contextlib.suppress(OSError, ValueError):
-            if os.path.isfile(path) and os.path.getsize(path) < _MAX_SCRIPT_BYTES:
-                yield Path(path).read_text(encoding="utf-8", errors="replace")
+            is_script = os.path.isfile(file) and os.path.getsize(file) < _MAX_SCRIPT_BYTES
+            if is_script and file not in seen and len(seen) < _MOST_FILES:
+                seen.add(file)
+                text = Path(file).read_text(encoding="utf-8", errors="replace")
+                yield text
+                if "\0" not in text:
+                    yield from _scripts_in(text, environment, folders, seen)

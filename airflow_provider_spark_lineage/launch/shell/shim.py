@@ -14,6 +14,7 @@ import platform
 import re
 import shlex
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -71,7 +72,7 @@ class Shims:
         In bash, commands with these `paths` and `names` become functions: those that the script calls by
         a path, and those that it may find by a `PATH` of its own.
         """
-        folders = [str(_SHIMS / name) for name in NAMES if has_program(name, environment)]
+        folders = [str(_shim(name).parent) for name in NAMES if has_program(name, environment)]
         functions = {each: f"SPARK_LINEAGE_REAL={each} " for each in paths} | dict.fromkeys(names, "")
         result = dict(environment)
         if folders or functions:
@@ -81,7 +82,8 @@ class Shims:
         if functions:
             result["BASH_ENV"] = str(self.folder / "functions.bash")
             text = "".join(_function(name, real) for name, real in functions.items())
-            Path(result["BASH_ENV"]).write_text(text)
+            # Only in the script itself: the scripts that it runs may start commands in the background.
+            Path(result["BASH_ENV"]).write_text(f"unset BASH_ENV\n{text}")
         return result
 
     def end(self) -> list[dict[str, Any]]:
@@ -100,7 +102,7 @@ def obstacle(environment: Mapping[str, str]) -> str:
 
     bash passes its environment on unchanged; dash drops variables whose names have a dot or a dash.
     """
-    files = [Path("/bin/bash"), *(_SHIMS / name / name for name in NAMES)]
+    files = [Path("/bin/bash"), *map(_shim, NAMES)]
     if not all(os.access(file, os.X_OK) for file in files):
         return "`/bin/bash` or the files of this package cannot be run"
     if os.pathsep in str(_SHIMS) or re.search(r"(?:^|:)~", environment.get("PATH", "")):
@@ -125,13 +127,17 @@ def remove_ended() -> None:
     """Remove the folders of earlier tasks of this user whose jobs, and whose own processes, have ended."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError, ValueError, KeyError):
+            # Another user's folder may have files that cannot be read to their end.
+            files = (folder.lstat(), (folder / SETTINGS).lstat())
+            if any(file.st_uid != os.getuid() or stat.S_ISFIFO(file.st_mode) for file in files):
+                continue
             settings = json.loads((folder / SETTINGS).read_bytes())
             calls = [*_calls(folder / _ENDED), *_calls(folder / CALLS)]
-            owners = [] if (folder / _ENDED).exists() else [settings["process"]]
-            if (
-                folder.stat().st_uid != os.getuid()
-                or settings["machine"] != _machine()
-                or any(map(is_running, [*owners, *(call["process"] for call in calls)]))
+            # A task that has ended its calls may still read their records.
+            has_ended = settings["process"] == os.getpid() and (folder / _ENDED).exists()
+            owners = [] if has_ended else [settings["process"]]
+            if settings["machine"] != _machine() or any(
+                map(is_running, [*owners, *(call["process"] for call in calls)])
             ):
                 continue
             if settings["records"]:
@@ -181,5 +187,9 @@ def _check(folder: Path) -> None:
 
 
 def _function(name: str, real: str) -> str:
-    shim = _SHIMS / Path(name).name / Path(name).name
-    return _FUNCTION.format(name=name, real=real, shim=shlex.quote(str(shim)))
+    return _FUNCTION.format(name=name, real=real, shim=shlex.quote(str(_shim(Path(name).name))))
+
+
+def _shim(name: str) -> Path:
+    # In a folder `bin`: if a script takes it for Spark's, `$SPARK_HOME/bin/spark-submit` is the shim, too.
+    return _SHIMS / name / "bin" / name

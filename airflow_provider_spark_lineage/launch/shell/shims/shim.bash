@@ -4,8 +4,10 @@
 # Variables have a prefix: a variable of the same name in the environment would be changed.
 { set +aeuvx; set -f; } 2>/dev/null
 spark_lineage_task=${SPARK_LINEAGE_TASK-} spark_lineage_real=${SPARK_LINEAGE_REAL-}
-spark_lineage_name=${0##*/} spark_lineage_shims=${BASH_SOURCE%/*/../*} spark_lineage_path=
+spark_lineage_name=${0##*/} spark_lineage_shims=${BASH_SOURCE%/*/bin/../../shim.bash} spark_lineage_path=
 unset SPARK_LINEAGE_TASK SPARK_LINEAGE_REAL
+# A file that the script sources may have taken the path of the shim for that of Spark.
+case ${SPARK_HOME-} in "$spark_lineage_shims"/*) unset SPARK_HOME ;; esac
 [ "${BASH_ENV-}" = "$spark_lineage_task/functions.bash" ] && unset BASH_ENV
 IFS=:
 # `:` at the end, because bash drops an empty last field: it is the current folder.
