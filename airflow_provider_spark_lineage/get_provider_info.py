@@ -50,7 +50,7 @@ OPTIONS = {
         " `--py-files` and `--conf`. For a command on another machine, set `records` and `agent`, too."
     ),
     "auto_capture_exclude": Option(
-        "DAGs and tasks not to capture, in the form of `auto_capture_include`, over which they win. An"
+        "DAGs and tasks not to capture, in the same form; they win over `auto_capture_include`. An"
         " invalid value excludes everything.",
         example="payroll;sandbox_*;shop.reload_*",
     ),
@@ -71,7 +71,7 @@ OPTIONS = {
         type="float",
     ),
     "emit_timeout_seconds": Option(
-        "Longest time that a finished task waits until the backend has taken the events of its executions."
+        "Longest time that a task waits at its end for the backend to take the events of its executions."
         " Later ones are not sent. The task's own event, which `[openlineage] execution_timeout` limits, has"
         " the whole lineage.",
         default="10",
@@ -108,7 +108,7 @@ OPTIONS = {
     ),
     "repeat_dataset_edges": _switch(
         "List the columns of filters, joins, sorts and groupings as sources of every output column, for tools"
-        " that ignore lineage of whole datasets. Events grow: columns times edges."
+        " that show only lineage of columns. Events grow: columns times edges."
     ),
     "sql_text": Option(
         "How much of SQL statements and error messages is recorded and sent: `full`, `masked` or `none`."

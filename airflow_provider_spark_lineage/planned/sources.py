@@ -1,6 +1,7 @@
 """Facts of relations without a live Spark: from a format, a path, options or a table's name.
 
-Settings have Spark's names, as in `spark-submit --conf`.
+Settings have Spark's names, as in `spark-submit --conf`. A new format of files, a format whose `load` names a
+table, and a format without a dataset are listed here, too.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@ class Probe:
 
     `accessors` maps a fact's name to a path through objects, in the small language that docs/design.md
     describes ("The language of probes"); `tests/sources/probe_paths.py` parses it. If a Spark version lacks a
-    member of a path, the fact is left out.
+    member of a path, the fact is left out. If several probes match a node, only the first one is read: it
+    must list every fact that the source needs.
 
     >>> Probe("LogicalRelation", {"paths": "relation.location.rootPaths[]"}, relation="HadoopFsRelation").of
     'relation'
