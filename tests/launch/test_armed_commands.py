@@ -633,6 +633,8 @@ print(sorted(os.listdir("/proc/self/fd"))[:-1])
         "sh -c 'nohup spark-submit a.py | cat'",
         "f() { :; }; export -f f; spark-submit a.py",
         "{ spark-submit a.py; } 3>&1 & wait",
+        "spark-submit a.py <&-",
+        "spark-submit a.py 2>&-",
     ],
 )
 def test_a_process_gets_what_it_gets_without_us(script, tmp_path, home):
@@ -714,6 +716,40 @@ def test_a_file_that_looks_up_the_path_of_the_command_gets_the_real_one(script, 
     assert any("looks up the path" in problem for problem in collector.run().problems)
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_file_that_sets_path_does_not_hide_the_command(is_known, tmp_path, home, monkeypatch):
+    """As `activate` of a virtual environment: without it, there may be no command."""
+    (home / "venv").mkdir()
+    shutil.copytree(home / "bin", home / "venv" / "bin")
+    (home / "venv" / "bin" / "activate").write_text('PATH="$PWD/venv/bin:$PATH"; hash -r 2>/dev/null\n')
+    if not is_known:
+        monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    task = Bash("set -eu; source venv/bin/activate && spark-submit a.py && CODE=7 spark-submit a.py", home)
+    collector = armed(task, tmp_path / "records", agent="AGENT")
+    assert task.execute() == (7, "out\nerr\n" * 2)
+    collector.stop()
+    assert [without_ours(call) for call in task.calls] == [["a.py"]] * 2
+
+
+def test_an_application_that_speaks_of_lookups_is_no_script(tmp_path, home):
+    (home / "a.py").write_text("# type: ignore  # see which $ to pay, and: which spark-submit\n")
+    collector = armed(task := Bash("spark-submit a.py", home), tmp_path / "records", agent="AGENT")
+    task.execute()
+    collector.stop()
+    assert [without_ours(call) for call in task.calls] == [["a.py"]]
+
+
+def test_many_words_take_no_long_time(tmp_path, home):
+    """0.2 seconds; the limit is for busy machines."""
+    task = Bash("spark-submit a.py {1..20000}", home)
+    collector = armed(task, tmp_path / "records", agent="AGENT")
+    start = time.monotonic()
+    task.execute()
+    assert time.monotonic() - start < 3
+    collector.stop()
+    assert without_ours(task.calls[0]) == ["a.py", *map(str, range(1, 20001))]
+
+
 def test_a_lookup_that_nobody_saw_gives_a_home_that_works(tmp_path, home):
     """The folder of the shim has a `bin` with the command, as Spark's has, and the job does not get it."""
     (home / "env.sh").write_text('export SPARK_HOME=$(dirname "$(dirname "$(which spark-submit)")")\n')
@@ -747,13 +783,16 @@ def test_records_stay_until_their_task_has_read_them(tmp_path, home):
     assert not records.exists()
 
 
-def test_a_script_that_is_run_has_its_own_background_jobs(tmp_path, home):
+@pytest.mark.parametrize("runs", [".", "bash"])
+def test_a_file_with_background_jobs_has_no_functions(runs, tmp_path, home):
     """A function instead of the command would be another process than `$!`."""
     (home / "run.sh").write_text('"$SPARK_BIN"/spark-submit a.py & wait $!')
-    collector = armed(task := Bash('"$SPARK_BIN"/spark-submit b.py; bash run.sh', home), tmp_path / "records")
+    task = Bash(f'"$SPARK_BIN"/spark-submit b.py; {runs} ./run.sh', home)
+    collector = armed(task, tmp_path / "records")
     task.execute()
     collector.stop()
-    assert ["--py-files" in call for call in task.calls] == [True, False]
+    assert ["--py-files" in call for call in task.calls] == [False, False]
+    assert any("was called by its name" in problem for problem in collector.run().problems)
 
 
 def test_the_signal_of_airflow_ends_the_command(tmp_path, home):

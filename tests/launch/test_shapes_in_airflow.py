@@ -48,6 +48,9 @@ spark.submit.pyFiles {home}/libs/own_lib.py
 LOOP = ["loop1", "loop2"]
 """First arguments of the jobs of the task `loop`; all other tasks have one job with their name."""
 
+MASKED = ("eval", "file", "heredoc", "signal", "xargs")
+"""Tasks whose arguments are masked, because words may come from input or from another script."""
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
@@ -92,7 +95,7 @@ def last(run: DagRun, task: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("task", [*EXPECTED, "fails"])
 def test_a_script_of_each_shape_has_its_records_and_its_output(task, run):
-    """The agent in the job, the true arguments, and the output that the script has without us.
+    """The agent in the job, the true arguments or none, and the output that the script has without us.
 
     Where the job has a session, also its records without a gap.
     """
@@ -108,7 +111,7 @@ def test_a_script_of_each_shape_has_its_records_and_its_output(task, run):
     assert [dataset["name"].rpartition("/")[2] for dataset in event["outputs"]] == written
     assert bool(gaps) is not bool(written), gaps
     arguments = [each["arguments"].split()[0] for each in facets["sparkLineage_launch"]["applications"]]
-    assert arguments == jobs
+    assert arguments == (["***"] if task in MASKED else jobs)
 
 
 def test_nothing_of_ours_stays(run):

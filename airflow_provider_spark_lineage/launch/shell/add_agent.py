@@ -1,4 +1,4 @@
-"""Program that a shim runs before a Spark command: it prints the command's words with the agent added.
+"""Program that a shim runs before a Spark command: it prints the words with the agent added, for `eval`.
 
 Before that, it writes the call without secrets, for the task. It prints nothing if the words stay as given.
 If anything fails here, the shim runs the command with its own words.
@@ -45,7 +45,7 @@ _PLAIN = frozenset(
 
 
 def main(folder: str, program: str, process: str, *words: str) -> None:
-    """Print the words of one command, quoted for a shell, with the agent added.
+    """Print words for bash: those of one command, as its `$@`, and the agent in between.
 
     `program` is the path of the real command, and `process` the id of the process that it will have.
     """
@@ -83,7 +83,8 @@ def main(folder: str, program: str, process: str, *words: str) -> None:
         added += [part for pair in ours.items() for part in ("--conf", "=".join(pair))]
         # Of two `--py-files`, Spark takes the last.
         at = len(words) - len(options.rest)
-        text = shlex.join([*words[:at], *added, *words[at:]])
+        # bash needs long to read many words.
+        text = f'"${{@:1:{at}}}" {shlex.join(added)} "${{@:{at + 1}}}"'
         sys.stdout.buffer.write(os.fsencode(text))
 
 

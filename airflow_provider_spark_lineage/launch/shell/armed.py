@@ -99,7 +99,8 @@ ENDING_SECONDS = 2.0
 """A process that has closed its output needs a moment to end."""
 
 _BACKGROUND = re.compile(
-    r"(?<![&<>|\\])&(?![&>])|\bcoproc\b|\btrap\b.{0,999}\b(?:DEBUG|RETURN)\b|\bset\s+-\w*T", re.DOTALL
+    r"(?<![&<>|\\])&(?![&>])|\bcoproc\b|\btrap\b.{0,999}\b(?:DEBUG|RETURN)\b|\bset\s+-\w*T|BASH_COMMAND",
+    re.DOTALL,
 )
 """Where a function is not like its command: `$!`, signals and traps."""
 
@@ -113,7 +114,7 @@ _PLAIN = frozenset(
 """Commands whose output has no secret that is not in the text; `vault`, `aws ssm` or `cat` may give one."""
 
 _INPUT = re.compile(
-    r"<(?![<(]|\s*/dev/null)|\b(?:read|mapfile|readarray|xargs|source|eval)\s|\.sh\b|(?:^|[\s;&|(])(?:"
+    r"(?<!<)<(?![<(]|\s*/dev/null)|\b(?:read|mapfile|readarray|xargs|source|eval)\s|\.sh\b|(?:^|[\s;&|(])(?:"
     r"\.\s|\.{1,2}/|(?:\S*/)?(?:ba|da|k|z)?sh\s(?!\s*-\w*c\s))"
 )
 """What may give words that are not in the text: input, and other scripts, which may call commands, too."""
@@ -200,21 +201,26 @@ class Armed(Launched):
             tell(NO_SHIM.format(reason), self._problems)
             return environment
         # A function is another process than its command: `$!` and signals would differ.
-        is_unsafe = _BACKGROUND.search(script) or _OTHER_USER.search(script) or "BASH_ENV" in environment
+        runs_in_background = any(
+            _BACKGROUND.search(text) for text in [script, *filter(mentions_spark, others)]
+        )
+        is_unsafe = runs_in_background or _OTHER_USER.search(script) or "BASH_ENV" in environment
         # bash has no functions whose names have blanks or quotes.
         paths = {
             path
             for path in (*_PATH.findall(script), *_by_variable(script, environment))
             if re.fullmatch(r"/[\w./+-]+", path) and has_program(path, environment) and not is_unsafe
         }
-        # A `PATH` of the script's own may leave out the shims. bash finds functions in any case, also where
-        # the script, or a file that it runs, tests whether there is a command.
-        sets_path = _SETS_PATH.search(script) and not any(map(_TESTED.search, [script, *others]))
-        is_needed = "PATH" not in environment or sets_path
+        # A `PATH` of the script's own, or of a file that it sources, may leave out the shims. bash finds a
+        # function in any case, also where one of them tests whether there is a command.
+        is_unsafe_name = is_unsafe or any(map(_TESTED.search, [script, *others]))
+        sets_path = any(map(_SETS_PATH.search, [script, *others]))
         names = [
             name
             for name in NAMES
-            if name in script and is_needed and not is_unsafe and has_program(name, environment)
+            if name in script
+            and not is_unsafe_name
+            and (sets_path or ("PATH" not in environment and has_program(name, environment)))
         ]
         is_temporary = not (self._place.is_shared or self._keep)
         self._shims = Shims(self._settings(script), local_path(self._place.uri) if is_temporary else None)
@@ -434,7 +440,7 @@ def _scripts_in(
     for file in (os.path.join(folder, path) for path in paths for folder in folders):
         with contextlib.suppress(OSError, ValueError):
             is_script = os.path.isfile(file) and os.path.getsize(file) < _MAX_SCRIPT_BYTES
-            if is_script and file not in seen and len(seen) < _MOST_FILES:
+            if is_script and not file.endswith(".py") and file not in seen and len(seen) < _MOST_FILES:
                 seen.add(file)
                 text = Path(file).read_text(encoding="utf-8", errors="replace")
                 yield text

@@ -35,7 +35,8 @@ _PREFIX = "spark-lineage-shim-"
 
 _FUNCTION = """{name}() {{
 {{ local - && set +x; }} 2>/dev/null
-if [ -x {shim} ]; then {real}{shim} "$@"; else command {name} "$@"; fi || return; }}
+if [ -x {shim} ] && type -P {name} >/dev/null; then
+{real}{shim} "$@"; else command {name} "$@"; fi || return; }}
 """
 """Function of bash for a command; `local -` (bash 4.4) keeps its body out of `set -x`.
 

@@ -3,8 +3,10 @@
 #
 # Variables have a prefix: a variable of the same name in the environment would be changed.
 { set +aeuvx; set -f; } 2>/dev/null
+# Without an error output, bash has opened this program in its place.
+[ /dev/fd/2 -ef "$BASH_SOURCE" ] && exec 2>&-
 spark_lineage_task=${SPARK_LINEAGE_TASK-} spark_lineage_real=${SPARK_LINEAGE_REAL-}
-spark_lineage_name=${0##*/} spark_lineage_shims=${BASH_SOURCE%/*/bin/../../shim.bash} spark_lineage_path=
+spark_lineage_name=${0##*/} spark_lineage_shims=${BASH_SOURCE%/*/bin/*} spark_lineage_path=
 unset SPARK_LINEAGE_TASK SPARK_LINEAGE_REAL
 # A file that the script sources may have taken the path of the shim for that of Spark.
 case ${SPARK_HOME-} in "$spark_lineage_shims"/*) unset SPARK_HOME ;; esac
@@ -17,7 +19,7 @@ for spark_lineage_folder in $spark_lineage_rest; do
   spark_lineage_path=$spark_lineage_path:$spark_lineage_folder
   spark_lineage_file=${spark_lineage_folder:-.}/$spark_lineage_name
   if [ -z "$spark_lineage_real" ] && [ -f "$spark_lineage_file" ] && [ -x "$spark_lineage_file" ] &&
-    ! [ "$spark_lineage_file" -ef "${BASH_SOURCE[1]}" ]; then
+    ! [ "$spark_lineage_file" -ef "$BASH_SOURCE" ]; then
     spark_lineage_real=$spark_lineage_file
   fi
 done
