@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -347,6 +348,8 @@ def test_records_of_a_command_that_fails_are_read(tmp_path, home):
         ("export SHELLOPTS; spark-submit a.py", "options of the shell"),
         ('env -i "PATH=$PATH" "HOME=$HOME" spark-submit a.py', "was called by its name"),
         (f"spark-submit --properties-file {'p' * 5000} a.py", "its properties cannot be read"),
+        ("spark-submit --properties-file <(cat a.py) a.py", "its properties cannot be read"),
+        (". ./own.sh; command -v spark-submit >/dev/null && spark-submit a.py", "was called by its name"),
         ('cp -r bin "my bin"; "$PWD/my bin/spark-submit" a.py; rm -r my*', "was called by its name"),
         # A text that the reader of scripts does not understand, and that no shell would run.
         ("spark-submit 'a.py", "could not be read"),
@@ -357,6 +360,7 @@ def test_what_has_no_agent_says_why(command, reason, tmp_path, home, caplog):
     results = []
     command = command.replace("<bin>", str(home / "bin"))
     (home / "find.sh").write_text("dirname $(command -v spark-submit)")
+    (home / "own.sh").write_text("PATH=$SPARK_BIN:/usr/bin:/bin")
     for is_armed in (False, True):
         task = Bash(command, home)
         collector = armed(task, tmp_path / "records") if is_armed else None
@@ -462,6 +466,31 @@ def test_arguments_are_the_true_ones_without_secrets(script, shown, tmp_path, ho
     assert " ".join(application.shown) == shown
     assert [word for word in application.arguments if word] == [w for w in shown.split() if "***" not in w]
     assert SECRET not in str(collector.launch)
+
+
+@pytest.mark.parametrize(
+    ("variables", "reason"),
+    [
+        ({"SHELLOPTS": "errexit"}, "options of the shell"),
+        ({"PATH": "~/bin:<path>"}, "an entry with `~`"),
+        ({"BASH_ENV": "<home>/env.sh", "PATH": "<path>"}, ""),
+    ],
+)
+def test_an_environment_that_must_not_change_stays(variables, reason, tmp_path, home):
+    (home / "env.sh").write_text("echo env\n")
+    places = {"<path>": os.environ["PATH"], "<home>": str(home)}
+    results = []
+    for is_armed in (False, True):
+        task = Bash(f"{home / 'bin'}/spark-submit a.py", home)
+        for name, value in variables.items():
+            task.variables[name] = functools.reduce(
+                lambda text, each: text.replace(*each), places.items(), value
+            )
+        collector = armed(task, tmp_path / "records", agent="AGENT") if is_armed else None
+        results.append((task.execute(), task.calls, (home / "words").unlink()))
+    collector.stop()
+    assert results[1] == results[0]
+    assert any(reason in problem for problem in collector.run().problems)
 
 
 @pytest.mark.parametrize("broken", ["/settings.json", "/calls", "/python", ""])

@@ -91,6 +91,9 @@ def main(folder: str, program: str, process: str, *words: str) -> None:
 def _properties(options: Options, program: str) -> dict[str, str]:
     """Return the properties of a command, also from the files that it reads."""
     file = options.last("--properties-file")
+    if file and not Path(file).is_file():
+        # A pipe can be read once only.
+        raise OSError("not a regular file")
     files = [None, file] if file and "--load-spark-defaults" in options.switches else [file or None]
     of_files: dict[str, str] = {}
     for each in files:

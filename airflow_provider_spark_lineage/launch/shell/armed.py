@@ -104,8 +104,7 @@ _BACKGROUND = re.compile(
 )
 """Where a function is not like its command: `$!`, signals and traps."""
 
-_VARIABLE = re.compile(r"\$\{?(\w+)")
-_VARIABLE_OF_PATH = re.compile(r"\$\{?(\w+)\}?")
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 _SUBSTITUTION = re.compile(r"\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|`[^`]*`|\bread\s[^\n;]*")
 _CALLED = re.compile(r"(?:\$\(|`|[|;&])\s*([\w./-]+)")
 _PLAIN = frozenset(
@@ -120,8 +119,6 @@ _INPUT = re.compile(
 """What may give words that are not in the text: input, and other scripts, which may call commands, too."""
 
 _CHANGED_VARIABLE = re.compile(r"\$\{[#!]?(\w+)[^\w}]")
-_OTHER_USER = re.compile(r"\b(?:su|runuser|gosu|su-exec|setpriv|chroot)\s")
-"""bash says that another user cannot read `BASH_ENV`; `sudo` and `doas` remove it."""
 
 
 class Armed(Launched):
@@ -204,7 +201,7 @@ class Armed(Launched):
         runs_in_background = any(
             _BACKGROUND.search(text) for text in [script, *filter(mentions_spark, others)]
         )
-        is_unsafe = runs_in_background or _OTHER_USER.search(script) or "BASH_ENV" in environment
+        is_unsafe = runs_in_background or "BASH_ENV" in environment
         # bash has no functions whose names have blanks or quotes.
         paths = {
             path
@@ -432,7 +429,7 @@ def _scripts_in(
     seen = set() if seen is None else seen
     home = environment.get("HOME", "~")
     words = [*dict.fromkeys(_WORD.findall(script))][:_MOST_WORDS]
-    words = [_VARIABLE_OF_PATH.sub(lambda match: environment.get(match[1], ""), word) for word in words]
+    words = [_VARIABLE.sub(lambda match: environment.get(match[1], ""), word) for word in words]
     paths = [re.sub(r"^~(?=/|$)", lambda _: home, word) for word in words]
     # Also the folders to which it may change.
     below = (os.path.join(folder, path) for folder in folders for path in paths)

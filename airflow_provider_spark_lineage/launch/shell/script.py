@@ -57,9 +57,6 @@ class Command:
     file: str | None = None
     """Path of the file that is its standard input."""
 
-    known: Mapping[str, str] = field(default_factory=dict)
-    """Values of all variables, for a script in its words."""
-
 
 def commands(script: str, variables: Mapping[str, str], directory: str | None = "") -> Iterator[Command]:
     """Yield the commands of a script in the order of the text; those in `$(...)` follow last.
@@ -86,7 +83,7 @@ def commands(script: str, variables: Mapping[str, str], directory: str | None = 
         given.update(
             (name, value) for name, value in before.items() if "$" not in value and not is_secret(name)
         )
-        yield Command(words, given, directory, line.text, line.file, {**known, **given})
+        yield Command(words, given, directory, line.text, line.file)
         for letter in line.operator:
             if letter == "(":
                 outer.append(directory)
