@@ -876,6 +876,9 @@ ELSEWHERE = {
     "exit code": (1, "CODE=7 spark-submit a.py; echo $?; exit 8"),
     "input": (1, "echo line | spark-submit a.py"),
     "line numbers": (1, "spark-submit a.py\nno-such-command"),
+    "condition": (1, "if ! CODE=2 spark-submit a.py; then echo no; fi"),
+    "trap": (1, "set -e; trap 'echo $?' ERR; CODE=2 spark-submit a.py"),
+    "trap of functions": (1, "set -E; trap 'echo $?' ERR; CODE=2 spark-submit a.py; exit 3"),
     "own": (0, "spark-submit a.py --x; spark-submit --conf spark.lineage.records=/own a.py"),
 }
 

@@ -123,7 +123,13 @@ def _of_inner(script: Word, command: Command, *, is_here: bool, depth: int) -> I
 
 def _command_at(words: Sequence[Word], names: Sequence[str], functions: Sequence[str]) -> int | None:
     """Return where the name of a Spark command is, also after commands that run another command."""
-    if not names or not (spark_command(names[0]) or _runs_words(names[0]) or names[0] in functions):
+    if not names or not (
+        spark_command(names[0])
+        or _runs_words(names[0])
+        or names[0] in functions
+        # After a keyword: `if DAY=1 spark-submit`.
+        or re.match(r"\w+=", words[0].text)
+    ):
         return None
     if names[0] == "command" and names[1:2] in (["-v"], ["-V"]):
         return None

@@ -93,7 +93,7 @@ _UNSEEN = re.compile(rf"/{_COMMAND}|\b(?:sudo|doas|su|runuser|gosu|su-exec|env\s
 
 _MAIN = re.compile(r"(?<![^\s/\"'=;|&()<>])[^\s/\"'=;|&()<>]+\.py\b")
 _WORD = re.compile(r"[^\s\"'=;|&()<>`]+")
-_MAX_SCRIPT_BYTES = 1_000_000
+_MAX_SCRIPT_BYTES = 100_000
 _MOST_FILES, _MOST_FOLDERS, _MOST_WORDS = 50, 10, 2000
 ENDING_SECONDS = 2.0
 """A process that has closed its output needs a moment to end."""

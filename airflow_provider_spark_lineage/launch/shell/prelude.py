@@ -9,7 +9,8 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 
-# `--py-files` replaces the property. Of two options, Spark takes the last.
+# `--py-files` replaces the property. Of two options, Spark takes the last. With `|| return`, a trap on ERR is
+# that of the caller only.
 _FUNCTION = """
 NAME() {
 { local - && set +x; } 2>/dev/null;
@@ -27,7 +28,7 @@ spark_lineage_options+=("$1" "$2"); shift 2;;
 spark_lineage_files=${spark_lineage_files:-$spark_lineage_more};
 case $spark_lineage_own${1-} in *.py) [ -n "$spark_lineage_own" ] ||
 set -- --py-files "${spark_lineage_files:+$spark_lineage_files,}"AGENT PROPERTIES "$@";; esac;
-command NAME ${spark_lineage_options[@]+"${spark_lineage_options[@]}"} "$@"; };
+command NAME ${spark_lineage_options[@]+"${spark_lineage_options[@]}"} "$@" || return; };
 """
 
 # The first condition is false in csh, where the second would be an error; `SHELL` may be of another shell.
