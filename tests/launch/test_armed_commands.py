@@ -70,6 +70,7 @@ SHAPES = {
     "path": (1, "<bin>/spark-submit a.py"),
     "path in quotes": (1, "set -x; \"<bin>\"/spark-submit a.py; '<bin>/spark-submit' --version"),
     "path by a variable": (1, '"$SPARK_BIN"/spark-submit a.py'),
+    "path by a variable of its own": (1, "DIR='<bin>'; $DIR/spark-submit a.py"),
     "path in a condition": (1, "if <bin>/spark-submit a.py 2>&1 | grep -q out; then echo yes; fi"),
     "tested": (1, "command -v spark-submit >/dev/null && type spark-submit &>/dev/null && spark-submit a.py"),
     "ends like a file": (1, "spark-submit a.py run.sh"),

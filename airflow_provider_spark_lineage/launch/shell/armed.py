@@ -86,6 +86,7 @@ _TESTED = re.compile(rf"\b(?:which|command\s+-[vV]|type|hash)\s[^;&|\n]{{0,99}}{
 _PATH = re.compile(rf"(?<![\w.~$/+-])/[\w./+-]*/{_COMMAND}")
 _NAMES = re.compile(rf"(?<![\w./-]){_COMMAND}(?![\w./-])")
 _BY_VARIABLE = re.compile(rf"\$\{{?(\w+)\}}?[\"']?((?:/[\w.+-]+)*/{_COMMAND})")
+_ASSIGNED = re.compile(r"(?<![\w$])(\w+)=[\"']?(/[\w./+-]+)")
 _SETS_PATH = re.compile(r"(?<![\w$])PATH=")
 _OWN_PATH = re.compile(r"(?<![\w$])PATH=|(?:^|[\s;&|(])(?:\.|source|module|conda|bash\s+-(?=\w*l)\w+)\s")
 _UNSEEN = re.compile(rf"/{_COMMAND}|\b(?:sudo|doas|su|runuser|gosu|su-exec|env\s+-i)\s|{_OWN_PATH.pattern}")
@@ -205,7 +206,7 @@ class Armed(Launched):
         # bash has no functions whose names have blanks or quotes.
         paths = {
             path
-            for path in (*_PATH.findall(script), *_by_variable(script, environment))
+            for path in (*_PATH.findall(script), *_by_variable(script, environment, others))
             if re.fullmatch(r"/[\w./+-]+", path) and has_program(path, environment) and not is_unsafe
         }
         # A `PATH` of the script's own, or of a file that it sources, may leave out the shims. bash finds a
@@ -415,11 +416,13 @@ def _name(application: LaunchedApplication) -> str:
     return without_secrets(application.main or application.main_class or command)
 
 
-def _by_variable(script: str, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the paths of commands whose folder is in a variable of the environment."""
+def _by_variable(script: str, environment: Mapping[str, str], others: Iterable[str]) -> Iterator[str]:
+    """Yield the paths of commands whose folder is in a variable: each that a name may have."""
+    assigned = [pair for text in (script, *others) for pair in _ASSIGNED.findall(text)]
     for name, rest in _BY_VARIABLE.findall(script):
-        if name in environment:
-            yield f"{environment[name]}{rest}"
+        for other, value in (*environment.items(), *assigned):
+            if other == name:
+                yield f"{value}{rest}"
 
 
 def _scripts_in(
