@@ -719,11 +719,11 @@ def test_a_long_text_takes_no_long_time(text, tmp_path, home):
     task = Bash(f"X=\"{long}\"; spark-submit a.py '{long}'; : {long}", home)
     # Not run: bash itself is slow here.
     task.subprocess_hook.run_command = lambda *command, **options: (0, "")
-    start = time.monotonic()
+    start = time.process_time()
     collector = armed(task, tmp_path / "records", agent="AGENT")
     task.execute()
     collector.stop()
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 20
 
 
 @pytest.mark.parametrize(
@@ -770,12 +770,13 @@ def test_an_application_that_speaks_of_lookups_is_no_script(tmp_path, home):
 
 
 def test_many_words_take_no_long_time(tmp_path, home):
-    """0.2 seconds; the limit is for busy machines."""
+    """0.2 seconds of the processor; a shell that reads the words itself takes some seconds."""
     task = Bash("spark-submit a.py {1..20000}", home)
     collector = armed(task, tmp_path / "records", agent="AGENT")
-    start = time.monotonic()
+    start = os.times()
     task.execute()
-    assert time.monotonic() - start < 3
+    end = os.times()
+    assert end.children_user + end.children_system - start.children_user - start.children_system < 2
     collector.stop()
     assert without_ours(task.calls[0]) == ["a.py", *map(str, range(1, 20001))]
 
