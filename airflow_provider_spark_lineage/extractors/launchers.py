@@ -46,7 +46,7 @@ class LauncherExtractor(BaseExtractor):
         """Return the operator's own lineage with the lineage of its launch added."""
         own, is_own = self._own(method, *([] if task_instance is None else [task_instance]))
         with harmless("the Spark applications that this task launches could not be reported"):
-            launch = launch_of(self.operator, trigger_event(task_instance)) if self._is_active() else None
+            launch = self._launch(task_instance) if self._is_active() else None
             if launch is not None:
                 from airflow_provider_spark_lineage import conf
                 from airflow_provider_spark_lineage.launch.facets import launch_facets
@@ -63,6 +63,15 @@ class LauncherExtractor(BaseExtractor):
 
                 return answer(self.operator, ours, task_instance, has_failed=has_failed)
         return own
+
+    def _launch(self, task_instance: Any) -> Launch | None:
+        """Return the launch of the operator; of a command that has run, with the arguments that it had."""
+        from airflow_provider_spark_lineage.task.process import TASK
+
+        lineage = TASK.lineage_of(task_instance) if task_instance is not None else None
+        if lineage is not None and lineage.launch is not None and lineage.launch.applications:
+            return lineage.launch
+        return launch_of(self.operator, trigger_event(task_instance))
 
     def _is_active(self) -> bool:
         from airflow_provider_spark_lineage import conf

@@ -43,26 +43,11 @@ class LaunchedApplication:
     is_here: bool = False
     """`main` may be a file of this worker."""
 
+    is_elsewhere: bool = False
+    """It runs in a container, or on another machine than its command."""
+
     problem: str = ""
     """Sentence about missing information; empty if all is known."""
-
-    options_at: int | None = None
-    """Position in the operator's script where options can be added; None if it is unknown."""
-
-    py_files_at: int | None = None
-    """Position in the script after the value of `--py-files`; None without that option."""
-
-    program: str | None = "spark-submit"
-    """Name or path of the command; None if it is unknown."""
-
-    fixed: str = ""
-    """Reason why no options can be added, half a sentence; empty if they can."""
-
-    is_other_user: bool = False
-    """The command may run as another user."""
-
-    sourced: tuple[str | None, ...] = ()
-    """Files that the shell sourced before the command; None for an unknown one."""
 
 
 @dataclass(frozen=True)

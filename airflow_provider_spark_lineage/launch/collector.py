@@ -69,6 +69,11 @@ class Launched(OtherProcess):
         self._since = since.timestamp() if since is not None else None
         self._on_execution = on_execution
 
+    @property
+    def launch(self) -> Launch:
+        """Applications of the task; after a command with the agent, as it called them."""
+        return self._launch
+
     def start(self) -> None:
         """Do nothing: the application is not changed."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from itertools import pairwise
 
 import attrs
 from openlineage.client.facet_v2 import RunFacet, external_query_run
@@ -12,7 +11,8 @@ from openlineage.client.utils import RedactMixin
 
 from airflow_provider_spark_lineage.facets.producer import PRODUCER, schema_url
 from airflow_provider_spark_lineage.launch.application import Launch, LaunchedApplication
-from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.launch.secret_names import words_without_secrets
+from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
 
 LAUNCH = "sparkLineage_launch"
 """Key of `SparkLaunchRunFacet`."""
@@ -20,7 +20,6 @@ LAUNCH = "sparkLineage_launch"
 MAX_APPLICATIONS = 100
 """Number of applications that an event lists at most."""
 
-_MASKED = "***"
 _VARIABLES = re.compile(r"(?:[\w@%+=:,./-]|\$\{\w+\})+")
 """Word that needs no quotes, also with shell variables."""
 
@@ -76,7 +75,7 @@ def launch_facets(launch: Launch, *, with_arguments: bool) -> dict[str, RunFacet
 
 def _entry(application: LaunchedApplication, with_arguments: bool) -> LaunchedEntry:
     given = application.arguments if application.shown is None else application.shown
-    words = [_MASKED if word is None else word for word in given]
+    words = [REMOVED if word is None else word for word in given]
     arguments = _without_secrets(words) if with_arguments else ""
     return LaunchedEntry(
         type=application.kind,
@@ -93,13 +92,7 @@ def _without_secrets(words: list[str]) -> str:
     >>> _without_secrets(["--password", "hunter2", "a b", "--token=x1"])
     "--password *** 'a b' --token=***"
     """
-    clean = [without_secrets(word) for word in words]
-    for position, (option, value) in enumerate(pairwise(words), 1):
-        if option.startswith("-") and "=" not in option and not value.startswith("-"):
-            # The option's name shows that its value is a secret, also a value with blanks.
-            name = option.lstrip("-")
-            pair = without_secrets(f'{name}="{value}"')
-            clean[position] = pair[len(name) + 2 : -1]
     return " ".join(
-        word if _MASKED in word or _VARIABLES.fullmatch(word) else shlex.quote(word) for word in clean
+        word if REMOVED in word or _VARIABLES.fullmatch(word) else shlex.quote(word)
+        for word in words_without_secrets(words)
     )

@@ -34,7 +34,10 @@ def _conf_folders(binary: str, environment: Mapping[str, str]) -> Iterator[Path]
         yield Path(environment["SPARK_HOME"], "conf")
     command = shutil.which(binary, path=environment.get("PATH"))
     if command:
-        yield Path(command).resolve().parents[1] / "conf"
+        home = Path(command).resolve().parents[1]
+        yield home / "conf"
+        # The command of an installed pyspark is a copy beside Python; its home is the package.
+        yield from home.glob("lib/python*/site-packages/pyspark/conf")
     # Packages of distributions use these; their command on PATH is a script elsewhere.
     yield from (Path("/etc/spark/conf"), Path("/etc/spark3/conf"))
 

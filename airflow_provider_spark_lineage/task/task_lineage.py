@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.sdk import Context
 
+    from airflow_provider_spark_lineage.launch.application import Launch
     from airflow_provider_spark_lineage.lineage.model import Lineage
     from airflow_provider_spark_lineage.runs.collector import Collector
     from airflow_provider_spark_lineage.runs.pipeline import Run
@@ -50,6 +51,12 @@ class TaskLineage:
     def run(self) -> Run:
         """Executions and lineage of the task on Spark; empty if it did nothing."""
         return self._collector.run()
+
+    @property
+    def launch(self) -> Launch | None:
+        """Applications that another system ran for the task; None if its collector does not know them."""
+        launch: Launch | None = getattr(self._collector, "launch", None)
+        return launch
 
     def stop(self) -> None:
         """Stop capturing, and wait until the events of executions are sent."""

@@ -68,10 +68,6 @@ BROKEN = {
         command(f"spark-submit a.py <<'password={SECRET}'"),
         "line 1: a here-document",
     ),
-    "shell: not certain": (
-        command(f"spark-submit $(cat <<{SECRET}\n{SECRET}\n)"),
-        "line 1: the end of `(...)`",
-    ),
 }
 
 

@@ -255,8 +255,12 @@ def test_a_command_without_spark_pays_nothing(listeners, extractors, name, also)
 class Shell:
     """A task of a shell whose command is not known before `execute`; nothing is run."""
 
-    def __init__(self, class_name: str) -> None:
+    def __init__(self, class_name: str, path: str = "") -> None:
         self.given: list[str] = []
+        self.is_armed = False
+        """The shell finds another `spark-submit` than the one in `path`."""
+
+        self._path = path
         self.hook = SimpleNamespace(run_command=self.run)
         self.is_bash = class_name == "BashOperator"
         also: dict[str, object] = {"command": None, "environment": None, "run_ssh_client_command": self.run}
@@ -268,13 +272,15 @@ class Shell:
         """Keep the command: the last of a `BashOperator`'s words, the text of an `SSHOperator`."""
         [given] = (each for each in (command, *args) if isinstance(each, (list, str)))
         self.given.append(given if isinstance(given, str) else given[-1])
+        environment = next((each for each in (*args, kwargs.get("env")) if isinstance(each, dict)), {})
+        self.is_armed = environment.get("PATH", self._path) != self._path
         return 7
 
     def execute(self, command: str) -> object:
         operator = self.instance.task
         if self.is_bash:
             operator.bash_command = command
-            return self.hook.run_command(command=["bash", "-c", command], env={})
+            return self.hook.run_command(command=["bash", "-c", command], env={"PATH": self._path})
         operator.command = command
         return operator.run_ssh_client_command(object(), command, context={})
 
@@ -286,21 +292,29 @@ def commands(monkeypatch, tmp_path):
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__RECORDS", str(tmp_path))
 
 
+@pytest.fixture(params=["BashOperator", "SSHOperator"])
+def shell(request, tmp_path):
+    """A task of each kind, and a `spark-submit` that it finds."""
+    program = tmp_path / "spark-submit"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    return Shell(request.param, str(tmp_path))
+
+
 @pytest.mark.usefixtures("commands")
-@pytest.mark.parametrize("class_name", ["BashOperator", "SSHOperator"])
 @pytest.mark.parametrize(("command", "is_spark"), [("spark-submit a.py", True), ("echo spark", False)])
 def test_a_command_that_is_not_known_yet_is_looked_at_when_it_runs(
-    listeners, extractors, class_name, command, is_spark
+    listeners, extractors, shell, command, is_spark
 ):
     """As that of `@task.bash`: only one that may call Spark is captured."""
-    before, shell = dict(extractors), Shell(class_name)
+    before = dict(extractors)
     assert not started(listeners, shell.instance)
     assert extractors == before
     assert shell.execute(command) == 7
     assert (TASK.lineage_of(shell.instance) is not None) is is_spark
     assert (extractors != before) is is_spark
-    is_armed = is_spark and shell.is_bash
-    assert [("--py-files" in given) for given in shell.given] == [is_armed], "the other machine has no agent"
+    assert shell.given == [command]
+    assert shell.is_armed is (is_spark and shell.is_bash), "the other machine has no agent"
 
 
 @pytest.mark.parametrize("command", ["spark-submit a.py", "echo spark"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import socket
 import subprocess
 import threading
@@ -71,9 +72,11 @@ class _Server(paramiko.ServerInterface):
         return True
 
     def _run(self, channel: paramiko.Channel, command: str) -> None:
+        # As sshd does for a user with this login shell.
+        shell = shutil.which("bash") or "/bin/sh"
         ended = subprocess.run(
-            ["/bin/sh", "-c", command],
-            env=self._variables,
+            [shell, "-c", command],
+            env={**self._variables, "SHELL": shell},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

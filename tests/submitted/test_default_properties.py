@@ -52,6 +52,17 @@ def test_a_users_defaults_are_found_in_each_way_that_spark_finds_them(tmp_path: 
     assert default_properties("spark-submit", file, environment) == EXPECTED
 
 
+def test_an_installed_pyspark_has_its_settings_in_its_package(tmp_path: Path):
+    """Its command is in `bin` of Python, which has no `conf`."""
+    command = installed(tmp_path / "spark")
+    package = tmp_path / "venv" / "lib" / "python3.11" / "site-packages" / "pyspark"
+    package.mkdir(parents=True)
+    (tmp_path / "venv" / "bin").mkdir()
+    (tmp_path / "spark" / "conf").rename(package / "conf")
+    command.rename(tmp_path / "venv" / "bin" / "spark-submit")
+    assert default_properties("spark-submit", None, {"PATH": str(tmp_path / "venv" / "bin")}) == EXPECTED
+
+
 def test_a_properties_file_replaces_the_defaults(tmp_path: Path):
     """As for `spark-submit --properties-file`."""
     command = installed(tmp_path / "spark")

@@ -1,5 +1,5 @@
 """Shell commands that start Spark: their applications, and how the agent is added to them.
 
-A script is read in layers: `tokens`, `words` with the values of variables, commands without their `wrappers`,
-`spark_commands` with their options, and the `applications` of scripts inside scripts.
+From its text: `script` reads simple commands, `options` those of Spark, `applications` scripts inside them.
+When it runs: `armed` puts a `shim` in front of `PATH`, which asks `add_agent`; elsewhere, there is `prelude`.
 """

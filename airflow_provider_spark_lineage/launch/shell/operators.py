@@ -67,7 +67,7 @@ def of_script(script: Any, variables: Mapping[str, str], *, is_here: bool) -> La
         return None
     from airflow_provider_spark_lineage.launch.application import Launch
     from airflow_provider_spark_lineage.launch.shell.applications import applications_of
-    from airflow_provider_spark_lineage.launch.shell.words import MalformedError
+    from airflow_provider_spark_lineage.launch.shell.script import MalformedError
 
     try:
         applications = tuple(applications_of(script, variables, is_here=is_here))
