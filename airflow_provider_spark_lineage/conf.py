@@ -23,6 +23,7 @@ SECTION = "spark_lineage"
 _TRUE = ("t", "true", "1")
 _FALSE = ("f", "false", "0")
 _PATTERN = re.compile(r"[\w.*?\[\]!-]+")
+_NAME = re.compile(r"[\w.*-]+")
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,13 @@ def _patterns(text: str) -> tuple[str, ...]:
     if not all(_PATTERN.fullmatch(pattern) for pattern in patterns):
         raise ValueError(text)
     return patterns
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(filter(None, (name.strip() for name in text.split(";"))))
+    if not all(_NAME.fullmatch(name) for name in names):
+        raise ValueError(text)
+    return names
 
 
 def _word(*words: str) -> Callable[[str], str]:
@@ -121,6 +129,8 @@ keep_records = _switch("keep_records")
 max_plan_bytes = _reader("max_plan_bytes", _bytes, "a number of bytes above 0")
 records = _reader("records", str, "a path or URI")
 repeat_dataset_edges = _switch("repeat_dataset_edges")
+spark_environment = _reader("spark_environment", _names, "a list of variables, separated by semicolons", ())
+spark_properties = _reader("spark_properties", _names, "a list of properties, separated by semicolons", ())
 sql_text = _reader("sql_text", _word("full", "masked", "none"), "full, masked or none", "none")
 
 

@@ -110,6 +110,18 @@ OPTIONS = {
         "List the columns of filters, joins, sorts and groupings as sources of every output column, for tools"
         " that show only lineage of columns. Events grow: columns times edges."
     ),
+    "spark_environment": Option(
+        "Environment variables of the task to report, separated by semicolons. Variables whose names indicate"
+        " a secret are reported as `***`.",
+        example="SPARK_HOME;TEAM",
+    ),
+    "spark_properties": Option(
+        "Spark properties to report, with `*` for any text, separated by semicolons. Secrets are removed by"
+        " the names of properties and by the form of their values. An invalid value reports none.",
+        default="spark.master;spark.app.name;spark.sql.shuffle.partitions;spark.executor.*;"
+        "spark.driver.memory;spark.dynamicAllocation.*",
+        example="spark.*.memory;spark.sql.*",
+    ),
     "sql_text": Option(
         "How much of SQL statements and error messages is recorded and sent: `full`, `masked` or `none`."
         " `full` leaves out what looks like a secret, `masked` has a question mark for each literal. An"

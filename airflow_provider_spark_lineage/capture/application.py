@@ -7,14 +7,16 @@ a crash of the driver loses at most half a second.
 from __future__ import annotations
 
 import json
+import platform
 import threading
 from datetime import datetime, timezone
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from airflow_provider_spark_lineage.capture.jvm import MAX_PROBLEM_LENGTH, JvmReader
 from airflow_provider_spark_lineage.capture.rdd import PICKLED, RddReader
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
 from airflow_provider_spark_lineage.guard import harmless, tell
+from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import Record
 
@@ -200,6 +202,25 @@ class LiveApplication:
         record.written = fields.get("written")
         fill(record, fields)
         return record
+
+
+def described(context: Any) -> Tuple[Application, Dict[str, str]]:
+    """Return the application of a Spark context, and all of its Spark properties, which may hold secrets."""
+    jvm, scala = context._jvm, context._jsc.sc()
+    with jvm_lock, unlogged():
+        # One call for all properties; Spark itself masks some of the secrets.
+        lines = str(scala.conf().toDebugString()).splitlines()
+        application = Application(
+            str(context.applicationId),
+            without_secrets(str(context.appName)),
+            str(context.version),
+            user=str(scala.sparkUser()),
+            ui_url=str(context.uiWebUrl or ""),
+            scala_version=str(jvm.scala.util.Properties.versionNumberString()),
+            java_version=str(jvm.System.getProperty("java.version") or ""),
+            python_version=platform.python_version(),
+        )
+    return application, dict(line.split("=", 1) for line in lines if "=" in line)
 
 
 def new_record(

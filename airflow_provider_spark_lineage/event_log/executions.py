@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from airflow_provider_spark_lineage.event_log import inference, pipelines
 from airflow_provider_spark_lineage.event_log.files import FIRST
 from airflow_provider_spark_lineage.event_log.metrics import metrics_of
+from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH, REFRESH, Record
 from airflow_provider_spark_lineage.words import counted
@@ -96,6 +97,10 @@ class LoggedApplication:
         self.settings: dict[str, str] = {}
         """Settings of the application that name catalogs and places."""
 
+        self.properties: dict[str, str] = {}
+        """All Spark properties, which may hold secrets."""
+
+        self._user = self._java = self._scala = ""
         self._sql_text = sql_text
         self._number = 0
         self._jobs_of_rdds = 0
@@ -122,6 +127,12 @@ class LoggedApplication:
             f"{_SQL}DriverAccumUpdates".encode(): self._driver_counted,
             f"{_SQL}SQLExecutionEnd".encode(): self._execution_ended,
         }
+
+    def described(self, allowed: Sequence[str]) -> Application:
+        """Return the application, with its Spark properties of these names."""
+        bare = Application(self.id, self.name, self.spark_version)
+        known = replace(bare, user=self._user, java_version=self._java, scala_version=self._scala)
+        return known.with_settings(self.properties, allowed)
 
     def records(self, lines: Iterable[bytes], problems: list[str]) -> Iterator[Record]:
         """Yield a record for each execution that ended; add events that cannot be read to `problems`.
@@ -166,6 +177,7 @@ class LoggedApplication:
         self.id, self.name = str(event.get("App ID") or ""), without_secrets(str(event["App Name"]))
         self.names[self.id or self.name] = None
         self.started_at = _time(int(event.get("Timestamp") or 0))
+        self._user = str(event.get("User") or "")
 
     def _ended(self, line: bytes) -> None:
         self.ended_at = _time(int(json.loads(line)["Timestamp"]))
@@ -174,6 +186,11 @@ class LoggedApplication:
         event = json.loads(line)
         for group in ("Hadoop Properties", "Spark Properties"):
             self.settings.update(_naming(event.get(group) or {}))
+        properties, machine = event.get("Spark Properties") or {}, event.get("JVM Information") or {}
+        self.properties = {name: str(value) for name, value in properties.items()}
+        # `17.0.9 (Eclipse Adoptium)` and `version 2.13.16`.
+        self._java = str(machine.get("Java Version") or "").partition(" ")[0]
+        self._scala = str(machine.get("Scala Version") or "").rpartition(" ")[2]
 
     def _job_started(self, line: bytes) -> None:
         execution = _EXECUTION.search(line)

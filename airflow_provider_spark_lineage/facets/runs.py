@@ -69,20 +69,29 @@ class SparkLineageFailuresRunFacet(OwnSchema, RunFacet):
 
 def lineage_run_facets(lineage: Lineage) -> dict[str, RunFacet]:
     """Return the facets of a finished run for its gaps and its failures, each only if there are any."""
+    return {**gaps_facets(lineage), **failures_facets(lineage)}
+
+
+def gaps_facets(lineage: Lineage) -> dict[str, RunFacet]:
+    """Return `sparkLineage_gaps`; empty if the lineage is complete."""
     gaps = list(lineage.gaps[:MAX_ENTRIES])
     for name, entries in (("failures", lineage.failures), ("gaps", lineage.gaps)):
         if len(entries) > MAX_ENTRIES:
             gaps.append(Gap("event", f"{len(entries) - MAX_ENTRIES} more {name} are not listed"))
-    facets: dict[str, RunFacet] = {}
-    if gaps:
-        facets[GAPS] = SparkLineageGapsRunFacet([_gap(gap) for gap in gaps], producer=PRODUCER)
-    if lineage.failures:
-        failures = [
-            FailureEntry(each.error_class, each.message, each.sql_state or None, each.execution or None)
-            for each in lineage.failures[-MAX_ENTRIES:]
-        ]
-        facets[FAILURES] = SparkLineageFailuresRunFacet(failures, producer=PRODUCER)
-    return facets
+    if not gaps:
+        return {}
+    return {GAPS: SparkLineageGapsRunFacet([_gap(gap) for gap in gaps], producer=PRODUCER)}
+
+
+def failures_facets(lineage: Lineage) -> dict[str, RunFacet]:
+    """Return `sparkLineage_failures`; empty if no execution failed."""
+    if not lineage.failures:
+        return {}
+    failures = [
+        FailureEntry(each.error_class, each.message, each.sql_state or None, each.execution or None)
+        for each in lineage.failures[-MAX_ENTRIES:]
+    ]
+    return {FAILURES: SparkLineageFailuresRunFacet(failures, producer=PRODUCER)}
 
 
 def error_facet(failures: tuple[Failure, ...]) -> dict[str, RunFacet]:

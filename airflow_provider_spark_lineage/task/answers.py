@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     from airflow_provider_spark_lineage.lineage.model import Lineage
+    from airflow_provider_spark_lineage.runs.pipeline import Run
 
 SWITCHED_OFF = "operators of other packages are not captured: set [spark_lineage] auto_capture to True"
 NO_FILE_SYSTEM = (
@@ -87,6 +88,15 @@ def rendered(lineage: Lineage) -> OperatorLineage:
         run_facets=lineage_run_facets(lineage),
         job_facets=lineage_job_facets(lineage),
     )
+
+
+def with_run_facets(answer: OperatorLineage, run: Run) -> OperatorLineage:
+    """Return an answer with the facets of the task's Spark applications and executions."""
+    from airflow_provider_spark_lineage.task.run_facets import all_run_facets
+
+    with harmless("the run facets of this task could not be created"):
+        answer.run_facets = {**all_run_facets(run), **answer.run_facets}
+    return answer
 
 
 def rendered_plan(lineage: Lineage) -> OperatorLineage:

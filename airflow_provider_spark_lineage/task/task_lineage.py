@@ -110,7 +110,7 @@ class TaskLineage:
 
         with harmless("the lineage of this task could not be converted to OpenLineage"):
             from airflow_provider_spark_lineage.lineage.model import Gap
-            from airflow_provider_spark_lineage.task.answers import rendered
+            from airflow_provider_spark_lineage.task.answers import rendered, with_run_facets
 
             lineage, planned = self.run.lineage, self._collector.planned
             if planned is not None:
@@ -118,7 +118,7 @@ class TaskLineage:
                     lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
                 elif not (lineage or lineage.gaps):
                     lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
-            return rendered(lineage)
+            return with_run_facets(rendered(lineage), self.run)
         return OperatorLineage()
 
 

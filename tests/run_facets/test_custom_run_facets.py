@@ -8,9 +8,11 @@ import pytest
 from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.facets.applications import application_facets
+from airflow_provider_spark_lineage.facets.executions import executions_facets
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
-from airflow_provider_spark_lineage.facets.spark import application_facets, executions_facets
-from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Lineage
+from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Lineage
+from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.run_facets import spark_application, spark_executions
 from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.task import task_lineage

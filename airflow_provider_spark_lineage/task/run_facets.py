@@ -1,0 +1,79 @@
+"""Run facets of a task's Spark work, from what the task's process stored: one function for each.
+
+The task's events have all of them; `custom_run_facets` may name each for other events of the task.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.runs.pipeline import Run
+
+
+def application(run: Run) -> dict[str, Any]:
+    """Return where and by whom the applications ran, their pages and versions."""
+    from airflow_provider_spark_lineage.facets.applications import application_facets
+
+    return application_facets(run.applications)
+
+
+def environment(run: Run) -> dict[str, Any]:
+    """Return the environment variables of the task that `[spark_lineage] spark_environment` names."""
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.facets.applications import environment_facets
+    from airflow_provider_spark_lineage.launch.secret_names import is_secret
+    from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
+
+    if not run.applications:
+        return {}
+    names = (name for name in conf.spark_environment() if name in os.environ)
+    return environment_facets(
+        {name: REMOVED if is_secret(name) else without_secrets(os.environ[name]) for name in names}
+    )
+
+
+def executions(run: Run) -> dict[str, Any]:
+    """Return the number of executions, and for the first hundred what each read and wrote."""
+    from airflow_provider_spark_lineage.facets.executions import executions_facets
+
+    return executions_facets(run.executions)
+
+
+def failures(run: Run) -> dict[str, Any]:
+    """Return the errors of failed executions."""
+    from airflow_provider_spark_lineage.facets.runs import failures_facets
+
+    return failures_facets(run.lineage)
+
+
+def gaps(run: Run) -> dict[str, Any]:
+    """Return the places where the lineage is unknown."""
+    from airflow_provider_spark_lineage.facets.runs import gaps_facets
+
+    return gaps_facets(run.lineage)
+
+
+def properties(run: Run) -> dict[str, Any]:
+    """Return the Spark properties that `[spark_lineage] spark_properties` allows."""
+    from airflow_provider_spark_lineage.facets.applications import properties_facets
+
+    return properties_facets(run.applications)
+
+
+RUN_FACETS: dict[str, Callable[[Run], dict[str, Any]]] = {
+    "spark_application": application,
+    "spark_environment": environment,
+    "spark_executions": executions,
+    "spark_failure": failures,
+    "spark_gaps": gaps,
+    "spark_properties": properties,
+}
+"""Name of a function of `custom_run_facets` -> the function that creates its facets."""
+
+
+def all_run_facets(run: Run) -> dict[str, Any]:
+    """Return all facets; they are new objects on each call, because the provider's redactor modifies them."""
+    return {key: facet for each in RUN_FACETS.values() for key, facet in each(run).items()}
