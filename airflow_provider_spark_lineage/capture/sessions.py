@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from airflow_provider_spark_lineage.capture.application import LiveApplication, described
@@ -140,6 +141,10 @@ class Capture:
             return
         with alarm_paused(), harmless("the last executions were not recorded in time", problems):
             application.drain(timeout, problems)
+        with self._lock:
+            if application.id in self.applications:
+                known = self.applications[application.id]
+                self.applications[application.id] = replace(known, usage=application.usage)
         with harmless("the number of events that Spark dropped could not be read", self.problems):
             dropped = _dropped_events(context) - self._dropped_before
             if dropped > 0:

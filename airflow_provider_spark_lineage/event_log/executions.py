@@ -12,6 +12,7 @@ from typing import Any
 from airflow_provider_spark_lineage.event_log import inference, pipelines
 from airflow_provider_spark_lineage.event_log.files import FIRST
 from airflow_provider_spark_lineage.event_log.metrics import metrics_of
+from airflow_provider_spark_lineage.event_log.usage import LoggedUsage
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH, REFRESH, Record
@@ -101,6 +102,7 @@ class LoggedApplication:
         """All Spark properties, which may hold secrets."""
 
         self._user = self._java = self._scala = ""
+        self._usage = LoggedUsage()
         self._sql_text = sql_text
         self._number = 0
         self._jobs_of_rdds = 0
@@ -122,6 +124,10 @@ class LoggedApplication:
             b"SparkListenerEnvironmentUpdate": self._environment,
             b"SparkListenerJobStart": self._job_started,
             b"SparkListenerStageCompleted": self._stage_completed,
+            b"SparkListenerTaskEnd": self._usage.task_ended,
+            b"SparkListenerExecutorAdded": self._usage.executor_added,
+            b"SparkListenerExecutorRemoved": self._usage.executor_removed,
+            b"SparkListenerBlockManagerAdded": self._usage.memory_added,
             f"{_SQL}SQLExecutionStart".encode(): self._execution_started,
             f"{_SQL}SQLAdaptiveExecutionUpdate".encode(): self._plan_changed,
             f"{_SQL}DriverAccumUpdates".encode(): self._driver_counted,
@@ -131,7 +137,13 @@ class LoggedApplication:
     def described(self, allowed: Sequence[str]) -> Application:
         """Return the application, with its Spark properties of these names."""
         bare = Application(self.id, self.name, self.spark_version)
-        known = replace(bare, user=self._user, java_version=self._java, scala_version=self._scala)
+        known = replace(
+            bare,
+            user=self._user,
+            java_version=self._java,
+            scala_version=self._scala,
+            usage=self._usage.usage(),
+        )
         return known.with_settings(self.properties, allowed)
 
     def records(self, lines: Iterable[bytes], problems: list[str]) -> Iterator[Record]:
@@ -193,6 +205,7 @@ class LoggedApplication:
         self._scala = str(machine.get("Scala Version") or "").rpartition(" ")[2]
 
     def _job_started(self, line: bytes) -> None:
+        self._usage.job_started()
         execution = _EXECUTION.search(line)
         stages = _STAGES.search(line)
         if execution is None:
@@ -207,7 +220,9 @@ class LoggedApplication:
 
     def _stage_completed(self, line: bytes) -> None:
         info = json.loads(line)["Stage Info"]
-        running = self._running.get(self._of_stage.get(info["Stage ID"], -1))
+        execution = self._of_stage.get(info["Stage ID"])
+        self._usage.stage_completed(info, execution)
+        running = self._running.get(-1 if execution is None else execution)
         if running is None:
             return
         running.has_exact_counts &= not info.get("Failure Reason")

@@ -9,10 +9,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Optional
 from urllib.parse import quote
 
 from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
+from airflow_provider_spark_lineage.records.usage import Usage
 
 PROPERTIES = (
     "spark.master",
@@ -56,6 +57,9 @@ class Application:
     properties: Mapping[str, str] = field(default_factory=dict)
     """Spark's properties that the option `spark_properties` allows, without secrets."""
 
+    usage: Optional[Usage] = None
+    """What its tasks used; None if it is unknown."""
+
     @property
     def details(self) -> dict[str, Any]:
         """Everything but id, name and version of Spark, as plain JSON."""
@@ -69,10 +73,10 @@ class Application:
         texts: dict[str, Any] = {
             name: value for name, value in details.items() if name in _TEXTS and isinstance(value, str)
         }
-        properties = details.get("properties")
+        usage, properties = Usage.from_json(details.get("usage")), details.get("properties")
         if isinstance(properties, dict) and all(isinstance(value, str) for value in properties.values()):
-            return replace(self, **texts, properties=properties)
-        return replace(self, **texts)
+            return replace(self, **texts, usage=usage, properties=properties)
+        return replace(self, **texts, usage=usage)
 
     def with_settings(self, settings: Mapping[str, str], allowed: Sequence[str]) -> Application:
         """Return the application with what its Spark properties tell; known values stay.
@@ -92,9 +96,12 @@ class Application:
             "proxy_url": _proxy_url(settings, self.id),
             "history_url": _history_url(settings, self.id),
         }
+        new: dict[str, Any] = {
+            name: without_secrets(value) for name, value in told.items() if not getattr(self, name)
+        }
         return replace(
             self,
-            **{name: without_secrets(value) for name, value in told.items() if not getattr(self, name)},
+            **new,
             properties={
                 name: _without_secret(name, settings[name])
                 for name in sorted(settings)
@@ -104,7 +111,7 @@ class Application:
 
 
 _IDENTITY = ("id", "name", "spark_version")
-_TEXTS = frozenset(each.name for each in fields(Application)) - {*_IDENTITY, "properties"}
+_TEXTS = frozenset(each.name for each in fields(Application)) - {*_IDENTITY, "properties", "usage"}
 
 
 def _without_secret(name: str, value: str) -> str:

@@ -3,11 +3,13 @@
 | function | run facet | content |
 | --- | --- | --- |
 | `spark_application` | `spark_applicationDetails`, `sparkLineage_application` | place, pages, versions |
+| `spark_bottlenecks` | `sparkLineage_bottlenecks` | at most five sentences: skew, spill, ... |
 | `spark_environment` | `environmentVariables` | variables of `[spark_lineage] spark_environment` |
 | `spark_executions` | `sparkLineage_executions` | what each execution read and wrote, and how it ended |
 | `spark_failure` | `sparkLineage_failures` | errors of failed executions |
 | `spark_gaps` | `sparkLineage_gaps` | places where the lineage is unknown |
 | `spark_properties` | `spark_properties` | properties of `[spark_lineage] spark_properties` |
+| `spark_resources` | `sparkLineage_resources` | jobs, tasks, cores, times, bytes and rows |
 | `all_facets` | all of these | |
 
 The events of captured tasks have these facets without the option; a facet is never there twice. The functions
@@ -22,11 +24,13 @@ from typing import Any
 __all__ = [
     "all_facets",
     "spark_application",
+    "spark_bottlenecks",
     "spark_environment",
     "spark_executions",
     "spark_failure",
     "spark_gaps",
     "spark_properties",
+    "spark_resources",
 ]
 
 _Function = Callable[[Any, Any], "dict[str, Any] | None"]
@@ -53,8 +57,10 @@ def _function(name: str) -> _Function:
 
 all_facets = _function("all_facets")
 spark_application = _function("spark_application")
+spark_bottlenecks = _function("spark_bottlenecks")
 spark_environment = _function("spark_environment")
 spark_executions = _function("spark_executions")
 spark_failure = _function("spark_failure")
 spark_gaps = _function("spark_gaps")
 spark_properties = _function("spark_properties")
+spark_resources = _function("spark_resources")

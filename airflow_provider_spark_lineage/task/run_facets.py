@@ -63,13 +63,29 @@ def properties(run: Run) -> dict[str, Any]:
     return properties_facets(run.applications)
 
 
+def resources(run: Run) -> dict[str, Any]:
+    """Return what Spark's tasks used."""
+    from airflow_provider_spark_lineage.facets.resources import resources_facets
+
+    return resources_facets(run.applications)
+
+
+def bottlenecks(run: Run) -> dict[str, Any]:
+    """Return what slowed Spark's tasks down."""
+    from airflow_provider_spark_lineage.facets.resources import bottlenecks_facets
+
+    return bottlenecks_facets(run.applications)
+
+
 RUN_FACETS: dict[str, Callable[[Run], dict[str, Any]]] = {
     "spark_application": application,
+    "spark_bottlenecks": bottlenecks,
     "spark_environment": environment,
     "spark_executions": executions,
     "spark_failure": failures,
     "spark_gaps": gaps,
     "spark_properties": properties,
+    "spark_resources": resources,
 }
 """Name of a function of `custom_run_facets` -> the function that creates its facets."""
 
