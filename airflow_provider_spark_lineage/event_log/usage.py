@@ -151,9 +151,8 @@ class LoggedUsage:
             median_ms=tasks.median_ms,
             **sums,
         )
-        self._longest = sorted([*self._longest, stage], key=lambda each: (-each.run_ms, each.id))[
-            :MOST_STAGES
-        ]
+        stages = sorted([*self._longest, stage], key=lambda each: (-each.run_ms, each.id))
+        self._longest = stages[:MOST_STAGES]
 
     def usage(self) -> Usage:
         """Return the sums so far."""

@@ -11,6 +11,7 @@ from openlineage.client.facet_v2 import RunFacet
 from airflow_provider_spark_lineage.facets.producer import PRODUCER, OwnSchema
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
+from airflow_provider_spark_lineage.words import counted
 
 MOST_BOTTLENECKS = 5
 
@@ -96,10 +97,11 @@ def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]
     wait_ms = stage.slowest_ms - stage.median_ms
     if stage.tasks > 1 and stage.slowest_ms >= max(4 * stage.median_ms, _SLOW_MS):
         share = f" and read {stage.rows_of_slowest / stage.rows:.0%} of the rows" if stage.rows else ""
+        slowest = _seconds(stage.slowest_ms)
         yield (
             "skew",
             wait_ms,
-            f"The slowest of {stage.tasks} tasks of stage {stage.id} took {_seconds(stage.slowest_ms)}{share};"
+            f"The slowest of {stage.tasks} tasks of stage {stage.id} took {slowest}{share};"
             f" half of the tasks took at most {_seconds(stage.median_ms)}.",
         )
     if stage.disk_spilled_bytes:
@@ -120,7 +122,7 @@ def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]
         yield (
             "too few partitions",
             stage.elapsed_ms * (cores - stage.tasks) // cores,
-            f"Stage {stage.id} had {stage.tasks} tasks for {cores} cores, and {_size(bytes_per_task)} for each.",
+            f"Stage {stage.id} had {counted(stage.tasks, 'task')} for {cores} cores, {_size(bytes_per_task)} for each.",
         )
     if stage.tasks >= _MANY_TASKS and stage.median_ms < _SHORT_TASK_MS:
         yield (
@@ -132,7 +134,7 @@ def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]
         yield (
             "failed tasks",
             stage.failed_tasks * stage.median_ms // cores,
-            f"{stage.failed_tasks} tasks of stage {stage.id} failed and were repeated.",
+            f"{counted(stage.failed_tasks, 'task')} of stage {stage.id} failed, and Spark repeated the work.",
         )
 
 
