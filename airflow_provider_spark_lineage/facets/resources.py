@@ -122,7 +122,8 @@ def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]
         yield (
             "too few partitions",
             stage.elapsed_ms * (cores - stage.tasks) // cores,
-            f"Stage {stage.id} had {counted(stage.tasks, 'task')} for {cores} cores, {_size(bytes_per_task)} for each.",
+            f"Stage {stage.id} had {counted(stage.tasks, 'task')} for {cores} cores,"
+            f" {_size(bytes_per_task)} for each.",
         )
     if stage.tasks >= _MANY_TASKS and stage.median_ms < _SHORT_TASK_MS:
         yield (
