@@ -58,6 +58,11 @@ def _boolean(text: str) -> bool:
     return _word(*_TRUE, *_FALSE)(text) in _TRUE
 
 
+def _execution_events(text: str) -> str:
+    word = _word("all", "writes", "failed", "none", *_TRUE, *_FALSE)(text)
+    return "all" if word in _TRUE else "none" if word in _FALSE else word
+
+
 def _seconds(text: str) -> float:
     value = float(text)
     if not (math.isfinite(value) and value >= 0):
@@ -124,7 +129,7 @@ auto_capture_include = _reader("auto_capture_include", _patterns, _PATTERNS, ())
 disabled = _switch("disabled")
 drain_timeout_seconds = _reader("drain_timeout_seconds", _seconds, _SECONDS)
 emit_timeout_seconds = _reader("emit_timeout_seconds", _seconds, _SECONDS)
-execution_events = _switch("execution_events")
+execution_events = _reader("execution_events", _execution_events, "all, writes, failed or none")
 keep_records = _switch("keep_records")
 max_plan_bytes = _reader("max_plan_bytes", _bytes, "a number of bytes above 0")
 records = _reader("records", str, "a path or URI")
@@ -132,6 +137,7 @@ repeat_dataset_edges = _switch("repeat_dataset_edges")
 spark_environment = _reader("spark_environment", _names, "a list of variables, separated by semicolons", ())
 spark_properties = _reader("spark_properties", _names, "a list of properties, separated by semicolons", ())
 sql_text = _reader("sql_text", _word("full", "masked", "none"), "full, masked or none", "none")
+task_datasets = _switch("task_datasets")
 
 
 def extra_operators() -> dict[str, str]:

@@ -78,9 +78,12 @@ OPTIONS = {
         example="2",
         type="float",
     ),
-    "execution_events": _switch(
-        "A child run per Spark execution that touched a dataset. Its events are START, and COMPLETE or FAIL.",
-        default=True,
+    "execution_events": Option(
+        "A child run for each Spark execution that read or wrote a dataset: `all`, only `writes`, only those"
+        " that `failed`, or `none`. Its events are START, and COMPLETE or FAIL. True and False mean `all` and"
+        " `none`.",
+        default="all",
+        example="writes",
     ),
     "extra_operators": Option(
         "More operator classes to capture: `package.module.Class = KIND`, separated by semicolons."
@@ -128,6 +131,12 @@ OPTIONS = {
         " invalid value counts as `none`.",
         default="full",
         example="masked",
+    ),
+    "task_datasets": _switch(
+        "Name datasets in the task's own events, not only in those of its executions. Turn it off for a"
+        " backend that draws edges from all inputs of an event to all of its outputs. It has no effect on a"
+        " task whose executions have no events.",
+        default=True,
     ),
 }
 """Name -> option of `[spark_lineage]`; `conf` has a function of the same name that reads it."""

@@ -131,6 +131,28 @@ def test_executions_are_not_sent_against_the_users_will(backend, monkeypatch):
 
 
 @pytest.mark.usefixtures("unsettled")
+@pytest.mark.parametrize(("which", "count"), [("all", 2), ("writes", 0), ("failed", 0)])
+def test_only_wanted_executions_are_sent(backend, monkeypatch, which, count):
+    """A backend that keeps each run for ever gets only the ones that somebody looks at: here are reads."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", which)
+    started().stop()
+    assert len(backend.sent) == 2 * count
+
+
+@pytest.mark.usefixtures("unsettled")
+@pytest.mark.parametrize(
+    ("events", "names"), [("all", []), ("failed", ["/in/orders"]), ("none", ["/in/orders"])]
+)
+def test_a_task_may_leave_its_datasets_to_its_executions(backend, monkeypatch, events, names):
+    """With `task_datasets` off, a dataset is named once; without events of executions, by the task."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__TASK_DATASETS", "False")
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", events)
+    lineage = started()
+    lineage.stop()
+    assert [source.name for source in lineage.operator_lineage().inputs] == names
+
+
+@pytest.mark.usefixtures("unsettled")
 def test_executions_that_the_java_agent_sends_are_not_sent_twice(backend, monkeypatch):
     """OpenLineage's Java agent sends an event of each execution itself."""
     monkeypatch.setattr(Captured, "agent_configured", True)

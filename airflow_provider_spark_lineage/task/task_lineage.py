@@ -88,7 +88,7 @@ class TaskLineage:
 
     def _pause(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it deferred itself could not be sent"):
-            if lineage := self.run.lineage:
+            if lineage := self._of_task(self.run.lineage):
                 _send(lineage, task_instance)
 
     def _report_so_far(self, task_instance: Any) -> None:
@@ -97,9 +97,17 @@ class TaskLineage:
 
             # Problems of this event only: if the task continues, its final event may be complete.
             problems = self._collector.drain(KILL_DRAIN_SECONDS)
-            lineage = self._collector.run(problems).lineage
+            lineage = self._of_task(self._collector.run(problems).lineage)
             reason = "Airflow asked the task to stop: what it did after that is not in this event"
             _send(replace(lineage, gaps=(*lineage.gaps, Gap("task", reason))), task_instance)
+
+    def _of_task(self, lineage: Lineage) -> Lineage:
+        """Return what the task's own events say of its executions, which have events themselves."""
+        from airflow_provider_spark_lineage import conf
+
+        if self._sender is None or self._sender.which == "failed" or conf.task_datasets():
+            return lineage
+        return replace(lineage, inputs=(), outputs=())
 
     def operator_lineage(self, failed: bool = False) -> OperatorLineage:
         """Return new OpenLineage objects on each call, because the provider's redactor modifies them.
@@ -112,7 +120,7 @@ class TaskLineage:
             from airflow_provider_spark_lineage.lineage.model import Gap
             from airflow_provider_spark_lineage.task.answers import rendered, with_run_facets
 
-            lineage, planned = self.run.lineage, self._collector.planned
+            lineage, planned = self._of_task(self.run.lineage), self._collector.planned
             if planned is not None:
                 if not failed:
                     lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
@@ -162,9 +170,12 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
         from airflow_provider_spark_lineage.task.sender import Sender
 
         sender = None
-        if conf.execution_events():
+        which = conf.execution_events()
+        if which != "none":
             with harmless("events of single executions cannot be sent"):
-                sender = Sender(identity_of(task_instance), emit, per_field=conf.repeat_dataset_edges())
+                sender = Sender(
+                    identity_of(task_instance), emit, per_field=conf.repeat_dataset_edges(), which=which
+                )
         collector = collector_of(task_instance, sender.put if sender else None)
         if sender is not None:
             sender.silenced = lambda: collector.agent_configured
