@@ -96,6 +96,13 @@ OPTIONS = {
         "Do not remove the records of submitted applications. By default, records in a folder of the worker"
         " are removed after the task."
     ),
+    "max_event_bytes": Option(
+        "Size limit of an event; a larger one leaves out columns and the statement, and a gap says which."
+        " Brokers and proxies often refuse events of more than one megabyte.",
+        default="900000",
+        example="4000000",
+        type="integer",
+    ),
     "max_plan_bytes": Option(
         "Size limit of an analyzed plan; the optimized plan is recorded instead of a larger one. The record"
         " says so.",

@@ -81,10 +81,14 @@ def rendered(lineage: Lineage) -> OperatorLineage:
     from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
     from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets
     from airflow_provider_spark_lineage.facets.runs import lineage_run_facets
+    from airflow_provider_spark_lineage.facets.size import Content, fitted
 
+    content = Content(lineage, repeats_dataset_edges=conf.repeat_dataset_edges())
+    content = fitted(content, conf.max_event_bytes())
+    lineage = content.lineage
     return OperatorLineage(
         inputs=input_datasets(lineage),
-        outputs=output_datasets(lineage, dataset_edges_per_field=conf.repeat_dataset_edges()),
+        outputs=output_datasets(lineage, dataset_edges_per_field=content.repeats_dataset_edges),
         run_facets=lineage_run_facets(lineage),
         job_facets=lineage_job_facets(lineage),
     )

@@ -36,6 +36,7 @@ class Sender:
         emit: Callable[[Any], None],
         *,
         per_field: bool = False,
+        max_event_bytes: int | None = None,
         which: str = "all",
     ) -> None:
         self.silenced: Callable[[], bool] = lambda: False
@@ -44,6 +45,7 @@ class Sender:
         self._parent = parent
         self._emit = emit
         self._per_field = per_field
+        self._max_event_bytes = max_event_bytes
         self.which = which
         self._waiting: queue.Queue[tuple[str, EventExecution] | None] = queue.Queue(self.MAX_WAITING)
         self._given_up = threading.Event()
@@ -101,6 +103,7 @@ class Sender:
                     self._parent,
                     application_id=application_id,
                     dataset_edges_per_field=self._per_field,
+                    max_bytes=self._max_event_bytes,
                 )
                 for event in events:
                     if not self._given_up.is_set():

@@ -134,13 +134,17 @@ def _send(lineage: Lineage, task_instance: Any) -> None:
     """Send an interim event with a lineage, and with Airflow's facets of all events of the task."""
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.facets.events import EventFacets, interim_event
+    from airflow_provider_spark_lineage.facets.size import Content, fitted
     from airflow_provider_spark_lineage.task.provider import emit, facets_of_start, identity_of
 
     facets = EventFacets({}, {})
     with harmless("an event of this task does not have Airflow's facets"):
         facets = facets_of_start(task_instance)
     identity = identity_of(task_instance)
-    emit(interim_event(lineage, identity, facets, dataset_edges_per_field=conf.repeat_dataset_edges()))
+    content = Content(lineage, repeats_dataset_edges=conf.repeat_dataset_edges())
+    content = fitted(content, conf.max_event_bytes())
+    per_field = content.repeats_dataset_edges
+    emit(interim_event(content.lineage, identity, facets, dataset_edges_per_field=per_field))
 
 
 def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> None:
@@ -174,7 +178,11 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
         if which != "none":
             with harmless("events of single executions cannot be sent"):
                 sender = Sender(
-                    identity_of(task_instance), emit, per_field=conf.repeat_dataset_edges(), which=which
+                    identity_of(task_instance),
+                    emit,
+                    per_field=conf.repeat_dataset_edges(),
+                    max_event_bytes=conf.max_event_bytes(),
+                    which=which,
                 )
         collector = collector_of(task_instance, sender.put if sender else None)
         if sender is not None:
