@@ -101,4 +101,4 @@ def test_two_thousand_columns_with_everything_indirect():
     content = Content(wide(2_000, filters=2_000), repeats_dataset_edges=True)
     smaller = fitted(content, 900_000)
     assert size(smaller) <= 900_000
-    assert reason(smaller) == ["columns that influence single columns"]
+    assert reason(smaller)[0].startswith("columns that influence single columns")
