@@ -44,7 +44,7 @@ def executions(run: Run) -> dict[str, Any]:
 
 def failures(run: Run) -> dict[str, Any]:
     """Return the errors of failed executions."""
-    from airflow_provider_spark_lineage.facets.runs import failures_facets
+    from airflow_provider_spark_lineage.facets.failures import failures_facets
 
     return failures_facets(run.lineage)
 
