@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -50,6 +50,9 @@ class EventRun:
     ended_at: datetime
     lineage: Lineage
     """Lineage of all executions together."""
+
+    run_facets: Mapping[str, RunFacet] = field(default_factory=dict)
+    """Facets of its end event."""
 
     engine_version: str = ""
     failed: bool | None = None
@@ -122,7 +125,8 @@ def whole_run_events(
     """
     failed = bool(whole.lineage.failures) if whole.failed is None else whole.failed
     first, last = (
-        EventFacets(engine_facet(whole.engine_version), job_type_facet("APPLICATION")) for _ in range(2)
+        EventFacets({**engine_facet(whole.engine_version), **facets}, job_type_facet("APPLICATION"))
+        for facets in ({}, whole.run_facets)
     )
     started = _event(event_v2.RunState.START, whole.started_at, identity, first, Lineage())
     ended = _end(

@@ -139,6 +139,7 @@ class Recorded(ABC):
         if it is unknown.
         """
         from airflow_provider_spark_lineage.facets.events import EventRun, events_of
+        from airflow_provider_spark_lineage.runs.facets import facets_of
 
         run = self.run()
         first = run.applications[0] if run.applications else Application("", "spark", "")
@@ -149,6 +150,7 @@ class Recorded(ABC):
             started_at=datetime.fromisoformat(began),
             ended_at=datetime.fromisoformat(ended),
             lineage=run.lineage,
+            run_facets=facets_of(run),
             engine_version=first.spark_version,
             failed=failed,
         )
