@@ -124,6 +124,7 @@ class LoggedApplication:
             b"SparkListenerEnvironmentUpdate": self._environment,
             b"SparkListenerJobStart": self._job_started,
             b"SparkListenerStageCompleted": self._stage_completed,
+            b"SparkListenerStageSubmitted": self._usage.stage_submitted,
             b"SparkListenerTaskEnd": self._usage.task_ended,
             b"SparkListenerExecutorAdded": self._usage.executor_added,
             b"SparkListenerExecutorRemoved": self._usage.executor_removed,

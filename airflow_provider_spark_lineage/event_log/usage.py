@@ -79,6 +79,8 @@ class LoggedUsage:
         self._memory: dict[str, int] = {}
         self._longest: list[StageUsage] = []
         self._peak = 0
+        self._active_stages = 0
+        self._first_ms = self._last_ms = -1
 
     def executor_added(self, line: bytes) -> None:
         """Count an executor, from the line of its start."""
@@ -110,6 +112,14 @@ class LoggedUsage:
         """Count a job."""
         self._sums["jobs"] += 1
 
+    def stage_submitted(self, line: bytes) -> None:
+        """Count the time in which no stage ran, from the line of a stage's start."""
+        now = int(json.loads(line)["Stage Info"].get("Submission Time") or 0)
+        self._first_ms = now if self._first_ms < 0 else self._first_ms
+        if self._active_stages == 0 and self._last_ms >= 0:
+            self._add({"idle_ms": max(now - self._last_ms, 0)})
+        self._active_stages += 1
+
     def task_ended(self, line: bytes) -> None:
         """Count a task, from the line of its end."""
         match = _TASK.search(line)
@@ -136,6 +146,8 @@ class LoggedUsage:
         sums = _sums(info)
         self._add({**sums, "stages": 1, "failed_stages": is_failed})
         began, ended = int(info.get("Submission Time") or 0), int(info.get("Completion Time") or 0)
+        self._active_stages = max(self._active_stages - 1, 0)
+        self._last_ms = ended or self._last_ms
         stage = StageUsage(
             number,
             attempt,
@@ -158,6 +170,7 @@ class LoggedUsage:
         """Return the sums so far."""
         return Usage(
             **self._sums,
+            span_ms=max(self._last_ms - self._first_ms, 0) if self._first_ms >= 0 else 0,
             peak_task_memory_bytes=self._peak,
             longest_stages=tuple(self._longest),
         )

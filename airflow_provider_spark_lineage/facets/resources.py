@@ -18,6 +18,9 @@ MOST_BOTTLENECKS = 5
 _SLOW_MS = 2_000
 """A stage that took less is no bottleneck."""
 
+_IDLE_MS = 30_000
+"""A shorter time without tasks is no bottleneck."""
+
 _MANY_TASKS = 1_000
 _SHORT_TASK_MS = 50
 _LARGE_TASK_BYTES = 1 << 30
@@ -67,9 +70,15 @@ def bottlenecks_facets(applications: Sequence[Application]) -> dict[str, RunFace
 def bottlenecks(usage: Usage) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the bottlenecks of an application: what each costs in milliseconds, roughly, and its entry.
 
-    An entry has `kind`, a sentence with figures (`message`), `stage` and, for SQL, the number of the
-    execution in Spark's user interface.
+    An entry has `kind` and a sentence with figures (`message`). An entry about a stage has its number and,
+    for SQL, the number of the execution in Spark's user interface.
     """
+    if usage.idle_ms >= _IDLE_MS and usage.idle_ms * 4 > usage.span_ms:
+        message = (
+            f"No task ran for {_seconds(usage.idle_ms)} of {_seconds(usage.span_ms)}: the program was busy"
+            " elsewhere, or it waited."
+        )
+        yield usage.idle_ms, {"kind": "idle", "message": message}
     for stage in usage.longest_stages:
         for kind, cost_ms, message in _of_stage(stage, usage):
             entry: dict[str, Any] = {"kind": kind, "message": message, "stage": stage.id}

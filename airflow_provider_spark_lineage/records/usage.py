@@ -62,6 +62,12 @@ class Usage:
     failed_tasks: int = 0
     killed_tasks: int = 0
     speculative_tasks: int = 0
+    span_ms: int = 0
+    """From the start of the first stage to the end of the last one."""
+
+    idle_ms: int = 0
+    """Part of this time in which no stage ran."""
+
     executors: int = 0
     """Largest number of executors at one time."""
 

@@ -72,6 +72,16 @@ def test_short_stages_are_no_bottlenecks():
     assert entries(elapsed_ms=1_900, slowest_ms=1_900, median_ms=1, disk_spilled_bytes=1) == []
 
 
+def test_time_without_tasks():
+    """A driver that works alone, or waits, shows in no stage."""
+    [(_, entry)] = bottlenecks(Usage(span_ms=160_000, idle_ms=95_000))
+    assert entry == {
+        "kind": "idle",
+        "message": "No task ran for 95 s of 160 s: the program was busy elsewhere, or it waited.",
+    }
+    assert not [*bottlenecks(Usage(span_ms=1_600_000, idle_ms=95_000))]
+
+
 def test_an_event_has_the_five_costliest():
     """The costliest first, whatever the order of the stages."""
     stages = [StageUsage(n, **{**EVEN, "slowest_ms": n * 10_000}) for n in (3, 9, 1, 7, 2, 8, 4)]

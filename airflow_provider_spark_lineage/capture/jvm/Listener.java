@@ -21,6 +21,7 @@ import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
@@ -223,6 +224,16 @@ public class Listener extends SparkListener implements Runnable {
         }
         if (jobs != null) {
             jobs.jobEnded(event.jobId());
+        }
+    }
+
+    public void onStageSubmitted(SparkListenerStageSubmitted event) {
+        try {
+            if (begun) {
+                usage.stageSubmitted(event.stageInfo());
+            }
+        } catch (Throwable error) {
+            failed(error);
         }
     }
 

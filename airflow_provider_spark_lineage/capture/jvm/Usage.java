@@ -28,6 +28,10 @@ public class Usage {
     private long mostMemory = 0;
     private int kept = 0;
     private long jobs = 0;
+    private int activeStages = 0;
+    private long firstMs = -1;
+    private long lastMs = -1;
+    private long idleMs = 0;
     private long stages = 0;
     private long failedStages = 0;
     private long failedTasks = 0;
@@ -102,12 +106,28 @@ public class Usage {
         stage.took(task.duration(), rows);
     }
 
+    public void stageSubmitted(StageInfo info) {
+        long now = time(info.submissionTime());
+        firstMs = firstMs < 0 ? now : firstMs;
+        if (activeStages == 0 && lastMs >= 0) {
+            idleMs += Math.max(now - lastMs, 0);
+        }
+        activeStages += 1;
+    }
+
+    private static long time(scala.Option milliseconds) {
+        return milliseconds.isDefined() ? ((Long) milliseconds.get()).longValue() : System.currentTimeMillis();
+    }
+
     /** `execution` is the number of the execution of SQL that the stage belongs to, or null. */
     public void stageCompleted(SparkListenerStageCompleted event, Long execution) {
         StageInfo info = event.stageInfo();
         StageUsage stage = stage(info.stageId(), info.attemptNumber());
         running.remove(key(info.stageId(), info.attemptNumber()));
         stages += 1;
+        // It may have begun before the capture.
+        activeStages = Math.max(activeStages - 1, 0);
+        lastMs = time(info.completionTime());
         failedStages += info.failureReason().isDefined() ? 1 : 0;
         stage.execution = execution;
         stage.name = info.name();
@@ -164,6 +184,8 @@ public class Usage {
         number(out, "failed_tasks", failedTasks);
         number(out, "killed_tasks", killedTasks);
         number(out, "speculative_tasks", speculativeTasks);
+        number(out, "span_ms", firstMs < 0 ? 0 : Math.max(lastMs - firstMs, 0));
+        number(out, "idle_ms", idleMs);
         number(out, "executors", executors);
         number(out, "cores", mostCores);
         number(out, "memory_bytes", mostMemory);
