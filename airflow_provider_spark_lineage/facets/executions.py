@@ -14,6 +14,9 @@ from airflow_provider_spark_lineage.lineage.model import ExecutionSummary
 MAX_EXECUTIONS = 100
 """Number of executions that an event lists at most; `count` is the number of all."""
 
+MAX_DATASETS = 10
+"""Number of inputs, and of outputs, that an event lists for one of them."""
+
 
 @attrs.define
 class DatasetEntry(RedactMixin):
@@ -34,6 +37,7 @@ class ExecutionEntry(RedactMixin):
     failed: bool
     inputs: list[DatasetEntry]
     outputs: list[DatasetEntry]
+    datasetsLeftOut: int | None = None  # noqa: N815
     rowsWritten: int | None = None  # noqa: N815
 
 
@@ -60,8 +64,9 @@ def executions_facets(executions: Sequence[ExecutionSummary]) -> dict[str, RunFa
                 each.started_at,
                 each.ended_at,
                 each.failed,
-                [DatasetEntry(*dataset) for dataset in each.reads],
-                [DatasetEntry(*dataset) for dataset in each.writes],
+                [DatasetEntry(*dataset) for dataset in each.reads[:MAX_DATASETS]],
+                [DatasetEntry(*dataset) for dataset in each.writes[:MAX_DATASETS]],
+                sum(max(len(some) - MAX_DATASETS, 0) for some in (each.reads, each.writes)) or None,
                 each.rows,
             )
             for each in executions[:MAX_EXECUTIONS]

@@ -10,12 +10,13 @@ from functools import partial
 from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
+from airflow_provider_spark_lineage.facets.failures import MAX_FAILURES
 from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets
 from airflow_provider_spark_lineage.lineage.model import Edge, Gap, Lineage
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
-MARGIN_BYTES = 50_000
-"""Left for the facets that Airflow's provider adds."""
+MARGIN_BYTES = 100_000
+"""Left for the facets of the run, and for those that Airflow's provider adds."""
 
 _LEAST_BYTES_OF_EDGE, _MOST_BYTES_OF_EDGE = 60, 800
 _MOST_BYTES_OF_FIELD = 300
@@ -34,10 +35,13 @@ class Content:
 def fitted(content: Content, limit_bytes: int) -> Content:
     """Return a content that fits into an event of at most so many bytes, with a gap for what is left out.
 
+    Failures, whose messages may be long, take their part of the bytes.
+
     Left out in this order: edges to single columns that do not have their values, the statement, column edges
     of the outputs with the most of them, schemas of inputs.
     """
-    limit = max(limit_bytes - MARGIN_BYTES, limit_bytes // 2)
+    messages = sum(len(failure.message) for failure in content.lineage.failures[-MAX_FAILURES:])
+    limit = max(limit_bytes - MARGIN_BYTES - 2 * messages, limit_bytes // 4)
     lost: list[str] = []
     for smaller, name in _steps(content):
         if _fits(smaller, limit):

@@ -142,7 +142,7 @@ class Captured(Recorded, Collector):
         if self._final is not None:
             return self._final
         with harmless("the lineage of the run could not be built", self._lost), self._lock:
-            self._builder.describe(self._capture.applications.values())
+            self._builder.describe([*self._capture.applications.values()])
             return self._builder.run((*self.problems, *problems))
         # Nothing of the lineage's own code is used after it has failed.
         all_problems = (*self.problems, *problems)

@@ -60,9 +60,11 @@ class TaskLineage:
         def send() -> None:
             # What is missing now is in a later event.
             run = self._collector.run(self._collector.drain(interval_seconds))
-            _send(self._of_task(run.lineage), task_instance, run)
+            if run.applications:
+                _send(self._of_task(run.lineage), task_instance, run)
 
-        self._progress = Progress(interval_seconds, send)
+        if self._collector.is_quick:
+            self._progress = Progress(interval_seconds, send)
 
     def stop(self) -> None:
         """Stop capturing, and wait until the events of executions are sent."""
