@@ -23,6 +23,7 @@ SECTION = "spark_lineage"
 _TRUE = ("t", "true", "1")
 _FALSE = ("f", "false", "0")
 _PATTERN = re.compile(r"[\w.*?\[\]!-]+")
+_NAME = re.compile(r"[\w.*-]+")
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 log = logging.getLogger(__name__)
@@ -37,6 +38,13 @@ def _patterns(text: str) -> tuple[str, ...]:
     return patterns
 
 
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(filter(None, (name.strip() for name in text.split(";"))))
+    if not all(_NAME.fullmatch(name) for name in names):
+        raise ValueError(text)
+    return names
+
+
 def _word(*words: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text.lower() not in words:
@@ -48,6 +56,11 @@ def _word(*words: str) -> Callable[[str], str]:
 
 def _boolean(text: str) -> bool:
     return _word(*_TRUE, *_FALSE)(text) in _TRUE
+
+
+def _execution_events(text: str) -> str:
+    word = _word("all", "writes", "failed", "none", *_TRUE, *_FALSE)(text)
+    return "all" if word in _TRUE else "none" if word in _FALSE else word
 
 
 def _seconds(text: str) -> float:
@@ -116,12 +129,17 @@ auto_capture_include = _reader("auto_capture_include", _patterns, _PATTERNS, ())
 disabled = _switch("disabled")
 drain_timeout_seconds = _reader("drain_timeout_seconds", _seconds, _SECONDS)
 emit_timeout_seconds = _reader("emit_timeout_seconds", _seconds, _SECONDS)
-execution_events = _switch("execution_events")
+execution_events = _reader("execution_events", _execution_events, "all, writes, failed or none")
 keep_records = _switch("keep_records")
+max_event_bytes = _reader("max_event_bytes", _bytes, "a number of bytes above 0")
 max_plan_bytes = _reader("max_plan_bytes", _bytes, "a number of bytes above 0")
+progress_interval_seconds = _reader("progress_interval_seconds", _seconds, _SECONDS)
 records = _reader("records", str, "a path or URI")
 repeat_dataset_edges = _switch("repeat_dataset_edges")
+spark_environment = _reader("spark_environment", _names, "a list of variables, separated by semicolons", ())
+spark_properties = _reader("spark_properties", _names, "a list of properties, separated by semicolons", ())
 sql_text = _reader("sql_text", _word("full", "masked", "none"), "full, masked or none", "none")
+task_datasets = _switch("task_datasets")
 
 
 def extra_operators() -> dict[str, str]:

@@ -78,9 +78,12 @@ OPTIONS = {
         example="2",
         type="float",
     ),
-    "execution_events": _switch(
-        "A child run per Spark execution that touched a dataset. Its events are START, and COMPLETE or FAIL.",
-        default=True,
+    "execution_events": Option(
+        "A child run for each Spark execution that read or wrote a dataset: `all`, only `writes`, only those"
+        " that `failed`, or `none`. Its events are START, and COMPLETE or FAIL. True and False mean `all` and"
+        " `none`.",
+        default="all",
+        example="writes",
     ),
     "extra_operators": Option(
         "More operator classes to capture: `package.module.Class = KIND`, separated by semicolons."
@@ -93,12 +96,26 @@ OPTIONS = {
         "Do not remove the records of submitted applications. By default, records in a folder of the worker"
         " are removed after the task."
     ),
+    "max_event_bytes": Option(
+        "Size limit of an event; a larger one leaves out columns and the statement, and a gap says which."
+        " Brokers and proxies often refuse events of more than one megabyte.",
+        default="900000",
+        example="4000000",
+        type="integer",
+    ),
     "max_plan_bytes": Option(
         "Size limit of an analyzed plan; the optimized plan is recorded instead of a larger one. The record"
         " says so.",
         default="50000000",
         example="200000000",
         type="integer",
+    ),
+    "progress_interval_seconds": Option(
+        "Send a RUNNING event of the task at this interval, with what it has read, written and used so far; 0"
+        " sends none. A job that runs in another process must write its records to a disk of the worker.",
+        default="0",
+        example="60",
+        type="float",
     ),
     "records": Option(
         "Folder or URI for the records of submitted applications whose driver does not run on the worker. Any"
@@ -110,12 +127,30 @@ OPTIONS = {
         "List the columns of filters, joins, sorts and groupings as sources of every output column, for tools"
         " that show only lineage of columns. Events grow: columns times edges."
     ),
+    "spark_environment": Option(
+        "Environment variables of the task to report, separated by semicolons. Variables whose names indicate"
+        " a secret are reported as `***`.",
+        example="SPARK_HOME;TEAM",
+    ),
+    "spark_properties": Option(
+        "Spark properties to report, with `*` for any text, separated by semicolons. Secrets are removed by"
+        " the names of properties and by the form of their values. An invalid value reports none.",
+        default="spark.master;spark.app.name;spark.sql.shuffle.partitions;spark.executor.*;"
+        "spark.driver.memory;spark.dynamicAllocation.*",
+        example="spark.*.memory;spark.sql.*",
+    ),
     "sql_text": Option(
         "How much of SQL statements and error messages is recorded and sent: `full`, `masked` or `none`."
         " `full` leaves out what looks like a secret, `masked` has a question mark for each literal. An"
         " invalid value counts as `none`.",
         default="full",
         example="masked",
+    ),
+    "task_datasets": _switch(
+        "Name datasets in the task's own events, not only in those of its executions. Turn it off for a"
+        " backend that draws edges from all inputs of an event to all of its outputs. It has no effect on a"
+        " task whose executions have no events.",
+        default=True,
     ),
 }
 """Name -> option of `[spark_lineage]`; `conf` has a function of the same name that reads it."""

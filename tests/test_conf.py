@@ -31,10 +31,17 @@ GOOD = [
     ("drain_timeout_seconds", "2.5", 2.5),
     ("drain_timeout_seconds", "0", 0.0),
     ("emit_timeout_seconds", "0.5", 0.5),
-    ("execution_events", "False", False),
+    ("execution_events", "False", "none"),
+    ("execution_events", "true", "all"),
+    ("execution_events", "Writes", "writes"),
     ("extra_operators", "a.B = in process;c.d.E=spark-sql", {"a.B": "in process", "c.d.E": "spark-sql"}),
+    ("max_event_bytes", "1000", 1000),
     ("max_plan_bytes", "1000", 1000),
+    ("progress_interval_seconds", "60", 60.0),
     ("repeat_dataset_edges", "1", True),
+    ("spark_environment", "TEAM; SPARK_HOME", ["TEAM", "SPARK_HOME"]),
+    ("spark_properties", "spark.*.memory", ["spark.*.memory"]),
+    ("task_datasets", "False", False),
     ("sql_text", "Masked", "masked"),
     ("sql_text", "none # for now", "none"),
 ]
@@ -47,9 +54,14 @@ BAD = [
     ("drain_timeout_seconds", "nan"),
     ("drain_timeout_seconds", "soon"),
     ("emit_timeout_seconds", "-2"),
+    ("max_event_bytes", "1 MB"),
+    ("progress_interval_seconds", "1m"),
     ("max_plan_bytes", "0"),
     ("max_plan_bytes", "5MB"),
     ("execution_events", ""),
+    ("execution_events", "some"),
+    ("spark_properties", "spark.a, spark.b"),
+    ("spark_environment", "A=B"),
     ("sql_text", "mask"),
     ("sql_text", ""),
 ]
@@ -61,7 +73,12 @@ WRONG_ENTRIES = [
     "= python",
 ]
 
-OTHERWISE = {"auto_capture_exclude": ["*"], "auto_capture_include": [], "sql_text": "none"}
+OTHERWISE = {
+    "auto_capture_exclude": ["*"],
+    "auto_capture_include": [],
+    "sql_text": "none",
+    "spark_properties": [],
+}
 """Option -> the meaning of a wrong value, if it is not the default: the value that reveals least."""
 
 # One process for all cases: importing Airflow's configuration takes seconds.
@@ -125,7 +142,7 @@ def test_every_option_has_a_function_and_every_function_an_option():
 
 def listed(page: Path) -> dict[str, tuple[str, str]]:
     """Return the rows of a page's table of options: name -> default and sentence, without links."""
-    rows = re.findall(r"^\| `(\w+)` \| `?([\w*]*)`? ?\| (.*) \|$", page.read_text(), flags=re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| `?([\w*.;]*)`? ?\| (.*) \|$", page.read_text(), flags=re.MULTILINE)
     return {name: (default, re.sub(r" \(\[.*\)", "", sentence)) for name, default, sentence in rows}
 
 

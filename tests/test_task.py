@@ -78,10 +78,14 @@ class Backend:
         self.events: list[Any] = []
         self.hangs = False
         self.woken = threading.Event()
+        self.progressed = threading.Event()
 
     def emit(self, event: Any) -> None:
         self.events.append(event)
         self.sent.append((event.eventType.value, event.job.name))
+        executions = event.run.facets.get("sparkLineage_executions")
+        if event.eventType.value == "RUNNING" and executions and executions.count == len(TWO):
+            self.progressed.set()
         if self.hangs:
             self.woken.wait(30)
 
@@ -128,6 +132,42 @@ def test_executions_are_not_sent_against_the_users_will(backend, monkeypatch):
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", "False")
     started().stop()
     assert backend.sent == []
+
+
+@pytest.mark.usefixtures("unsettled")
+@pytest.mark.parametrize(("which", "count"), [("all", 2), ("writes", 0), ("failed", 0)])
+def test_only_wanted_executions_are_sent(backend, monkeypatch, which, count):
+    """A backend that keeps each run for ever gets only the ones that somebody looks at: here are reads."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", which)
+    started().stop()
+    assert len(backend.sent) == 2 * count
+
+
+@pytest.mark.usefixtures("unsettled")
+@pytest.mark.parametrize(
+    ("events", "names"), [("all", []), ("failed", ["/in/orders"]), ("none", ["/in/orders"])]
+)
+def test_a_task_may_leave_its_datasets_to_its_executions(backend, monkeypatch, events, names):
+    """With `task_datasets` off, a dataset is named once; without events of executions, by the task."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__TASK_DATASETS", "False")
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", events)
+    lineage = started()
+    lineage.stop()
+    assert [source.name for source in lineage.operator_lineage().inputs] == names
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_a_long_task_reports_what_it_has_done_so_far(backend, monkeypatch):
+    """Who looks at night sees what a task has read, hours before it ends; nothing follows its end."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__PROGRESS_INTERVAL_SECONDS", "0.05")
+    lineage = started()
+    assert backend.progressed.wait(60)
+    lineage.stop()
+    running = [event for event in backend.events if event.eventType.value == "RUNNING"]
+    assert {event.job.name for event in running} == {"d.t"}
+    assert [source.name for source in running[-1].inputs] == ["/in/orders"]
+    assert running[-1].run.facets["sparkLineage_executions"].count == 2
+    assert not [thread for thread in threading.enumerate() if thread.name == "spark-lineage-progress"]
 
 
 @pytest.mark.usefixtures("unsettled")

@@ -10,7 +10,14 @@ import threading
 from typing import Any, Callable, List, Optional
 
 from airflow_provider_spark_lineage.agent.folder import Write, writer_of
-from airflow_provider_spark_lineage.agent.settings import DRAIN_TIMEOUT, MAX_PLAN, RECORDS, number, sql_text
+from airflow_provider_spark_lineage.agent.settings import (
+    DRAIN_TIMEOUT,
+    MAX_PLAN,
+    RECORDS,
+    number,
+    properties,
+    sql_text,
+)
 from airflow_provider_spark_lineage.capture.jvm import prepare_jvm
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
 from airflow_provider_spark_lineage.capture.watched import sites
@@ -50,6 +57,7 @@ class Agent(Capture):
             drain_timeout_seconds=number(conf, DRAIN_TIMEOUT, DRAIN_TIMEOUT_SECONDS, unreadable),
             max_plan_bytes=int(number(conf, MAX_PLAN, MAX_PLAN_BYTES, unreadable)),
             sql_text=sql_text(conf, unreadable),
+            properties=properties(conf),
         )
         self.problems.extend(unreadable)
         self._write_file = write
@@ -68,10 +76,10 @@ class Agent(Capture):
 
     def begin(self) -> None:
         """Write the note that the driver has begun, and start capture."""
-        # On a thread: a file system that does not answer must not delay the driver.
-        threading.Thread(target=self._write_note, daemon=True).start()
         self._ending.start()
         self.arm()
+        # On a thread: a file system that does not answer must not delay the driver.
+        threading.Thread(target=self._write_note, daemon=True).start()
 
     def context_stops(self, context: Any) -> None:
         """End the capture of a context that is about to stop, and the agent with it."""
@@ -103,6 +111,8 @@ class Agent(Capture):
         with self._writing, harmless("the driver's note could not be written", self.problems):
             self._note.problems = self.problems
             self._note.agent_configured = self.agent_configured
+            if self._note.application_id in self.applications:
+                self._note.details = self.applications[self._note.application_id].details
             self._write_file(*self._note.encode(self._attempt))
 
 

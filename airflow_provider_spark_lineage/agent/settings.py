@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Callable, List, Optional
+from typing import Callable, List, Optional, Tuple
 
 from airflow_provider_spark_lineage.guard import tell
+from airflow_provider_spark_lineage.records.application import PROPERTIES as DEFAULT_PROPERTIES
 from airflow_provider_spark_lineage.records.record import FULL, NONE, SQL_TEXTS
 
 RECORDS = "spark.lineage.records"
@@ -13,6 +14,8 @@ RECORDS = "spark.lineage.records"
 SQL_TEXT = "spark.lineage.sqlText"
 DRAIN_TIMEOUT = "spark.lineage.drainTimeoutSeconds"
 MAX_PLAN = "spark.lineage.maxPlanBytes"
+PROPERTIES = "spark.lineage.properties"
+"""Names of Spark's properties to record, with `*` for any text, separated by semicolons."""
 
 
 def number(conf: Callable[..., Optional[str]], name: str, default: float, problems: List[str]) -> float:
@@ -26,6 +29,12 @@ def number(conf: Callable[..., Optional[str]], name: str, default: float, proble
         tell(f"{name} = {text!r} is not a number of 0 or more; using {default:g}", problems)
         return default
     return value
+
+
+def properties(conf: Callable[..., Optional[str]]) -> Tuple[str, ...]:
+    """Return the setting `properties`, or the names of the default."""
+    text = conf(PROPERTIES, None)
+    return DEFAULT_PROPERTIES if text is None else tuple(filter(None, map(str.strip, text.split(";"))))
 
 
 def sql_text(conf: Callable[..., Optional[str]], problems: List[str]) -> str:

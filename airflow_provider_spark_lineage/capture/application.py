@@ -7,16 +7,19 @@ a crash of the driver loses at most half a second.
 from __future__ import annotations
 
 import json
+import platform
 import threading
 from datetime import datetime, timezone
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.jvm import MAX_PROBLEM_LENGTH, JvmReader
 from airflow_provider_spark_lineage.capture.rdd import PICKLED, RddReader
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
 from airflow_provider_spark_lineage.guard import harmless, tell
+from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.records.usage import Usage
 
 PAUSE_SECONDS = 0.5
 """Pause of the thread between two fetches."""
@@ -58,6 +61,9 @@ class LiveApplication:
 
         self._last_mark = -1
         """Number of the last mark that arrived."""
+
+        self.usage: Optional[Usage] = None
+        """What Spark's tasks used until the last wait for records."""
 
         self._running = 0
         """Number of executions that were running when that mark arrived."""
@@ -158,7 +164,7 @@ class LiveApplication:
             connection.close()
 
     def _read(self, line: str, lines: Iterator[str]) -> None:
-        """Handle a line: a mark (M), an execution (R, with the next line), the end (E) or a loss (L)."""
+        """Handle a line: a mark (M), an execution (R, with the next line), usage (U), end (E), a loss (L)."""
         kind, text = line[:1], line[1:]
         if kind == "M":
             mark, ongoing, counts = text.split(" ", 2)
@@ -173,6 +179,9 @@ class LiveApplication:
             with self._changed:
                 self._last_mark, self._running = number, running
                 self._changed.notify_all()
+        elif kind == "U":
+            with harmless("what Spark's tasks used could not be read", self._problems):
+                self.usage = Usage.from_json(json.loads(text))
         elif kind == "E":
             with self._changed:
                 self._ended = True
@@ -200,6 +209,25 @@ class LiveApplication:
         record.written = fields.get("written")
         fill(record, fields)
         return record
+
+
+def described(context: Any) -> Tuple[Application, Dict[str, str]]:
+    """Return the application of a Spark context, and all of its Spark properties, which may hold secrets."""
+    jvm, scala = context._jvm, context._jsc.sc()
+    with jvm_lock, unlogged():
+        # One call for all properties; Spark itself masks some of the secrets.
+        lines = str(scala.conf().toDebugString()).splitlines()
+        application = Application(
+            str(context.applicationId),
+            without_secrets(str(context.appName)),
+            str(context.version),
+            user=str(scala.sparkUser()),
+            ui_url=str(context.uiWebUrl or ""),
+            scala_version=str(jvm.scala.util.Properties.versionNumberString()),
+            java_version=str(jvm.System.getProperty("java.version") or ""),
+            python_version=platform.python_version(),
+        )
+    return application, dict(line.split("=", 1) for line in lines if "=" in line)
 
 
 def new_record(

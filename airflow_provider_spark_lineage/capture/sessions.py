@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Callable, List, Optional
+from dataclasses import replace
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
-from airflow_provider_spark_lineage.capture.application import LiveApplication
+from airflow_provider_spark_lineage.capture.application import LiveApplication, described
 from airflow_provider_spark_lineage.capture.calls import record_of
 from airflow_provider_spark_lineage.capture.connect.capture import ConnectCapture
 from airflow_provider_spark_lineage.capture.hooks import hooks
 from airflow_provider_spark_lineage.capture.watched import Call
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell, withhold
+from airflow_provider_spark_lineage.records.application import PROPERTIES, Application
 from airflow_provider_spark_lineage.records.record import FULL, Record
 
 DRAIN_TIMEOUT_SECONDS = 30.0
@@ -28,7 +30,8 @@ class Capture:
 
     `sink` receives each record, on capture's own thread.
 
-    `sql_text` is one of `records.record.SQL_TEXTS`.
+    `sql_text` is one of `records.record.SQL_TEXTS`; `properties` are names of Spark's properties to record,
+    with `*` for any text.
 
     >>> records = []
     >>> capture = Capture(records.append)
@@ -43,7 +46,10 @@ class Capture:
         drain_timeout_seconds: float = DRAIN_TIMEOUT_SECONDS,
         max_plan_bytes: int = MAX_PLAN_BYTES,
         sql_text: str = FULL,
+        properties: Sequence[str] = PROPERTIES,
     ) -> None:
+        self.applications: Dict[str, Application] = {}
+        """The applications so far, by their ids."""
         self.problems: List[str] = []
         """Losses that do not belong to a single record, one sentence each."""
         self.agent_configured = False
@@ -52,13 +58,14 @@ class Capture:
         self._drain_timeout_seconds = drain_timeout_seconds
         self._max_plan_bytes = max_plan_bytes
         self._sql_text = sql_text
+        self._properties = properties
         self._lock = threading.Lock()
         self._application: Optional[LiveApplication] = None
         self._context: Any = None
         self._dropped_before = 0
         self._withholds = False
         self._process = os.getpid()
-        self._connect = ConnectCapture(sink, max_plan_bytes, sql_text, self.problems)
+        self._connect = ConnectCapture(sink, self._describe, max_plan_bytes, sql_text, self.problems)
 
     def arm(self) -> None:
         """Capture the running application, or the next one."""
@@ -106,9 +113,16 @@ class Capture:
                     context, self._sink, self._max_plan_bytes, self._sql_text, self.problems
                 )
                 self._dropped_before = _dropped_events(context)
+                with harmless("the Spark application could not be described", self.problems):
+                    application, settings = described(context)
+                    self._describe(application, settings)
                 listeners = context._conf.get("spark.extraListeners", "")
                 self.agent_configured = "OpenLineageSparkListener" in listeners
             return self._application
+
+    def _describe(self, application: Application, settings: Mapping[str, str]) -> None:
+        """Store an application, with the allowed ones among its Spark properties."""
+        self.applications[application.id] = application.with_settings(settings, self._properties)
 
     def drain(self, timeout_seconds: Optional[float] = None, problems: Optional[List[str]] = None) -> None:
         """Wait until every execution that ended before this call is recorded.
@@ -127,6 +141,10 @@ class Capture:
             return
         with alarm_paused(), harmless("the last executions were not recorded in time", problems):
             application.drain(timeout, problems)
+        with self._lock:
+            if application.id in self.applications:
+                known = self.applications[application.id]
+                self.applications[application.id] = replace(known, usage=application.usage)
         with harmless("the number of events that Spark dropped could not be read", self.problems):
             dropped = _dropped_events(context) - self._dropped_before
             if dropped > 0:

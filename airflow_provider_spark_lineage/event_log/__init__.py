@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.event_log.executions import LoggedApplicatio
 from airflow_provider_spark_lineage.event_log.files import is_event_log, lines_of, logs
 from airflow_provider_spark_lineage.records.record import FULL, Record
 
-__all__ = ["SETTINGS", "is_event_log", "read_application", "read_event_log"]
+__all__ = ["SETTINGS", "LoggedApplication", "is_event_log", "read_event_log"]
 
 SETTINGS = {
     "spark.eventLog.enabled": "true",
@@ -28,33 +28,27 @@ _MAX_LINE = 64 << 20
 """Limit of bytes; a longer event is not read."""
 
 
-def read_event_log(place: Path, problems: list[str], sql_text: str = FULL) -> Iterator[Record]:
+def read_event_log(
+    place: Path,
+    problems: list[str],
+    sql_text: str = FULL,
+    applications: list[LoggedApplication] | None = None,
+) -> Iterator[Record]:
     """Yield a record for each execution of the log at a place, in the order of their ends.
 
     A place is a file, a folder of a rolling log, or a folder of logs. Events that cannot be read are added to
     `problems`, one sentence each; raise `RecordError` without a log, or if a library for it is missing.
+    `applications` gets an entry for each log, which is complete when all records were read.
     """
     names: dict[str, None] = {}
     for log in logs(place):
         problems += log.problems
         application = LoggedApplication(sql_text)
+        if applications is not None:
+            applications.append(application)
         yield from application.records(lines_of(log, _MAX_LINE, problems), problems)
         names.update(application.names)
         if not application.names:
             problems.append(f"{log.place.name} does not name the application that wrote it")
     if len(names) > 1:
         problems.append(f"there are {len(names)} applications in one place: {', '.join(names)}")
-
-
-def read_application(place: Path) -> LoggedApplication | None:
-    """Return the first application of the log at a place, from the whole log; None without a name.
-
-    Used for a log without executions, which has no record with the application's name.
-    """
-    for log in logs(place):
-        application = LoggedApplication()
-        for _ in application.records(lines_of(log, _MAX_LINE, []), []):
-            pass
-        if application.names:
-            return application
-    return None

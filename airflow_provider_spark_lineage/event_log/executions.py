@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 from airflow_provider_spark_lineage.event_log import inference, pipelines
 from airflow_provider_spark_lineage.event_log.files import FIRST
 from airflow_provider_spark_lineage.event_log.metrics import metrics_of
+from airflow_provider_spark_lineage.event_log.usage import LoggedUsage
+from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH, REFRESH, Record
 from airflow_provider_spark_lineage.words import counted
@@ -96,6 +98,11 @@ class LoggedApplication:
         self.settings: dict[str, str] = {}
         """Settings of the application that name catalogs and places."""
 
+        self.properties: dict[str, str] = {}
+        """All Spark properties, which may hold secrets."""
+
+        self._user = self._java = self._scala = ""
+        self._usage = LoggedUsage()
         self._sql_text = sql_text
         self._number = 0
         self._jobs_of_rdds = 0
@@ -117,11 +124,28 @@ class LoggedApplication:
             b"SparkListenerEnvironmentUpdate": self._environment,
             b"SparkListenerJobStart": self._job_started,
             b"SparkListenerStageCompleted": self._stage_completed,
+            b"SparkListenerStageSubmitted": self._usage.stage_submitted,
+            b"SparkListenerTaskEnd": self._usage.task_ended,
+            b"SparkListenerExecutorAdded": self._usage.executor_added,
+            b"SparkListenerExecutorRemoved": self._usage.executor_removed,
+            b"SparkListenerBlockManagerAdded": self._usage.memory_added,
             f"{_SQL}SQLExecutionStart".encode(): self._execution_started,
             f"{_SQL}SQLAdaptiveExecutionUpdate".encode(): self._plan_changed,
             f"{_SQL}DriverAccumUpdates".encode(): self._driver_counted,
             f"{_SQL}SQLExecutionEnd".encode(): self._execution_ended,
         }
+
+    def described(self, allowed: Sequence[str]) -> Application:
+        """Return the application, with its Spark properties of these names."""
+        bare = Application(self.id, self.name, self.spark_version)
+        known = replace(
+            bare,
+            user=self._user,
+            java_version=self._java,
+            scala_version=self._scala,
+            usage=self._usage.usage(),
+        )
+        return known.with_settings(self.properties, allowed)
 
     def records(self, lines: Iterable[bytes], problems: list[str]) -> Iterator[Record]:
         """Yield a record for each execution that ended; add events that cannot be read to `problems`.
@@ -166,6 +190,7 @@ class LoggedApplication:
         self.id, self.name = str(event.get("App ID") or ""), without_secrets(str(event["App Name"]))
         self.names[self.id or self.name] = None
         self.started_at = _time(int(event.get("Timestamp") or 0))
+        self._user = str(event.get("User") or "")
 
     def _ended(self, line: bytes) -> None:
         self.ended_at = _time(int(json.loads(line)["Timestamp"]))
@@ -174,8 +199,14 @@ class LoggedApplication:
         event = json.loads(line)
         for group in ("Hadoop Properties", "Spark Properties"):
             self.settings.update(_naming(event.get(group) or {}))
+        properties, machine = event.get("Spark Properties") or {}, event.get("JVM Information") or {}
+        self.properties = {name: str(value) for name, value in properties.items()}
+        # `17.0.9 (Eclipse Adoptium)` and `version 2.13.16`.
+        self._java = str(machine.get("Java Version") or "").partition(" ")[0]
+        self._scala = str(machine.get("Scala Version") or "").rpartition(" ")[2]
 
     def _job_started(self, line: bytes) -> None:
+        self._usage.job_started()
         execution = _EXECUTION.search(line)
         stages = _STAGES.search(line)
         if execution is None:
@@ -190,7 +221,9 @@ class LoggedApplication:
 
     def _stage_completed(self, line: bytes) -> None:
         info = json.loads(line)["Stage Info"]
-        running = self._running.get(self._of_stage.get(info["Stage ID"], -1))
+        execution = self._of_stage.get(info["Stage ID"])
+        self._usage.stage_completed(info, execution)
+        running = self._running.get(-1 if execution is None else execution)
         if running is None:
             return
         running.has_exact_counts &= not info.get("Failure Reason")

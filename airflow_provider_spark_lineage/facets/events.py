@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.facets.datasets import input_datasets, outpu
 from airflow_provider_spark_lineage.facets.jobs import job_type_facet, lineage_job_facets, sql_facet
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.runs import engine_facet, error_facet, lineage_run_facets
+from airflow_provider_spark_lineage.facets.size import Content, fitted
 from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
 
 
@@ -49,6 +50,9 @@ class EventRun:
     ended_at: datetime
     lineage: Lineage
     """Lineage of all executions together."""
+
+    run_facets: Mapping[str, RunFacet] = field(default_factory=dict)
+    """Facets of its end event."""
 
     engine_version: str = ""
     failed: bool | None = None
@@ -121,7 +125,8 @@ def whole_run_events(
     """
     failed = bool(whole.lineage.failures) if whole.failed is None else whole.failed
     first, last = (
-        EventFacets(engine_facet(whole.engine_version), job_type_facet("APPLICATION")) for _ in range(2)
+        EventFacets({**engine_facet(whole.engine_version), **facets}, job_type_facet("APPLICATION"))
+        for facets in ({}, whole.run_facets)
     )
     started = _event(event_v2.RunState.START, whole.started_at, identity, first, Lineage())
     ended = _end(
@@ -136,18 +141,23 @@ def whole_run_events(
 
 
 def interim_event(
-    lineage: Lineage, identity: RunIdentity, facets: EventFacets, *, dataset_edges_per_field: bool = False
+    lineage: Lineage,
+    identity: RunIdentity,
+    facets: EventFacets,
+    *,
+    is_running: bool = False,
+    dataset_edges_per_field: bool = False,
 ) -> event_v2.RunEvent:
-    """Return OTHER for a run that may be killed next, with what it has read and written so far.
+    """Return RUNNING, or OTHER if the run may be killed next, with what it has read and written so far.
 
     `facets` are the facets of the run's START.
 
-    It is not RUNNING, because the run's FAIL may have been sent already. OpenLineage's run cycle allows OTHER
-    after the end of a run.
+    It is OTHER if the run's FAIL may have been sent already: OpenLineage's run cycle allows OTHER after the
+    end of a run.
     """
     now = datetime.now(timezone.utc)
     return _event(
-        event_v2.RunState.OTHER,
+        event_v2.RunState.RUNNING if is_running else event_v2.RunState.OTHER,
         now,
         identity,
         facets.of(lineage),
@@ -162,17 +172,21 @@ def execution_events(
     *,
     application_id: str,
     dataset_edges_per_field: bool = False,
+    max_bytes: int | None = None,
 ) -> Iterator[event_v2.RunEvent]:
     """Yield START and COMPLETE or FAIL of each execution, as children of `parent`.
 
-    START names inputs and outputs with their schemas, which an execution's plan has. One execution is in
-    memory at a time: a task may have thousands.
+    An event has at most `max_bytes`; None is no limit. START names inputs and outputs with their schemas,
+    which an execution's plan has. One execution is in memory at a time: a task may have thousands.
     """
     for execution in executions:
-        job, began, lineage = execution.job, execution.started_at, execution.lineage
+        content = Content(execution.lineage, execution.sql, dataset_edges_per_field)
+        if max_bytes is not None:
+            content = fitted(content, max_bytes)
+        job, began, lineage = execution.job, execution.started_at, content.lineage
         run_id = _run_id(began, parent.namespace, job, application_id, parent.run_id)
         identity = RunIdentity(run_id, parent.namespace, job, root=parent.root)
-        first, last = (_execution_facets(execution, parent) for _ in range(2))
+        first, last = (_execution_facets(execution, content.sql, parent) for _ in range(2))
         yield _event(event_v2.RunState.START, began, identity, first, _planned(lineage))
         yield _end(
             execution.ended_at,
@@ -180,7 +194,7 @@ def execution_events(
             last,
             lineage,
             failed=bool(lineage.failures),
-            dataset_edges_per_field=dataset_edges_per_field,
+            dataset_edges_per_field=content.repeats_dataset_edges,
         )
 
 
@@ -195,11 +209,11 @@ def _planned(lineage: Lineage) -> Lineage:
     )
 
 
-def _execution_facets(execution: EventExecution, parent: RunIdentity) -> EventFacets:
+def _execution_facets(execution: EventExecution, sql: str, parent: RunIdentity) -> EventFacets:
     job_type = job_type_facet(execution.job_type, streaming=execution.streaming)
     return EventFacets(
         parent_facet(parent) | engine_facet(execution.engine_version),
-        job_type | sql_facet(execution.sql),
+        job_type | sql_facet(sql),
     )
 
 

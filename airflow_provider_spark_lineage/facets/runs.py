@@ -7,18 +7,15 @@ from openlineage.client.facet_v2 import RunFacet, error_message_run, processing_
 from openlineage.client.utils import RedactMixin
 
 from airflow_provider_spark_lineage import __version__
+from airflow_provider_spark_lineage.facets.failures import MAX_FAILURES, failures_facets
 from airflow_provider_spark_lineage.facets.producer import PRODUCER, OwnSchema
 from airflow_provider_spark_lineage.lineage.model import Failure, Gap, Lineage
 
 GAPS = "sparkLineage_gaps"
 """Key of `SparkLineageGapsRunFacet`; OpenLineage requires `<prefix>_<name>` for custom facets."""
 
-FAILURES = "sparkLineage_failures"
-"""Key of `SparkLineageFailuresRunFacet`."""
-
-MAX_ENTRIES = 100
-"""Limit of gaps, and of failures, in an event: one task may run thousands of executions, with long messages.
-A gap says how many are left out."""
+MAX_GAPS = 100
+"""Limit of gaps in an event; a gap says how many gaps and failures are left out."""
 
 
 @attrs.define
@@ -46,43 +43,23 @@ class SparkLineageGapsRunFacet(OwnSchema, RunFacet):
     gaps: list[GapEntry]
 
 
-@attrs.define
-class FailureEntry(RedactMixin):
-    """One `Failure` of the lineage model."""
-
-    errorClass: str  # noqa: N815  # the JSON name
-    message: str
-    sqlState: str | None = None  # noqa: N815
-    execution: str | None = None
-
-
-@attrs.define
-class SparkLineageFailuresRunFacet(OwnSchema, RunFacet):
-    """The last hundred failed executions, in order.
-
-    It complements `errorMessage`, which has a single text, and which Airflow's provider replaces by the text
-    of the task's exception.
-    """
-
-    failures: list[FailureEntry]
-
-
 def lineage_run_facets(lineage: Lineage) -> dict[str, RunFacet]:
     """Return the facets of a finished run for its gaps and its failures, each only if there are any."""
-    gaps = list(lineage.gaps[:MAX_ENTRIES])
-    for name, entries in (("failures", lineage.failures), ("gaps", lineage.gaps)):
-        if len(entries) > MAX_ENTRIES:
-            gaps.append(Gap("event", f"{len(entries) - MAX_ENTRIES} more {name} are not listed"))
-    facets: dict[str, RunFacet] = {}
-    if gaps:
-        facets[GAPS] = SparkLineageGapsRunFacet([_gap(gap) for gap in gaps], producer=PRODUCER)
-    if lineage.failures:
-        failures = [
-            FailureEntry(each.error_class, each.message, each.sql_state or None, each.execution or None)
-            for each in lineage.failures[-MAX_ENTRIES:]
-        ]
-        facets[FAILURES] = SparkLineageFailuresRunFacet(failures, producer=PRODUCER)
-    return facets
+    return {**gaps_facets(lineage), **failures_facets(lineage)}
+
+
+def gaps_facets(lineage: Lineage) -> dict[str, RunFacet]:
+    """Return `sparkLineage_gaps`; empty if the lineage is complete."""
+    gaps = list(lineage.gaps[:MAX_GAPS])
+    for name, count, limit in (
+        ("failures", len(lineage.failures), MAX_FAILURES),
+        ("gaps", len(lineage.gaps), MAX_GAPS),
+    ):
+        if count > limit:
+            gaps.append(Gap("event", f"{count - limit} more {name} are not listed"))
+    if not gaps:
+        return {}
+    return {GAPS: SparkLineageGapsRunFacet([_gap(gap) for gap in gaps], producer=PRODUCER)}
 
 
 def error_facet(failures: tuple[Failure, ...]) -> dict[str, RunFacet]:

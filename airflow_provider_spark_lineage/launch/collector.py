@@ -159,6 +159,7 @@ class Launched(OtherProcess):
         if ids and not is_own and not (self._run_id and self._run_id in _letters(uri)):
             tell(MAY_BE_OF_OTHERS.format(without_secrets(uri)), lost)
         self._notes += notes
+        builder.describe(note.application for note in notes)
         for loss in losses(notes):
             tell(loss, lost)
         for execution in executions(read_records(paths, lost)):

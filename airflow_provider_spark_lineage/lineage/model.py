@@ -16,7 +16,6 @@ from airflow_provider_spark_lineage.plan.algebra import Kind
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
 __all__ = [
-    "Application",
     "Dataset",
     "Edge",
     "ExecutionSummary",
@@ -286,15 +285,6 @@ class Lineage:
 
 
 @dataclass(frozen=True)
-class Application:
-    """A Spark application that wrote records."""
-
-    id: str
-    name: str
-    spark_version: str
-
-
-@dataclass(frozen=True)
 class ExecutionSummary:
     """One execution in a line, for run facets and listings."""
 
@@ -305,3 +295,7 @@ class ExecutionSummary:
     started_at: str
     ended_at: str
     failed: bool
+    reads: tuple[DatasetId, ...] = ()
+    writes: tuple[DatasetId, ...] = ()
+    rows: int | None = None
+    """Number of rows that it wrote; None if it is unknown for one of its outputs."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.record import RecordError, file_stem
 
 FORMAT = "spark-lineage-driver"
@@ -41,6 +42,15 @@ class DriverNote:
 
     problems: list[str] = field(default_factory=list)
     """Losses that are not in a record, one sentence each."""
+
+    details: dict[str, Any] = field(default_factory=dict)
+    """`Application.details`; empty if the agent is of an earlier release."""
+
+    @property
+    def application(self) -> Application:
+        """The application of this driver."""
+        bare = Application(self.application_id, self.application_name, self.spark_version)
+        return bare.with_details(self.details)
 
     def encode(self, attempt: str = "") -> tuple[str, bytes]:
         """Return name and content of the status file; `attempt` as in `records.record.encode_record`."""
@@ -91,4 +101,5 @@ def _decoded(value: Any) -> DriverNote:
     for name, is_right in _IS_RIGHT.items():
         if not is_right(values[name]):
             raise RecordError(f"has a wrong value in field {name!r}")
-    return DriverNote(**values)  # type: ignore[arg-type]
+    details = value.get("details")
+    return DriverNote(**values, details=details if isinstance(details, dict) else {})  # type: ignore[arg-type]

@@ -1,46 +1,66 @@
 """Functions for `[openlineage] custom_run_facets`: `(task_instance, ti_state) -> dict | None`.
 
-They never raise, and importing them costs nothing. Name them in the option, separated by a semicolon:
-`airflow_provider_spark_lineage.run_facets.spark_application`.
+| function | run facet | content |
+| --- | --- | --- |
+| `spark_application` | `spark_applicationDetails`, `sparkLineage_application` | place, pages, versions |
+| `spark_bottlenecks` | `sparkLineage_bottlenecks` | at most five sentences: skew, spill, ... |
+| `spark_environment` | `environmentVariables` | variables of `[spark_lineage] spark_environment` |
+| `spark_executions` | `sparkLineage_executions` | what each execution read and wrote, and how it ended |
+| `spark_failure` | `sparkLineage_failures` | errors of failed executions |
+| `spark_gaps` | `sparkLineage_gaps` | places where the lineage is unknown |
+| `spark_properties` | `spark_properties` | properties of `[spark_lineage] spark_properties` |
+| `spark_resources` | `sparkLineage_resources` | jobs, tasks, cores, times, bytes and rows |
+| `all_facets` | all of these | |
+
+The events of captured tasks have these facets without the option; a facet is never there twice. The functions
+never raise, and importing them costs nothing. They return None for a task that did not use Spark.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.runs.pipeline import Run
+__all__ = [
+    "all_facets",
+    "spark_application",
+    "spark_bottlenecks",
+    "spark_environment",
+    "spark_executions",
+    "spark_failure",
+    "spark_gaps",
+    "spark_properties",
+    "spark_resources",
+]
 
-
-def spark_application(task_instance: Any, ti_state: Any) -> dict[str, Any] | None:
-    """Return ids, names and versions of a task's Spark applications; None if it used none."""
-    from airflow_provider_spark_lineage.guard import harmless
-
-    with harmless("the run facet `spark_application` could not be created"):
-        run = _run(task_instance)
-        if run is not None:
-            from airflow_provider_spark_lineage.facets.spark import application_facets
-
-            return application_facets(run.applications) or None
-    return None
-
-
-def spark_executions(task_instance: Any, ti_state: Any) -> dict[str, Any] | None:
-    """Return a task's Spark executions and how each ended; None if it executed nothing."""
-    from airflow_provider_spark_lineage.guard import harmless
-
-    with harmless("the run facet `spark_executions` could not be created"):
-        run = _run(task_instance)
-        if run is not None:
-            from airflow_provider_spark_lineage.facets.spark import executions_facets
-
-            return executions_facets(run.executions) or None
-    return None
+_Function = Callable[[Any, Any], "dict[str, Any] | None"]
 
 
-def _run(task_instance: Any) -> Run | None:
-    """Return the captured run of a task; None before it ran, or if capture is off."""
-    from airflow_provider_spark_lineage.task.process import TASK
+def _function(name: str) -> _Function:
+    def run_facets(task_instance: Any, ti_state: Any) -> dict[str, Any] | None:
+        from airflow_provider_spark_lineage.guard import harmless
 
-    lineage = TASK.lineage_of(task_instance)
-    return lineage.run if lineage is not None else None
+        with harmless(f"the run facets of `{name}` could not be created"):
+            from airflow_provider_spark_lineage.task.process import TASK
+
+            lineage = TASK.lineage_of(task_instance)
+            if lineage is not None:
+                from airflow_provider_spark_lineage.task.run_facets import RUN_FACETS, all_run_facets
+
+                return RUN_FACETS.get(name, all_run_facets)(lineage.run) or None
+        return None
+
+    run_facets.__name__ = run_facets.__qualname__ = name
+    run_facets.__doc__ = "Return the run facets of a task's Spark work as the module's table says, or None."
+    return run_facets
+
+
+all_facets = _function("all_facets")
+spark_application = _function("spark_application")
+spark_bottlenecks = _function("spark_bottlenecks")
+spark_environment = _function("spark_environment")
+spark_executions = _function("spark_executions")
+spark_failure = _function("spark_failure")
+spark_gaps = _function("spark_gaps")
+spark_properties = _function("spark_properties")
+spark_resources = _function("spark_resources")

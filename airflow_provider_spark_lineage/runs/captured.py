@@ -18,6 +18,7 @@ from typing import Any
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
 from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
+from airflow_provider_spark_lineage.records.application import PROPERTIES
 from airflow_provider_spark_lineage.records.record import (
     FULL,
     NONE,
@@ -43,7 +44,7 @@ class Captured(Recorded, Collector):
     It is computed while the program runs, for each execution; `on_execution` receives each, on capture's own
     thread. Records are stored in memory, or in `directory` for other processes; with `keep` off they are not
     stored, and `executions` yields none. `sql_text` is one of `records.record.SQL_TEXTS`, or None for the
-    value of the environment variable.
+    value of the environment variable. `properties` are names of Spark's properties to record, with `*`.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Captured(Recorded, Collector):
         drain_timeout_seconds: float = DRAIN_TIMEOUT_SECONDS,
         max_plan_bytes: int = MAX_PLAN_BYTES,
         sql_text: str | None = None,
+        properties: Sequence[str] = PROPERTIES,
     ) -> None:
         self._folder = RecordedFolder(directory) if directory else None
         self._memory = Memory()
@@ -65,6 +67,7 @@ class Captured(Recorded, Collector):
             drain_timeout_seconds=drain_timeout_seconds,
             max_plan_bytes=max_plan_bytes,
             sql_text=_sql_text(sql_text),
+            properties=properties,
         )
         self._executions = Executions()
         self._builder = RunBuilder()
@@ -139,6 +142,7 @@ class Captured(Recorded, Collector):
         if self._final is not None:
             return self._final
         with harmless("the lineage of the run could not be built", self._lost), self._lock:
+            self._builder.describe([*self._capture.applications.values()])
             return self._builder.run((*self.problems, *problems))
         # Nothing of the lineage's own code is used after it has failed.
         all_problems = (*self.problems, *problems)

@@ -9,11 +9,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.event_log import is_event_log, read_application, read_event_log
+from airflow_provider_spark_lineage.event_log import LoggedApplication, is_event_log, read_event_log
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
-from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Gap, Lineage
+from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Gap, Lineage
 from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.records.application import PROPERTIES, Application
 from airflow_provider_spark_lineage.records.record import (
     FULL,
     SUFFIX,
@@ -47,7 +48,7 @@ class RunBuilder:
 
     def __init__(self) -> None:
         self._composer = Composer()
-        self._applications: dict[Application, None] = {}
+        self._applications: dict[str, Application] = {}
         self._summaries: list[ExecutionSummary] = []
 
     def add(self, execution: Execution) -> None:
@@ -55,10 +56,24 @@ class RunBuilder:
         record = execution.record
         self._composer.add(execution.lineage)
         application = Application(record.application_id, record.application_name, record.spark_version)
-        self._applications[application] = None
+        self._applications.setdefault(application.id, application)
+        rows = [output.statistics.rows for output in execution.lineage.outputs]
         self._summaries.append(
-            ExecutionSummary(execution.number, record.name, record.started_at, record.ended_at, record.failed)
+            ExecutionSummary(
+                execution.number,
+                record.name,
+                record.started_at,
+                record.ended_at,
+                record.failed,
+                tuple(read.dataset.id for read in execution.lineage.inputs),
+                tuple(write.dataset.id for write in execution.lineage.outputs),
+                sum(filter(None, rows)) if rows and None not in rows else None,
+            )
         )
+
+    def describe(self, applications: Iterable[Application]) -> None:
+        """Add what is known of applications, also of those without executions."""
+        self._applications.update((application.id, application) for application in applications)
 
     def run(self, problems: Sequence[str] = ()) -> Run:
         """Return the run so far; `problems` are sentences about losses."""
@@ -66,7 +81,7 @@ class RunBuilder:
         gaps = (*lineage.gaps, *(Gap("records", problem) for problem in problems))
         return Run(
             lineage=replace(lineage, gaps=gaps),
-            applications=tuple(self._applications),
+            applications=tuple(self._applications.values()),
             executions=tuple(self._summaries),
             started_at=min((summary.started_at for summary in self._summaries), default=""),
             ended_at=max((summary.ended_at for summary in self._summaries), default=""),
@@ -88,12 +103,17 @@ class Recorded(ABC):
         """Yield the executions in the order of their ends; add unreadable records to `problems`."""
         return executions(self.records([] if problems is None else problems))
 
+    def applications(self) -> Iterable[Application]:
+        """Return the applications that describe themselves; call it after the records were read."""
+        return ()
+
     def run(self, problems: Sequence[str] = ()) -> Run:
         """Read all records once; `problems` are the ones known before."""
         all_problems = list(problems)
         builder = RunBuilder()
         for execution in self.executions(all_problems):
             builder.add(execution)
+        builder.describe(self.applications())
         return builder.run(all_problems)
 
     @property
@@ -119,6 +139,7 @@ class Recorded(ABC):
         if it is unknown.
         """
         from airflow_provider_spark_lineage.facets.events import EventRun, events_of
+        from airflow_provider_spark_lineage.runs.facets import facets_of
 
         run = self.run()
         first = run.applications[0] if run.applications else Application("", "spark", "")
@@ -129,6 +150,7 @@ class Recorded(ABC):
             started_at=datetime.fromisoformat(began),
             ended_at=datetime.fromisoformat(ended),
             lineage=run.lineage,
+            run_facets=facets_of(run),
             engine_version=first.spark_version,
             failed=failed,
         )
@@ -149,18 +171,30 @@ class Recorded(ABC):
 class RecordedFolder(Recorded):
     """Records in a folder, one file for each execution, or in an event log of Spark: a file or a folder.
 
+    `properties` are names of Spark's properties to read from a log, with `*` for any text.
+
     >>> RecordedFolder("records").text()  # doctest: +SKIP
     """
 
-    def __init__(self, directory: str | Path, sql_text: str = FULL) -> None:
+    def __init__(
+        self, directory: str | Path, sql_text: str = FULL, properties: Sequence[str] = PROPERTIES
+    ) -> None:
         self.directory = Path(directory)
         self._sql_text = sql_text
+        self._properties = properties
+        self._logged: list[LoggedApplication] = []
 
     def records(self, problems: list[str]) -> Iterator[Record]:
         """Yield the readable records; raise `RecordError` if there is neither a record nor a log."""
         if self._is_log:
-            return read_event_log(self.directory, problems, self._sql_text)
+            self._logged = []
+            return read_event_log(self.directory, problems, self._sql_text, self._logged)
         return read_records(record_paths(self.directory), problems)
+
+    def applications(self) -> Iterable[Application]:
+        """Return the applications of status files and logs."""
+        yield from (note.application for note in read_notes(self.directory, []))
+        yield from (logged.described(self._properties) for logged in self._logged if logged.names)
 
     @property
     def _is_log(self) -> bool:
@@ -173,18 +207,13 @@ class RecordedFolder(Recorded):
         all_problems += losses(read_notes(self.directory, all_problems))
         try:
             run = super().run(all_problems)
-            logged = read_application(self.directory) if self._is_log and not run.executions else None
         except RecordError as error:
             raise RecordError("; ".join([str(error), *all_problems])) from error
-        if logged is None:
+        if run.executions or not (self._logged and run.applications):
             return run
         # The application ended before its first statement.
-        return replace(
-            run,
-            applications=(Application(logged.id, logged.name, logged.spark_version),),
-            started_at=logged.started_at,
-            ended_at=logged.ended_at or logged.started_at,
-        )
+        [logged, *_] = self._logged
+        return replace(run, started_at=logged.started_at, ended_at=logged.ended_at or logged.started_at)
 
 
 def execution_events_of(

@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from airflow_provider_spark_lineage.agent.folder import local_path
-from airflow_provider_spark_lineage.agent.settings import RECORDS, SQL_TEXT
+from airflow_provider_spark_lineage.agent.settings import PROPERTIES, RECORDS, SQL_TEXT
 from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.capture.replaced import Replacements
 from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
@@ -73,6 +73,9 @@ class Submitted(OtherProcess):
         """Set when the hook starts it; None in a try that resumes the job of an earlier try."""
 
         self._is_armed = self._has_written = False
+        self._recorded: RecordedFolder | None = None
+        """Files that the driver wrote."""
+
         self._problems: list[str] = []
         self._hook: Any = None
         self._methods = Replacements()
@@ -162,6 +165,11 @@ class Submitted(OtherProcess):
         with harmless("the records of the job could not be removed"):
             self.place.clean(keep=self.keep or not self._is_over())
 
+    @property
+    def is_quick(self) -> bool:
+        """Return whether the records are on a disk of this machine: Spark would be started to read others."""
+        return local_path(self.place.uri) is not None
+
     def _is_over(self) -> bool:
         """Return whether the driver has ended; a driver on a cluster may outlive `spark-submit`."""
         if self._job is not None and not self._job.is_on_cluster and self._has_returned:
@@ -185,6 +193,8 @@ class Submitted(OtherProcess):
                 builder.add(execution)
                 if on_execution is not None:
                     on_execution(execution)
+            if self._recorded is not None:
+                builder.describe(self._recorded.applications())
             return builder.run(lost)
         return RunBuilder().run(lost)
 
@@ -197,6 +207,7 @@ class Submitted(OtherProcess):
         folder = self.place.read_from(uri, self._job, lost, timeout_seconds)
         if folder is None:
             return
+        self._recorded = RecordedFolder(folder, self.settings[SQL_TEXT], self.settings[PROPERTIES].split(";"))
         self._notes = read_notes(folder, lost)
         for loss in losses(self._notes):
             tell(loss, lost)
@@ -207,7 +218,7 @@ class Submitted(OtherProcess):
             tell(NOT_STARTED.format(without_secrets(uri)) if is_python else NO_LOG, lost)
         self._has_written = is_log or bool(self._notes)
         if has_records:
-            for execution in RecordedFolder(folder, self.settings[SQL_TEXT]).executions(lost):
+            for execution in self._recorded.executions(lost):
                 # Only now: records of another release of the agent yield no execution.
                 self._has_written = True
                 yield execution

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     from airflow_provider_spark_lineage.lineage.model import Lineage
+    from airflow_provider_spark_lineage.runs.pipeline import Run
 
 SWITCHED_OFF = "operators of other packages are not captured: set [spark_lineage] auto_capture to True"
 NO_FILE_SYSTEM = (
@@ -80,13 +81,26 @@ def rendered(lineage: Lineage) -> OperatorLineage:
     from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
     from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets
     from airflow_provider_spark_lineage.facets.runs import lineage_run_facets
+    from airflow_provider_spark_lineage.facets.size import Content, fitted
 
+    content = Content(lineage, repeats_dataset_edges=conf.repeat_dataset_edges())
+    content = fitted(content, conf.max_event_bytes())
+    lineage = content.lineage
     return OperatorLineage(
         inputs=input_datasets(lineage),
-        outputs=output_datasets(lineage, dataset_edges_per_field=conf.repeat_dataset_edges()),
+        outputs=output_datasets(lineage, dataset_edges_per_field=content.repeats_dataset_edges),
         run_facets=lineage_run_facets(lineage),
         job_facets=lineage_job_facets(lineage),
     )
+
+
+def with_run_facets(answer: OperatorLineage, run: Run) -> OperatorLineage:
+    """Return an answer with the facets of the task's Spark applications and executions."""
+    from airflow_provider_spark_lineage.task.run_facets import all_run_facets
+
+    with harmless("the run facets of this task could not be created"):
+        answer.run_facets = {**all_run_facets(run), **answer.run_facets}
+    return answer
 
 
 def rendered_plan(lineage: Lineage) -> OperatorLineage:

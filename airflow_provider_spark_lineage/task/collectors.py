@@ -27,8 +27,9 @@ def collector_of(task_instance: Any, on_execution: OnExecution | None) -> Collec
             drain_timeout_seconds=conf.drain_timeout_seconds(),
             max_plan_bytes=conf.max_plan_bytes(),
             sql_text=conf.sql_text(),
+            properties=conf.spark_properties(),
         )
-    from airflow_provider_spark_lineage.agent.settings import DRAIN_TIMEOUT, MAX_PLAN, SQL_TEXT
+    from airflow_provider_spark_lineage.agent.settings import DRAIN_TIMEOUT, MAX_PLAN, PROPERTIES, SQL_TEXT
     from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
 
     place = RecordsFolder(conf.records(), task_instance)
@@ -37,6 +38,7 @@ def collector_of(task_instance: Any, on_execution: OnExecution | None) -> Collec
             DRAIN_TIMEOUT: f"{conf.drain_timeout_seconds():g}",
             MAX_PLAN: str(conf.max_plan_bytes()),
             SQL_TEXT: conf.sql_text(),
+            PROPERTIES: ";".join(conf.spark_properties()),
         },
         "agent": conf.agent(),
         "keep": conf.keep_records(),

@@ -24,18 +24,29 @@ class Sender:
     """Sends START and COMPLETE or FAIL of each execution when it ends, as a child run of the task.
 
     It has its own thread: a slow or unreachable backend delays only the end of the task, for a limited time.
+    `which` is a value of `[spark_lineage] execution_events`.
     """
 
     MAX_WAITING = 1000
     """Limit of executions that wait for a slow backend; further ones are not sent."""
 
-    def __init__(self, parent: RunIdentity, emit: Callable[[Any], None], *, per_field: bool = False) -> None:
+    def __init__(
+        self,
+        parent: RunIdentity,
+        emit: Callable[[Any], None],
+        *,
+        per_field: bool = False,
+        max_event_bytes: int | None = None,
+        which: str = "all",
+    ) -> None:
         self.silenced: Callable[[], bool] = lambda: False
         """Returns whether OpenLineage's Java agent sends the events of executions."""
 
         self._parent = parent
         self._emit = emit
         self._per_field = per_field
+        self._max_event_bytes = max_event_bytes
+        self.which = which
         self._waiting: queue.Queue[tuple[str, EventExecution] | None] = queue.Queue(self.MAX_WAITING)
         self._given_up = threading.Event()
         self._unsent = 0
@@ -44,7 +55,7 @@ class Sender:
 
     def put(self, execution: Execution) -> None:
         """Send the events of an execution, if it touched a dataset."""
-        if not execution.lineage or self.silenced():
+        if not execution.lineage or self.silenced() or not self._is_wanted(execution):
             return
         if self._thread is None:
             self._thread = threading.Thread(target=self._send, name="spark-lineage-events", daemon=True)
@@ -57,6 +68,11 @@ class Sender:
             self._waiting.put_nowait((execution.record.application_id, waiting))
         except queue.Full:
             self._unsent += 1
+
+    def _is_wanted(self, execution: Execution) -> bool:
+        if self.which == "writes":
+            return bool(execution.lineage.outputs or execution.target)
+        return self.which == "all" or execution.record.failed
 
     def stop(self, timeout_seconds: float) -> None:
         """Wait until all events are sent, for a limited time; drop the rest."""
@@ -87,6 +103,7 @@ class Sender:
                     self._parent,
                     application_id=application_id,
                     dataset_edges_per_field=self._per_field,
+                    max_bytes=self._max_event_bytes,
                 )
                 for event in events:
                     if not self._given_up.is_set():

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.lineage.model import Lineage
     from airflow_provider_spark_lineage.runs.collector import Collector
     from airflow_provider_spark_lineage.runs.pipeline import Run
+    from airflow_provider_spark_lineage.task.progress import Progress
     from airflow_provider_spark_lineage.task.sender import Sender
 
 ENDED_EARLY = "it is unknown which part of the job ran before the task ended, so its text is not used"
@@ -42,6 +43,7 @@ class TaskLineage:
         self._sender = sender
         self._emit_timeout_seconds = emit_timeout_seconds
         self._is_stopped = False
+        self._progress: Progress | None = None
         self.hooks_before = hooks_before
         """Numbers of hooks' reports in this process before the task began."""
         self.is_added = False
@@ -58,8 +60,23 @@ class TaskLineage:
         launch: Launch | None = getattr(self._collector, "launch", None)
         return launch
 
+    def start_progress(self, task_instance: Any, interval_seconds: float) -> None:
+        """Send RUNNING events at an interval until `stop`."""
+        from airflow_provider_spark_lineage.task.progress import Progress
+
+        def send() -> None:
+            # What is missing now is in a later event.
+            run = self._collector.run(self._collector.drain(interval_seconds))
+            if run.applications:
+                _send(self._of_task(run.lineage), task_instance, run)
+
+        if self._collector.is_quick:
+            self._progress = Progress(interval_seconds, send)
+
     def stop(self) -> None:
         """Stop capturing, and wait until the events of executions are sent."""
+        if self._progress is not None:
+            self._progress.stop(self._emit_timeout_seconds)
         with alarm_paused(), harmless("the lineage of this task could not be computed"):
             self._collector.stop()
             self._is_stopped = True
@@ -95,7 +112,7 @@ class TaskLineage:
 
     def _pause(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it deferred itself could not be sent"):
-            if lineage := self.run.lineage:
+            if lineage := self._of_task(self.run.lineage):
                 _send(lineage, task_instance)
 
     def _report_so_far(self, task_instance: Any) -> None:
@@ -104,9 +121,17 @@ class TaskLineage:
 
             # Problems of this event only: if the task continues, its final event may be complete.
             problems = self._collector.drain(KILL_DRAIN_SECONDS)
-            lineage = self._collector.run(problems).lineage
+            lineage = self._of_task(self._collector.run(problems).lineage)
             reason = "Airflow asked the task to stop: what it did after that is not in this event"
             _send(replace(lineage, gaps=(*lineage.gaps, Gap("task", reason))), task_instance)
+
+    def _of_task(self, lineage: Lineage) -> Lineage:
+        """Return what the task's own events say of its executions, which have events themselves."""
+        from airflow_provider_spark_lineage import conf
+
+        if self._sender is None or self._sender.which == "failed" or conf.task_datasets():
+            return lineage
+        return replace(lineage, inputs=(), outputs=())
 
     def operator_lineage(self, failed: bool = False) -> OperatorLineage:
         """Return new OpenLineage objects on each call, because the provider's redactor modifies them.
@@ -117,29 +142,44 @@ class TaskLineage:
 
         with harmless("the lineage of this task could not be converted to OpenLineage"):
             from airflow_provider_spark_lineage.lineage.model import Gap
-            from airflow_provider_spark_lineage.task.answers import rendered
+            from airflow_provider_spark_lineage.task.answers import rendered, with_run_facets
 
-            lineage, planned = self.run.lineage, self._collector.planned
+            lineage, planned = self._of_task(self.run.lineage), self._collector.planned
             if planned is not None:
                 if not failed:
                     lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
                 elif not (lineage or lineage.gaps):
                     lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
-            return rendered(lineage)
+            return with_run_facets(rendered(lineage), self.run)
         return OperatorLineage()
 
 
-def _send(lineage: Lineage, task_instance: Any) -> None:
-    """Send an interim event with a lineage, and with Airflow's facets of all events of the task."""
+def _send(lineage: Lineage, task_instance: Any, running: Run | None = None) -> None:
+    """Send an interim event with a lineage, and with Airflow's facets of all events of the task.
+
+    It is RUNNING, with the facets of a run, if there is one; else OTHER.
+    """
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.facets.events import EventFacets, interim_event
+    from airflow_provider_spark_lineage.facets.size import Content, fitted
     from airflow_provider_spark_lineage.task.provider import emit, facets_of_start, identity_of
+    from airflow_provider_spark_lineage.task.run_facets import all_run_facets
 
     facets = EventFacets({}, {})
     with harmless("an event of this task does not have Airflow's facets"):
         facets = facets_of_start(task_instance)
     identity = identity_of(task_instance)
-    emit(interim_event(lineage, identity, facets, dataset_edges_per_field=conf.repeat_dataset_edges()))
+    if running is not None:
+        facets = replace(facets, run={**facets.run, **all_run_facets(running)})
+    content = Content(lineage, repeats_dataset_edges=conf.repeat_dataset_edges())
+    content = fitted(content, conf.max_event_bytes())
+    per_field = content.repeats_dataset_edges
+    is_running = running is not None
+    emit(
+        interim_event(
+            content.lineage, identity, facets, is_running=is_running, dataset_edges_per_field=per_field
+        )
+    )
 
 
 def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> None:
@@ -169,9 +209,16 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
         from airflow_provider_spark_lineage.task.sender import Sender
 
         sender = None
-        if conf.execution_events():
+        which = conf.execution_events()
+        if which != "none":
             with harmless("events of single executions cannot be sent"):
-                sender = Sender(identity_of(task_instance), emit, per_field=conf.repeat_dataset_edges())
+                sender = Sender(
+                    identity_of(task_instance),
+                    emit,
+                    per_field=conf.repeat_dataset_edges(),
+                    max_event_bytes=conf.max_event_bytes(),
+                    which=which,
+                )
         collector = collector_of(task_instance, sender.put if sender else None)
         if sender is not None:
             sender.silenced = lambda: collector.agent_configured
@@ -179,5 +226,7 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
         collector.start()
         lineage = TaskLineage(collector, sender, conf.emit_timeout_seconds(), before)
         TASK.set_lineage(task_instance, lineage)
+        if conf.progress_interval_seconds() > 0:
+            lineage.start_progress(task_instance, conf.progress_interval_seconds())
         return lineage
     return None

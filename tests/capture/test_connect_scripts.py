@@ -241,7 +241,8 @@ def explained(server, text):
         "command", sql=text, statement=command, variables={"cut": "INT", "top": "DATE"}, queried={"top"}
     )
     problems = []
-    return Session(None, 10_000, "full", print, []).explained(server, action, problems), problems
+    session = Session(None, max_plan_bytes=10_000, sql_text="full", emit=print, describe=print, problems=[])
+    return session.explained(server, action, problems), problems
 
 
 def test_only_a_name_unknown_to_the_analyzer_is_a_variable():

@@ -21,9 +21,10 @@ from airflow_provider_spark_lineage.facets.events import (
     execution_events,
     interim_event,
 )
+from airflow_provider_spark_lineage.facets.failures import FAILURES
 from airflow_provider_spark_lineage.facets.jobs import job_type_facet
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
-from airflow_provider_spark_lineage.facets.runs import FAILURES, GAPS, engine_facet
+from airflow_provider_spark_lineage.facets.runs import GAPS, engine_facet
 
 DAG = RunIdentity("018cc778-5000-7a46-aca6-85a986a44f75", "ns", "dag")
 TASK = RunIdentity("018cc778-5000-7a46-aca6-85a986a44f76", "ns", "dag.task", root=DAG)

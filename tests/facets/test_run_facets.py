@@ -4,10 +4,10 @@ import pytest
 from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage import __version__
+from airflow_provider_spark_lineage.facets.failures import FAILURES
 from airflow_provider_spark_lineage.facets.runs import (
-    FAILURES,
     GAPS,
-    MAX_ENTRIES,
+    MAX_GAPS,
     engine_facet,
     error_facet,
     error_text,
@@ -46,10 +46,10 @@ def test_all_failures_are_kept_because_airflow_replaces_the_error_message(failur
 
 def test_an_event_does_not_grow_with_the_number_of_executions():
     """A hundred gaps and the last hundred failures are listed, and the omission of others is a gap."""
-    gaps = tuple(Gap(f"RDD#{number}", "Rows came out of an RDD.") for number in range(MAX_ENTRIES + 1))
-    failures = tuple(Failure("E", str(number)) for number in range(MAX_ENTRIES + 2))
+    gaps = tuple(Gap(f"RDD#{number}", "Rows came out of an RDD.") for number in range(MAX_GAPS + 1))
+    failures = tuple(Failure("E", str(number)) for number in range(MAX_GAPS + 2))
     facets = lineage_run_facets(Lineage(gaps=gaps, failures=failures))
-    assert [gap.reason for gap in facets[GAPS].gaps[MAX_ENTRIES:]] == [
+    assert [gap.reason for gap in facets[GAPS].gaps[MAX_GAPS:]] == [
         "2 more failures are not listed",
         "1 more gaps are not listed",
     ]

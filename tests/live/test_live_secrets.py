@@ -70,7 +70,7 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
         caplog.set_level(logging.DEBUG, name)
     emitted = []
     sender = Sender(RunIdentity("0190a0a0-0000-7000-8000-000000000000", "tests", "dag.task"), emitted.append)
-    of_task = Captured(on_execution=sender.put, keep=False, sql_text=sql_text)
+    of_task = Captured(on_execution=sender.put, keep=False, sql_text=sql_text, properties=["*"])
     task = TaskLineage(of_task, sender)
     of_task.start()
     with capture_lineage(spark, sql_text=sql_text) as captured:
@@ -88,6 +88,7 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     events = captured.events(namespace="tests", job="secrets")
     lineage = task.operator_lineage()
     assert len(lineage.inputs) > 1
+    assert "spark_properties" in lineage.run_facets
     assert len(emitted) > 20
     assert ("sql" in {name for event in events for name in event["job"]["facets"]}) == (sql_text != "none")
     check(

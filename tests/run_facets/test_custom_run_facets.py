@@ -7,16 +7,48 @@ from types import SimpleNamespace
 import pytest
 from openlineage.client.serde import Serde
 
+from airflow_provider_spark_lineage import run_facets
 from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.facets.applications import (
+    application_facets,
+    environment_facets,
+    properties_facets,
+)
+from airflow_provider_spark_lineage.facets.executions import executions_facets
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
-from airflow_provider_spark_lineage.facets.spark import application_facets, executions_facets
-from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary, Lineage
-from airflow_provider_spark_lineage.run_facets import spark_application, spark_executions
+from airflow_provider_spark_lineage.facets.resources import bottlenecks_facets, resources_facets
+from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Failure, Gap, Lineage
+from airflow_provider_spark_lineage.records.application import Application
+from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
 from airflow_provider_spark_lineage.runs.pipeline import Run
+from airflow_provider_spark_lineage.sources.dataset import DatasetId
 from airflow_provider_spark_lineage.task import task_lineage
 from airflow_provider_spark_lineage.task.process import TASK
 
-BOTH = pytest.mark.parametrize("function", [spark_application, spark_executions])
+EACH = pytest.mark.parametrize("name", run_facets.__all__)
+
+STAGE = StageUsage(3, tasks=8, elapsed_ms=60_000, slowest_ms=55_000, median_ms=900, run_ms=60_000)
+APPLICATION = Application(
+    "application_1",
+    "load",
+    "4.1.0",
+    master="yarn",
+    deploy_mode="cluster",
+    user="etl",
+    ui_url="http://driver:4040",
+    history_url="http://history:18080/history/application_1",
+    properties={"spark.master": "yarn"},
+    usage=Usage(jobs=1, stages=1, tasks=8, longest_stages=(STAGE,)),
+)
+EXECUTION = ExecutionSummary(
+    1,
+    "count",
+    "2026-01-01T00:00:00+00:00",
+    "2026-01-01T00:00:01+00:00",
+    failed=True,
+    reads=(DatasetId("file", "/in"),),
+    rows=3,
+)
 
 
 def _task_instance(**changes: object) -> SimpleNamespace:
@@ -24,31 +56,39 @@ def _task_instance(**changes: object) -> SimpleNamespace:
     return SimpleNamespace(**{**fields, **changes})
 
 
-@BOTH
-def test_a_task_without_spark_has_no_facet(function):
+@EACH
+def test_a_task_without_spark_has_no_facet(name):
     """A task that captured nothing gets None, which the provider leaves out."""
-    assert function(_task_instance(), None) is None
+    assert getattr(run_facets, name)(_task_instance(), None) is None
 
 
 @pytest.fixture
 def ran(monkeypatch):
     """A task that executed once on Spark has ended in this process."""
-    summary = ExecutionSummary(1, "count", "2026-01-01T00:00:00+00:00", "2026-01-01T00:00:01+00:00", False)
-    run = Run(Lineage(), applications=(Application("a", "n", "4"),), executions=(summary,))
-    captured = SimpleNamespace(run=lambda: run)
+    lineage = Lineage(gaps=(Gap("records", "one is missing"),), failures=(Failure("E", "no"),))
+    run = Run(lineage, applications=(APPLICATION,), executions=(EXECUTION,))
+    captured = SimpleNamespace(run=lambda: run, planned=None)
     monkeypatch.setattr(TASK, "lineage", None)
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__SPARK_ENVIRONMENT", "TEAM; DB_PASSWORD; MISSING")
+    monkeypatch.setenv("TEAM", "sales")
+    monkeypatch.setenv("DB_PASSWORD", "hunter2")
     TASK.set_lineage(_task_instance(), task_lineage.TaskLineage(captured))
 
 
-@BOTH
+def _facets(name):
+    return {
+        key: Serde.to_dict(each) for key, each in getattr(run_facets, name)(_task_instance(), None).items()
+    }
+
+
+@EACH
 @pytest.mark.usefixtures("ran")
-def test_a_facet_is_valid_by_its_schema(function):
+def test_a_facet_is_valid_by_its_schema(name):
     """The schema that a facet names lies in the package, and the facet follows it."""
-    facets = {key: Serde.to_dict(facet) for key, facet in function(_task_instance(), None).items()}
     event = {
         "eventType": "COMPLETE",
         "eventTime": "2026-01-01T00:00:00Z",
-        "run": {"runId": "018cc778-5000-7a46-aca6-85a986a44f75", "facets": facets},
+        "run": {"runId": "018cc778-5000-7a46-aca6-85a986a44f75", "facets": _facets(name)},
         "job": {"namespace": "n", "name": "j"},
         "producer": PRODUCER,
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
@@ -56,21 +96,44 @@ def test_a_facet_is_valid_by_its_schema(function):
     assert problems_of(event) == []
 
 
-@BOTH
+@EACH
 @pytest.mark.usefixtures("ran")
 @pytest.mark.parametrize("wrong", [None, object()])
-def test_never_raises(function, wrong):
+def test_never_raises(name, wrong):
     """A faulty argument costs the facet, not the event."""
-    assert function(wrong, None) is None
+    assert getattr(run_facets, name)(wrong, None) is None
 
 
-@BOTH
+@EACH
 @pytest.mark.usefixtures("ran")
-def test_another_try_is_another_task(function):
+def test_another_try_is_another_task(name):
     """The lineage of one try is not reported for the next, nor for another mapped instance."""
+    function = getattr(run_facets, name)
     assert function(_task_instance(), None) is not None
     assert function(_task_instance(try_number=2), None) is None
     assert function(_task_instance(map_index=1), None) is None
+
+
+@pytest.mark.usefixtures("ran")
+def test_all_facets_are_those_of_the_single_functions():
+    """Whoever names `all_facets` misses nothing, and gets nothing twice."""
+    single = [key for name in run_facets.__all__ if name != "all_facets" for key in _facets(name)]
+    assert sorted(single) == sorted(_facets("all_facets"))
+    assert len(single) == len(set(single))
+
+
+@pytest.mark.usefixtures("ran")
+def test_the_tasks_own_event_has_the_facets_without_the_option():
+    """A user who sets no option sees which application ran, and why it was slow."""
+    facets = TASK.lineage.operator_lineage(failed=True).run_facets
+    assert sorted(facets) == sorted(_facets("all_facets"))
+
+
+@pytest.mark.usefixtures("ran")
+def test_only_named_variables_are_reported_and_no_secret():
+    """The environment of a worker holds credentials: nothing is reported unasked."""
+    variables = _facets("spark_environment")["environmentVariables"]["environmentVariables"]
+    assert variables == [{"name": "DB_PASSWORD", "value": "***"}, {"name": "TEAM", "value": "sales"}]
 
 
 def test_an_event_lists_a_hundred_executions_and_counts_all():
@@ -82,4 +145,5 @@ def test_an_event_lists_a_hundred_executions_and_counts_all():
 
 def test_nothing_captured_gives_no_facet():
     """No application and no execution: no facet at all."""
-    assert application_facets(()) == executions_facets(()) == {}
+    assert application_facets(()) == executions_facets(()) == properties_facets(()) == {}
+    assert resources_facets(()) == bottlenecks_facets(()) == environment_facets({}) == {}

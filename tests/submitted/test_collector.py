@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from recordings import Recording
 
-from airflow_provider_spark_lineage.agent.settings import RECORDS, SQL_TEXT
+from airflow_provider_spark_lineage.agent.settings import PROPERTIES, RECORDS, SQL_TEXT
 from airflow_provider_spark_lineage.records.record import Record, encode_record
 from airflow_provider_spark_lineage.records.status import UNFINISHED, DriverNote
 from airflow_provider_spark_lineage.submitted.collector import Submitted
@@ -60,7 +60,7 @@ def collected(tmp_path: Path):
         task = SparkSubmitOperator(prepared)
         task.application = application
         instance = SimpleNamespace(dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1)
-        settings = {SQL_TEXT: "full"}
+        settings = {SQL_TEXT: "full", PROPERTIES: "spark.master"}
         place = RecordsFolder(str(tmp_path / "records"), instance)
         collector = Submitted(task, place, job_class=OwnJob, settings=settings)
         collector.start()

@@ -5,27 +5,35 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from airflow_provider_spark_lineage.capture.connect.actions import action_of
 from airflow_provider_spark_lineage.capture.connect.client import client_hooks
 from airflow_provider_spark_lineage.capture.connect.execution import Execution
 from airflow_provider_spark_lineage.capture.connect.script import ScriptExecution
 from airflow_provider_spark_lineage.capture.connect.session import Session
+from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.record import Record
 
 
 class ConnectCapture:
     """Records the executions of Spark Connect clients between `arm` and `disarm`.
 
-    `sink` receives each record, on the worker of its session; `problems` receives a sentence for each loss.
+    `sink` receives each record, on the worker of its session, and `describe` each application with all of its
+    settings. `problems` receives a sentence for each loss.
     """
 
     def __init__(
-        self, sink: Callable[[Record], None], max_plan_bytes: int, sql_text: str, problems: List[str]
+        self,
+        sink: Callable[[Record], None],
+        describe: Callable[[Application, Mapping[str, str]], None],
+        max_plan_bytes: int,
+        sql_text: str,
+        problems: List[str],
     ) -> None:
         self.problems = problems
         self._sink = sink
+        self._describe = describe
         self._max_plan_bytes = max_plan_bytes
         self._sql_text = sql_text
         self._sessions: Dict[str, Session] = {}
@@ -85,7 +93,12 @@ class ConnectCapture:
             identifier = client._session_id
             if identifier not in self._sessions:
                 self._sessions[identifier] = Session(
-                    client, self._max_plan_bytes, self._sql_text, self._emit, self.problems
+                    client,
+                    max_plan_bytes=self._max_plan_bytes,
+                    sql_text=self._sql_text,
+                    emit=self._emit,
+                    describe=self._describe,
+                    problems=self.problems,
                 )
             return self._sessions[identifier]
 

@@ -245,10 +245,11 @@ class Execution:
     def _record(self, about: Dict[str, str], version: str) -> Record:
         sql_text = self._session.sql_text
         failed = self._error is not None or self._stream_error is not None
+        application = self._session.application_of(about, version)
         record = Record(
-            application_id=about.get("spark.app.id") or f"connect-{self._session.client._session_id}",
-            application_name=about.get("spark.app.name", ""),
-            spark_version=version,
+            application_id=application.id,
+            application_name=application.name,
+            spark_version=application.spark_version,
             number=0,
             name=self._action.name,
             started_at=self._began.isoformat(),

@@ -98,6 +98,12 @@ class Server:
         response = self._sent("Config", request, QUERY_SECONDS)
         return {pair.key: without_secrets(pair.value) for pair in response.pairs if pair.HasField("value")}
 
+    def all_settings(self) -> Dict[str, str]:
+        """Return all settings of the session, which may hold secrets."""
+        request = self._pb2.ConfigRequest()
+        request.operation.get_all.SetInParent()
+        return {pair.key: pair.value for pair in self._sent("Config", request, QUERY_SECONDS).pairs}
+
     def set(self, settings: Mapping[str, Optional[str]]) -> None:
         """Change settings of the session; None removes a setting."""
         removed, changed = self._pb2.ConfigRequest(), self._pb2.ConfigRequest()

@@ -8,10 +8,12 @@ worker; only a command that changes names waits for these.
 from __future__ import annotations
 
 import contextlib
+import platform
 import re
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
@@ -37,6 +39,7 @@ from airflow_provider_spark_lineage.capture.connect.server import (
 from airflow_provider_spark_lineage.capture.connect.tables import Tables, inserted_table, names_in_plan
 from airflow_provider_spark_lineage.capture.connect.worker import Worker
 from airflow_provider_spark_lineage.guard import alarm_paused
+from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import Record
 
@@ -82,16 +85,18 @@ _PROBE = "spark-lineage-no-such-path"
 class Session:
     """The state of one client's session.
 
-    `max_plan_bytes` limits the text of a plan. `emit` receives each record; `problems` receives a sentence if
-    there is none.
+    `max_plan_bytes` limits the text of a plan. `emit` receives each record, `describe` the application with
+    all of its settings; `problems` receives a sentence if there is no record.
     """
 
     def __init__(
         self,
         client: Any,
+        *,
         max_plan_bytes: int,
         sql_text: str,
         emit: Callable[[Record], None],
+        describe: Callable[[Application, Mapping[str, str]], None],
         problems: List[str],
     ) -> None:
         self.client = client
@@ -107,6 +112,7 @@ class Session:
         self.streams: List[Any] = []
         """Executions whose streaming query is not recorded yet."""
         self.waited_seconds = 0.0
+        self._describe = describe
         self._max_plan_bytes = max_plan_bytes
         self._settings: Dict[str, str] = {}
         self._version = ""
@@ -251,10 +257,23 @@ class Session:
             f"spark.sql.catalog.{name}{end}" for name in sorted(catalogs - {""}) for end in _OF_CATALOG
         )
         missing = [name for name in (*NAMES, *of_catalogs) if name not in self._settings]
+        if not self._settings:
+            self._describe_application(server)
         if missing:
             values = server.settings(missing)
             self._settings.update((name, values.get(name, "")) for name in missing)
         return {name: value for name, value in self._settings.items() if value}
+
+    def application_of(self, settings: Mapping[str, str], version: str) -> Application:
+        """Return the server's application, by its settings; without them, it has an id of this session."""
+        identifier = settings.get("spark.app.id") or f"connect-{self.client._session_id}"
+        return Application(identifier, without_secrets(settings.get("spark.app.name", "")), version)
+
+    def _describe_application(self, server: Server) -> None:
+        with contextlib.suppress(RefusedError):
+            settings = server.all_settings()
+            application = self.application_of(settings, self.version(server))
+            self._describe(replace(application, python_version=platform.python_version()), settings)
 
     def version(self, server: Server) -> str:
         """Return the server's version of Spark."""

@@ -14,10 +14,14 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.executor.OutputMetrics;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerApplicationEnd;
+import org.apache.spark.scheduler.SparkListenerBlockManagerAdded;
 import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.scheduler.SparkListenerExecutorAdded;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
@@ -69,6 +73,7 @@ public class Listener extends SparkListener implements Runnable {
     private boolean missesCalls = false;
     private final Map callOfJob = new HashMap();
     private final Map callOfStage = new HashMap();
+    private final Usage usage = new Usage();
     private boolean begun = false;
 
     /** `limit` is the largest length of a plan's JSON in characters. */
@@ -132,7 +137,11 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     private void jobStarted(SparkListenerJobStart event) {
-        if (!begun || event.properties() == null) {
+        if (!begun) {
+            return;
+        }
+        usage.jobStarted();
+        if (event.properties() == null) {
             return;
         }
         String id = event.properties().getProperty(EXECUTION);
@@ -181,6 +190,9 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     private void taskEnded(SparkListenerTaskEnd event) {
+        if (begun) {
+            usage.taskEnded(event);
+        }
         if (event.taskInfo() != null && event.taskInfo().successful()) {
             return;
         }
@@ -215,6 +227,16 @@ public class Listener extends SparkListener implements Runnable {
         }
     }
 
+    public void onStageSubmitted(SparkListenerStageSubmitted event) {
+        try {
+            if (begun) {
+                usage.stageSubmitted(event.stageInfo());
+            }
+        } catch (Throwable error) {
+            failed(error);
+        }
+    }
+
     public void onStageCompleted(SparkListenerStageCompleted event) {
         try {
             stageCompleted(event);
@@ -229,13 +251,57 @@ public class Listener extends SparkListener implements Runnable {
         if (jobs != null) {
             jobs.stageCompleted(event);
         }
-        Execution execution = (Execution) open.get(executionOfStage.get(stage));
+        Long id = (Long) executionOfStage.get(stage);
+        if (begun) {
+            usage.stageCompleted(event, id);
+        }
+        Execution execution = (Execution) open.get(id);
         boolean isDone = event.stageInfo().failureReason().isEmpty() && event.stageInfo().taskMetrics() != null;
         if (execution != null && isDone) {
             OutputMetrics written = event.stageInfo().taskMetrics().outputMetrics();
             execution.stages += 1;
             execution.rows += written.recordsWritten();
             execution.bytes += written.bytesWritten();
+        }
+    }
+
+    public void onExecutorAdded(SparkListenerExecutorAdded event) {
+        try {
+            usage.executorAdded(event.executorId(), event.executorInfo().totalCores());
+        } catch (Throwable error) {
+            failed(error);
+        }
+    }
+
+    public void onBlockManagerAdded(SparkListenerBlockManagerAdded event) {
+        try {
+            usage.memoryAdded(event.blockManagerId().executorId(), event.maxMem());
+        } catch (Throwable error) {
+            failed(error);
+        }
+    }
+
+    public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
+        try {
+            usage.executorRemoved(event.executorId());
+        } catch (Throwable error) {
+            failed(error);
+        }
+    }
+
+    /** Adds the executors that Spark had before the capture. */
+    private void addExecutors() {
+        try {
+            Object store = Paths.call(context, "statusStore", new Object[0]);
+            Object all = Paths.call(store, "executorList", new Object[] {Boolean.TRUE});
+            for (Iterator each = Paths.all(all).iterator(); each.hasNext();) {
+                Object executor = each.next();
+                String id = (String) Paths.call(executor, "id", new Object[0]);
+                usage.memoryAdded(id, ((Long) Paths.call(executor, "maxMemory", new Object[0])).longValue());
+                usage.executorAdded(id, ((Integer) Paths.call(executor, "totalCores", new Object[0])).intValue());
+            }
+        } catch (Throwable error) {
+            // Without them, their cores and memory are not in the sums.
         }
     }
 
@@ -280,8 +346,14 @@ public class Listener extends SparkListener implements Runnable {
                 Thread thread = new Thread(this, "spark-lineage-writer");
                 thread.setDaemon(true);
                 thread.start();
+                addExecutors();
             }
             begun = true;
+            if (mark.call.isEmpty()) {
+                Json used = new Json(reader.hint, new HashSet());
+                usage.write(used);
+                ended.add("U" + used);
+            }
             Jobs jobs = (Jobs) jobsOfCall.remove(mark.call);
             Json counts = new Json(reader.hint, new HashSet());
             if (jobs == null && !missesCalls && !mark.call.isEmpty()) {

@@ -1,4 +1,4 @@
-"""Run facets: the Spark applications of a run, and its executions."""
+"""Run facet of the Spark executions of a task."""
 
 from __future__ import annotations
 
@@ -9,26 +9,21 @@ from openlineage.client.facet_v2 import RunFacet
 from openlineage.client.utils import RedactMixin
 
 from airflow_provider_spark_lineage.facets.producer import PRODUCER, OwnSchema
-from airflow_provider_spark_lineage.lineage.model import Application, ExecutionSummary
+from airflow_provider_spark_lineage.lineage.model import ExecutionSummary
 
 MAX_EXECUTIONS = 100
 """Number of executions that an event lists at most; `count` is the number of all."""
 
+MAX_DATASETS = 10
+"""Number of inputs, and of outputs, that an event lists for one of them."""
+
 
 @attrs.define
-class ApplicationEntry(RedactMixin):
-    """One Spark application."""
+class DatasetEntry(RedactMixin):
+    """One dataset that an execution read or wrote."""
 
-    applicationId: str  # noqa: N815  the JSON name
+    namespace: str
     name: str
-    sparkVersion: str  # noqa: N815
-
-
-@attrs.define
-class SparkApplicationRunFacet(OwnSchema, RunFacet):
-    """Spark applications that a task used."""
-
-    applications: list[ApplicationEntry]
 
 
 @attrs.define
@@ -37,9 +32,13 @@ class ExecutionEntry(RedactMixin):
 
     number: int
     name: str
-    startedAt: str  # noqa: N815
+    startedAt: str  # noqa: N815  the JSON name
     endedAt: str  # noqa: N815
     failed: bool
+    inputs: list[DatasetEntry]
+    outputs: list[DatasetEntry]
+    datasetsLeftOut: int | None = None  # noqa: N815
+    rowsWritten: int | None = None  # noqa: N815
 
 
 @attrs.define
@@ -51,14 +50,6 @@ class SparkExecutionsRunFacet(OwnSchema, RunFacet):
     executions: list[ExecutionEntry]
 
 
-def application_facets(applications: Sequence[Application]) -> dict[str, RunFacet]:
-    """Return `sparkLineage_application`; empty for a run that did not use Spark."""
-    if not applications:
-        return {}
-    entries = [ApplicationEntry(each.id, each.name, each.spark_version) for each in applications]
-    return {"sparkLineage_application": SparkApplicationRunFacet(entries, producer=PRODUCER)}
-
-
 def executions_facets(executions: Sequence[ExecutionSummary]) -> dict[str, RunFacet]:
     """Return `sparkLineage_executions`; empty for a run that executed nothing on Spark."""
     if not executions:
@@ -67,7 +58,17 @@ def executions_facets(executions: Sequence[ExecutionSummary]) -> dict[str, RunFa
         count=len(executions),
         failedCount=sum(execution.failed for execution in executions),
         executions=[
-            ExecutionEntry(each.number, each.name, each.started_at, each.ended_at, each.failed)
+            ExecutionEntry(
+                each.number,
+                each.name,
+                each.started_at,
+                each.ended_at,
+                each.failed,
+                [DatasetEntry(*dataset) for dataset in each.reads[:MAX_DATASETS]],
+                [DatasetEntry(*dataset) for dataset in each.writes[:MAX_DATASETS]],
+                sum(max(len(some) - MAX_DATASETS, 0) for some in (each.reads, each.writes)) or None,
+                each.rows,
+            )
             for each in executions[:MAX_EXECUTIONS]
         ],
         producer=PRODUCER,

@@ -1,0 +1,126 @@
+package sparklineage;
+
+import org.apache.spark.executor.TaskMetrics;
+
+/**
+ * What the tasks of one attempt of a stage used, or of all.
+ *
+ * Nothing is kept for a task: durations are counted in classes, each an eighth of a power of two.
+ */
+public class StageUsage {
+    int id;
+    int attempt;
+    Long execution;
+    String name = "";
+    boolean isFailed = false;
+    long elapsedMs = 0;
+    long tasks = 0;
+    long failedTasks = 0;
+    long peak = 0;
+    long slowestMs = -1;
+    long rowsOfSlowest = 0;
+    long rows = 0;
+    long runMs = 0;
+    long cpuMs = 0;
+    long gcMs = 0;
+    long memorySpilled = 0;
+    long diskSpilled = 0;
+    long inputRows = 0;
+    long inputBytes = 0;
+    long outputRows = 0;
+    long outputBytes = 0;
+    long shuffleRead = 0;
+    long shuffleWritten = 0;
+    /** Numbers of successful tasks by the class of their duration; created at the first. */
+    int[] durations = null;
+
+    void took(long milliseconds, long rowsOfTask) {
+        if (durations == null) {
+            durations = new int[512];
+        }
+        durations[classOf(milliseconds)] += 1;
+        rows += rowsOfTask;
+        if (milliseconds > slowestMs) {
+            slowestMs = milliseconds;
+            rowsOfSlowest = rowsOfTask;
+        }
+    }
+
+    void add(TaskMetrics metrics) {
+        runMs += metrics.executorRunTime();
+        cpuMs += metrics.executorCpuTime() / 1000000;
+        gcMs += metrics.jvmGCTime();
+        memorySpilled += metrics.memoryBytesSpilled();
+        diskSpilled += metrics.diskBytesSpilled();
+        inputRows += metrics.inputMetrics().recordsRead();
+        inputBytes += metrics.inputMetrics().bytesRead();
+        outputRows += metrics.outputMetrics().recordsWritten();
+        outputBytes += metrics.outputMetrics().bytesWritten();
+        shuffleRead += metrics.shuffleReadMetrics().totalBytesRead();
+        shuffleWritten += metrics.shuffleWriteMetrics().bytesWritten();
+    }
+
+    void counts(Json out) {
+        Usage.number(out, "tasks", tasks);
+        Usage.number(out, "run_ms", runMs);
+        Usage.number(out, "cpu_ms", cpuMs);
+        Usage.number(out, "gc_ms", gcMs);
+        Usage.number(out, "memory_spilled_bytes", memorySpilled);
+        Usage.number(out, "disk_spilled_bytes", diskSpilled);
+        Usage.number(out, "input_rows", inputRows);
+        Usage.number(out, "input_bytes", inputBytes);
+        Usage.number(out, "output_rows", outputRows);
+        Usage.number(out, "output_bytes", outputBytes);
+        Usage.number(out, "shuffle_read_bytes", shuffleRead);
+        Usage.number(out, "shuffle_written_bytes", shuffleWritten);
+    }
+
+    void write(Json out) {
+        out.open('{');
+        Usage.number(out, "id", id);
+        Usage.number(out, "attempt", attempt);
+        if (execution != null) {
+            Usage.number(out, "execution", execution.longValue());
+        }
+        out.name("name");
+        out.text(name);
+        out.name("is_failed");
+        out.raw(String.valueOf(isFailed));
+        Usage.number(out, "elapsed_ms", elapsedMs);
+        Usage.number(out, "failed_tasks", failedTasks);
+        Usage.number(out, "rows", rows);
+        Usage.number(out, "rows_of_slowest", rowsOfSlowest);
+        Usage.number(out, "slowest_ms", Math.max(slowestMs, 0));
+        Usage.number(out, "median_ms", median());
+        counts(out);
+        out.close('}');
+    }
+
+    /** Returns the median duration, at most an eighth too small. */
+    long median() {
+        long count = 0;
+        for (int i = 0; durations != null && i < durations.length; i++) {
+            count += durations[i];
+        }
+        long before = 0;
+        for (int i = 0; durations != null && i < durations.length; i++) {
+            before += durations[i];
+            if (before * 2 >= count && before > 0) {
+                return Math.min(leastOf(i), slowestMs);
+            }
+        }
+        return 0;
+    }
+
+    static int classOf(long milliseconds) {
+        if (milliseconds < 8) {
+            return (int) Math.max(milliseconds, 0);
+        }
+        int power = 63 - Long.numberOfLeadingZeros(milliseconds);
+        return power * 8 + (int) (milliseconds >> power - 3 & 7) - 16;
+    }
+
+    static long leastOf(int index) {
+        return index < 8 ? index : (long) (8 + index % 8) << index / 8 - 1;
+    }
+}

@@ -1,0 +1,207 @@
+package sparklineage;
+
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import org.apache.spark.executor.TaskMetrics;
+import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.scheduler.StageInfo;
+import org.apache.spark.scheduler.TaskInfo;
+
+/**
+ * Adds up what the stages of an application used, and keeps the stages whose tasks ran longest.
+ *
+ * Used by the thread of the listener bus alone.
+ */
+public class Usage {
+    /** Limit of stages that are kept. */
+    private static final int MOST_STAGES = 50;
+
+    private final Map running = new HashMap();
+    private final StageUsage[] longest = new StageUsage[MOST_STAGES];
+    /** Cores and memory in bytes of each running executor, by its id. */
+    private final Map cores = new HashMap();
+    private final Map memory = new HashMap();
+    private long executors = 0;
+    private long mostCores = 0;
+    private long mostMemory = 0;
+    private int kept = 0;
+    private long jobs = 0;
+    private int activeStages = 0;
+    private long firstMs = -1;
+    private long lastMs = -1;
+    private long idleMs = 0;
+    private long stages = 0;
+    private long failedStages = 0;
+    private long failedTasks = 0;
+    private long killedTasks = 0;
+    private long speculativeTasks = 0;
+    private final StageUsage total = new StageUsage();
+
+    public void executorAdded(String id, int itsCores) {
+        cores.put(id, Long.valueOf(itsCores));
+        measure();
+    }
+
+    /** `bytes` is what Spark uses of an executor's heap for blocks and for its operators. */
+    public void memoryAdded(String id, long bytes) {
+        memory.put(id, Long.valueOf(bytes));
+        measure();
+    }
+
+    public void executorRemoved(String id) {
+        cores.remove(id);
+        memory.remove(id);
+    }
+
+    private void measure() {
+        long sumOfCores = 0;
+        long sumOfMemory = 0;
+        long count = 0;
+        for (Iterator each = cores.entrySet().iterator(); each.hasNext();) {
+            Map.Entry entry = (Map.Entry) each.next();
+            long itsCores = ((Long) entry.getValue()).longValue();
+            Long bytes = (Long) memory.get(entry.getKey());
+            // The driver of a cluster is listed, too, without cores.
+            if (itsCores > 0) {
+                count += 1;
+                sumOfCores += itsCores;
+                sumOfMemory += bytes == null ? 0 : bytes.longValue();
+            }
+        }
+        executors = Math.max(executors, count);
+        mostCores = Math.max(mostCores, sumOfCores);
+        mostMemory = Math.max(mostMemory, sumOfMemory);
+    }
+
+    public void jobStarted() {
+        jobs += 1;
+    }
+
+    public void taskEnded(SparkListenerTaskEnd event) {
+        TaskInfo task = event.taskInfo();
+        if (task == null) {
+            return;
+        }
+        StageUsage stage = stage(event.stageId(), event.stageAttemptId());
+        stage.tasks += 1;
+        total.tasks += 1;
+        speculativeTasks += task.speculative() ? 1 : 0;
+        killedTasks += task.killed() ? 1 : 0;
+        if (!task.successful()) {
+            boolean isFailed = !task.killed();
+            failedTasks += isFailed ? 1 : 0;
+            stage.failedTasks += isFailed ? 1 : 0;
+            return;
+        }
+        long peak = 0;
+        long rows = 0;
+        TaskMetrics metrics = event.taskMetrics();
+        if (metrics != null) {
+            peak = metrics.peakExecutionMemory();
+            rows = metrics.inputMetrics().recordsRead() + metrics.shuffleReadMetrics().recordsRead();
+        }
+        total.peak = Math.max(total.peak, peak);
+        stage.took(task.duration(), rows);
+    }
+
+    public void stageSubmitted(StageInfo info) {
+        long now = time(info.submissionTime());
+        firstMs = firstMs < 0 ? now : firstMs;
+        if (activeStages == 0 && lastMs >= 0) {
+            idleMs += Math.max(now - lastMs, 0);
+        }
+        activeStages += 1;
+    }
+
+    private static long time(scala.Option milliseconds) {
+        return milliseconds.isDefined() ? ((Long) milliseconds.get()).longValue() : System.currentTimeMillis();
+    }
+
+    /** `execution` is the number of the execution of SQL that the stage belongs to, or null. */
+    public void stageCompleted(SparkListenerStageCompleted event, Long execution) {
+        StageInfo info = event.stageInfo();
+        StageUsage stage = stage(info.stageId(), info.attemptNumber());
+        running.remove(key(info.stageId(), info.attemptNumber()));
+        stages += 1;
+        // It may have begun before the capture.
+        activeStages = Math.max(activeStages - 1, 0);
+        lastMs = time(info.completionTime());
+        failedStages += info.failureReason().isDefined() ? 1 : 0;
+        stage.execution = execution;
+        stage.name = info.name();
+        stage.isFailed = info.failureReason().isDefined();
+        if (info.submissionTime().isDefined() && info.completionTime().isDefined()) {
+            stage.elapsedMs = ((Long) info.completionTime().get()).longValue()
+                - ((Long) info.submissionTime().get()).longValue();
+        }
+        if (info.taskMetrics() != null) {
+            stage.add(info.taskMetrics());
+            total.add(info.taskMetrics());
+        }
+        keep(stage);
+    }
+
+    private void keep(StageUsage stage) {
+        int at = kept;
+        if (kept < MOST_STAGES) {
+            kept += 1;
+        } else {
+            at = 0;
+            for (int i = 1; i < kept; i++) {
+                at = longest[i].runMs < longest[at].runMs ? i : at;
+            }
+            if (longest[at].runMs >= stage.runMs) {
+                return;
+            }
+        }
+        longest[at] = stage;
+    }
+
+    private StageUsage stage(int id, int attempt) {
+        Object key = key(id, attempt);
+        StageUsage stage = (StageUsage) running.get(key);
+        if (stage == null) {
+            stage = new StageUsage();
+            stage.id = id;
+            stage.attempt = attempt;
+            running.put(key, stage);
+        }
+        return stage;
+    }
+
+    private static Object key(int id, int attempt) {
+        return Long.valueOf(((long) id << 32) + attempt);
+    }
+
+    /** Writes the fields of `records.usage.Usage`. */
+    public void write(Json out) {
+        out.open('{');
+        number(out, "jobs", jobs);
+        number(out, "stages", stages);
+        number(out, "failed_stages", failedStages);
+        number(out, "failed_tasks", failedTasks);
+        number(out, "killed_tasks", killedTasks);
+        number(out, "speculative_tasks", speculativeTasks);
+        number(out, "span_ms", firstMs < 0 ? 0 : Math.max(lastMs - firstMs, 0));
+        number(out, "idle_ms", idleMs);
+        number(out, "executors", executors);
+        number(out, "cores", mostCores);
+        number(out, "memory_bytes", mostMemory);
+        number(out, "peak_task_memory_bytes", total.peak);
+        total.counts(out);
+        out.name("longest_stages");
+        out.open('[');
+        for (int i = 0; i < kept; i++) {
+            longest[i].write(out);
+        }
+        out.close(']');
+        out.close('}');
+    }
+
+    static void number(Json out, String name, long value) {
+        out.name(name);
+        out.raw(Long.valueOf(value));
+    }
+}

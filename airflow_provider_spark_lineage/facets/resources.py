@@ -1,0 +1,189 @@
+"""Run facets of what Spark's tasks used, and of what slowed them down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+from openlineage.client.facet_v2 import RunFacet
+
+from airflow_provider_spark_lineage.facets.producer import PRODUCER, OwnSchema
+from airflow_provider_spark_lineage.records.application import Application
+from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
+from airflow_provider_spark_lineage.words import counted
+
+MOST_BOTTLENECKS = 5
+
+_SLOW_MS = 2_000
+"""A stage that took less is no bottleneck."""
+
+_IDLE_MS = 30_000
+"""A shorter time without tasks is no bottleneck."""
+
+_MANY_TASKS = 1_000
+_SHORT_TASK_MS = 50
+_LARGE_TASK_BYTES = 1 << 30
+
+
+@attrs.define
+class SparkResourcesRunFacet(OwnSchema, RunFacet):
+    """What the tasks of each Spark application used while it was captured."""
+
+    applications: list[dict[str, Any]]
+
+
+@attrs.define
+class SparkBottlenecksRunFacet(OwnSchema, RunFacet):
+    """What slowed the Spark applications of a task down, the costliest first."""
+
+    bottlenecks: list[dict[str, Any]]
+
+
+def resources_facets(applications: Sequence[Application]) -> dict[str, RunFacet]:
+    """Return `sparkLineage_resources`; empty if the usage of no application is known."""
+    entries = [
+        {"applicationId": each.id, **_camel_case(each.usage)}
+        for each in applications
+        if each.usage is not None
+    ]
+    if not entries:
+        return {}
+    return {"sparkLineage_resources": SparkResourcesRunFacet(entries, producer=PRODUCER)}
+
+
+def bottlenecks_facets(applications: Sequence[Application]) -> dict[str, RunFacet]:
+    """Return `sparkLineage_bottlenecks`, with at most five; empty without any."""
+    found = [
+        (cost_ms, {"applicationId": each.id, **entry})
+        for each in applications
+        if each.usage is not None
+        for cost_ms, entry in bottlenecks(each.usage)
+    ]
+    found.sort(key=lambda pair: -pair[0])
+    if not found:
+        return {}
+    entries = [entry for _, entry in found[:MOST_BOTTLENECKS]]
+    return {"sparkLineage_bottlenecks": SparkBottlenecksRunFacet(entries, producer=PRODUCER)}
+
+
+def bottlenecks(usage: Usage) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the bottlenecks of an application: what each costs in milliseconds, roughly, and its entry.
+
+    An entry has `kind` and a sentence with figures (`message`). An entry about a stage has its number and,
+    for SQL, the number of the execution in Spark's user interface.
+    """
+    if usage.idle_ms >= _IDLE_MS and usage.idle_ms * 4 > usage.span_ms:
+        message = (
+            f"No task ran for {_seconds(usage.idle_ms)} of {_seconds(usage.span_ms)}: the program was busy"
+            " elsewhere, or it waited."
+        )
+        yield usage.idle_ms, {"kind": "idle", "message": message}
+    for stage in usage.longest_stages:
+        for kind, cost_ms, message in _of_stage(stage, usage):
+            entry: dict[str, Any] = {"kind": kind, "message": message, "stage": stage.id}
+            if stage.attempt:
+                entry["attempt"] = stage.attempt
+            if stage.execution is not None:
+                entry["execution"] = stage.execution
+            if stage.name:
+                entry["callSite"] = stage.name
+            yield cost_ms, entry
+
+
+def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]:
+    cores = max(usage.cores, 1)
+    if stage.is_failed:
+        yield (
+            "failed stage",
+            stage.elapsed_ms,
+            f"Attempt {stage.attempt + 1} of stage {stage.id} failed after {_seconds(stage.elapsed_ms)},"
+            " and its work was lost.",
+        )
+        return
+    if stage.elapsed_ms < _SLOW_MS:
+        return
+    wait_ms = stage.slowest_ms - stage.median_ms
+    if stage.tasks > 1 and stage.slowest_ms >= max(4 * stage.median_ms, _SLOW_MS):
+        share = f" and read {stage.rows_of_slowest / stage.rows:.0%} of the rows" if stage.rows else ""
+        slowest = _seconds(stage.slowest_ms)
+        yield (
+            "skew",
+            wait_ms,
+            f"The slowest of {stage.tasks} tasks of stage {stage.id} took {slowest}{share};"
+            f" half of the tasks took at most {_seconds(stage.median_ms)}.",
+        )
+    if stage.disk_spilled_bytes:
+        yield (
+            "spill",
+            stage.run_ms // cores // 4,
+            f"Stage {stage.id} wrote {_size(stage.disk_spilled_bytes)} to local disks, because its tasks had"
+            " too little memory.",
+        )
+    if stage.gc_ms * 10 > stage.run_ms:
+        yield (
+            "garbage collection",
+            stage.gc_ms // cores,
+            f"Garbage collection took {stage.gc_ms / stage.run_ms:.0%} of the time of stage {stage.id}.",
+        )
+    bytes_per_task = (stage.input_bytes + stage.shuffle_read_bytes) // max(stage.tasks, 1)
+    if stage.tasks < cores and bytes_per_task > _LARGE_TASK_BYTES:
+        yield (
+            "too few partitions",
+            stage.elapsed_ms * (cores - stage.tasks) // cores,
+            f"Stage {stage.id} had {counted(stage.tasks, 'task')} for {cores} cores,"
+            f" {_size(bytes_per_task)} for each.",
+        )
+    if stage.tasks >= _MANY_TASKS and stage.median_ms < _SHORT_TASK_MS:
+        yield (
+            "too many partitions",
+            stage.elapsed_ms // 2,
+            f"Half of the {stage.tasks} tasks of stage {stage.id} took at most {stage.median_ms} ms.",
+        )
+    if stage.failed_tasks:
+        yield (
+            "failed tasks",
+            stage.failed_tasks * stage.median_ms // cores,
+            f"{counted(stage.failed_tasks, 'task')} of stage {stage.id} failed, and Spark repeated the work.",
+        )
+
+
+def _camel_case(usage: Usage | None) -> dict[str, Any]:
+    """Return the sums with the names of the facet."""
+    values = vars(usage) if usage is not None else {}
+    return {_camel(name): value for name, value in values.items() if name != "longest_stages"}
+
+
+def _camel(name: str) -> str:
+    """Return a name of Python as one of JSON.
+
+    >>> _camel("disk_spilled_bytes")
+    'diskSpilledBytes'
+    """
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def _seconds(milliseconds: int) -> str:
+    """Return a duration for people.
+
+    >>> _seconds(340), _seconds(95_400), _seconds(7_260_000)
+    ('0.3 s', '95 s', '121 min')
+    """
+    seconds = milliseconds / 1000
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds < 600 else f"{seconds / 60:.0f} min"
+
+
+def _size(size_bytes: float) -> str:
+    """Return a number of bytes for people.
+
+    >>> _size(2048), _size(3_500_000_000)
+    ('2.0 KiB', '3.3 GiB')
+    """
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size_bytes < 1024:
+            return f"{size_bytes:.1f} {unit}"
+        size_bytes /= 1024
+    return f"{size_bytes:.1f} TiB"

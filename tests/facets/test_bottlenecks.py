@@ -1,0 +1,90 @@
+"""Sentences about what slowed an application down, each from the figures of one stage."""
+
+from __future__ import annotations
+
+import pytest
+
+from airflow_provider_spark_lineage.facets.resources import bottlenecks, bottlenecks_facets
+from airflow_provider_spark_lineage.records.application import Application
+from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
+
+EVEN = {"tasks": 200, "elapsed_ms": 60_000, "slowest_ms": 1_000, "median_ms": 900, "run_ms": 180_000}
+
+
+def entries(**fields):
+    stage = StageUsage(7, execution=2, name="save at /jobs/load.py:12", **{**EVEN, **fields})
+    return [entry for _, entry in bottlenecks(Usage(cores=4, longest_stages=(stage,)))]
+
+
+def test_an_even_stage_is_no_bottleneck():
+    """A facet that complains about healthy stages is not read any more."""
+    assert entries() == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "message"),
+    [
+        (
+            {"slowest_ms": 95_000, "rows": 100, "rows_of_slowest": 61},
+            "skew",
+            "The slowest of 200 tasks of stage 7 took 95 s and read 61% of the rows; half of the tasks took"
+            " at most 0.9 s.",
+        ),
+        (
+            {"disk_spilled_bytes": 3 << 30},
+            "spill",
+            "Stage 7 wrote 3.0 GiB to local disks, because its tasks had too little memory.",
+        ),
+        ({"gc_ms": 45_000}, "garbage collection", "Garbage collection took 25% of the time of stage 7."),
+        (
+            {"tasks": 1, "input_bytes": 5 << 30},
+            "too few partitions",
+            "Stage 7 had 1 task for 4 cores, 5.0 GiB for each.",
+        ),
+        (
+            {"tasks": 20_000, "median_ms": 12},
+            "too many partitions",
+            "Half of the 20000 tasks of stage 7 took at most 12 ms.",
+        ),
+        ({"failed_tasks": 3}, "failed tasks", "3 tasks of stage 7 failed, and Spark repeated the work."),
+        (
+            {"is_failed": True},
+            "failed stage",
+            "Attempt 1 of stage 7 failed after 60 s, and its work was lost.",
+        ),
+    ],
+)
+def test_each_bottleneck_has_figures_and_its_stage(fields, kind, message):
+    """Each sentence has the figures that it follows from, and says where to look."""
+    assert entries(**fields) == [
+        {
+            "kind": kind,
+            "message": message,
+            "stage": 7,
+            "execution": 2,
+            "callSite": "save at /jobs/load.py:12",
+        }
+    ]
+
+
+def test_short_stages_are_no_bottlenecks():
+    """A stage of a second costs nobody a night."""
+    assert entries(elapsed_ms=1_900, slowest_ms=1_900, median_ms=1, disk_spilled_bytes=1) == []
+
+
+def test_time_without_tasks():
+    """A driver that works alone, or waits, shows in no stage."""
+    [(_, entry)] = bottlenecks(Usage(span_ms=160_000, idle_ms=95_000))
+    assert entry == {
+        "kind": "idle",
+        "message": "No task ran for 95 s of 160 s: the program was busy elsewhere, or it waited.",
+    }
+    assert not [*bottlenecks(Usage(span_ms=1_600_000, idle_ms=95_000))]
+
+
+def test_an_event_has_the_five_costliest():
+    """The costliest first, whatever the order of the stages."""
+    stages = [StageUsage(n, **{**EVEN, "slowest_ms": n * 10_000}) for n in (3, 9, 1, 7, 2, 8, 4)]
+    application = Application("a", "n", "4", usage=Usage(longest_stages=tuple(stages)))
+    facet = bottlenecks_facets([application])["sparkLineage_bottlenecks"]
+    assert [entry["stage"] for entry in facet.bottlenecks] == [9, 8, 7, 4, 3]

@@ -1,0 +1,167 @@
+"""Facts about a Spark application and what it used: the same from every way to run Spark, and Spark's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import textwrap
+import time
+import urllib.request
+
+import pytest
+from live_session import start_spark
+from servers.connect import client, connect
+from servers.spark_home import spark_home
+
+from airflow_provider_spark_lineage import capture_lineage
+from airflow_provider_spark_lineage.agent.zipped import write_agent
+from airflow_provider_spark_lineage.facets.resources import bottlenecks
+from airflow_provider_spark_lineage.records.status import read_notes
+from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
+
+pytestmark = pytest.mark.spark
+
+OF_THE_LOG = {"ui_url", "python_version"}
+"""A log does not tell these."""
+
+SUMS = {
+    "executorRunTime": "run_ms",
+    "jvmGcTime": "gc_ms",
+    "memoryBytesSpilled": "memory_spilled_bytes",
+    "diskBytesSpilled": "disk_spilled_bytes",
+    "inputBytes": "input_bytes",
+    "inputRecords": "input_rows",
+    "outputBytes": "output_bytes",
+    "outputRecords": "output_rows",
+    "shuffleReadBytes": "shuffle_read_bytes",
+    "shuffleWriteBytes": "shuffle_written_bytes",
+    "numCompleteTasks": "tasks",
+}
+"""Field of a stage in Spark's REST API -> field of `Usage`."""
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """An application with a skewed stage, as captured and as logged, and Spark's own figures about it."""
+    folder = tmp_path_factory.mktemp("facets")
+    (folder / "log").mkdir()
+    log = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": (folder / "log").as_uri()}
+    ui = {"spark.ui.enabled": "true", "spark.ui.port": "0"}
+    spark = start_spark(folder, **log, **ui, **{"spark.executorEnv.DB_PASSWORD": "hunter2"})
+    try:
+        context = spark.sparkContext
+
+        def work(number, seconds):
+            until = time.monotonic() + (seconds if number == 0 else 0)
+            while time.monotonic() < until:
+                pass
+            return (number, number % 2)
+
+        with capture_lineage(spark) as captured:
+            began = time.monotonic()
+            context.parallelize(range(4), 4).map(lambda number: work(number, 0)).collect()
+            slow = max(3.0, 8 * (time.monotonic() - began))
+            rows = context.parallelize(range(4), 4).map(lambda number: work(number, slow))
+            rows.toDF("number int, part int").write.parquet(str(folder / "rows"))
+            spark.read.parquet(str(folder / "rows")).groupBy("part").count().write.csv(str(folder / "counts"))
+        context._jsc.sc().listenerBus().waitUntilEmpty(300_000)
+        address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}"
+        stages, executors = (answer_of(f"{address}/{name}") for name in ("stages", "executors"))
+    finally:
+        spark.stop()
+    [application] = captured.run().applications
+    [logged] = RecordedFolder(folder / "log").run().applications
+    return application, logged, [stage for stage in stages if stage["status"] == "COMPLETE"], executors
+
+
+def answer_of(url):
+    with urllib.request.urlopen(url) as answer:  # noqa: S310  Spark's own address
+        return json.load(answer)
+
+
+def test_sums_are_those_of_sparks_own_interface(ran):
+    """A figure that differs from Spark's user interface is not believed."""
+    application, _, stages, executors = ran
+    usage = application.usage
+    assert {name: getattr(usage, name) for name in SUMS.values()} == {
+        name: sum(stage[field] for stage in stages) for field, name in SUMS.items()
+    }
+    assert (usage.stages, usage.failed_stages, usage.failed_tasks) == (len(stages), 0, 0)
+    assert (usage.executors, usage.cores) == (1, 2)
+    assert usage.memory_bytes == sum(executor["maxMemory"] for executor in executors)
+    assert usage.cpu_ms == sum(stage["executorCpuTime"] // 1_000_000 for stage in stages)
+
+
+def test_the_skewed_stage_is_named(ran):
+    """Whoever asks why a task was slow learns the stage, the slowest task and the share of its rows."""
+    application, _, stages, _ = ran
+    skewed = max(stages, key=lambda stage: stage["executorRunTime"])
+    _, costliest = max(bottlenecks(application.usage), key=lambda pair: pair[0])
+    assert (costliest["kind"], costliest["stage"]) == ("skew", skewed["stageId"])
+    assert "The slowest of 4 tasks" in costliest["message"]
+
+
+def test_a_log_tells_the_same(ran):
+    """What a live session reports, its event log reports, except for two facts that a log does not have."""
+    application, logged, _, _ = ran
+    expected = {name: value for name, value in application.details.items() if name not in OF_THE_LOG}
+    assert {name: value for name, value in logged.details.items() if name not in OF_THE_LOG} == expected
+    assert (logged.id, logged.name, logged.spark_version) == (
+        application.id,
+        application.name,
+        application.spark_version,
+    )
+    assert expected["master"] == "local[2]"
+    assert expected["user"]
+    assert "hunter2" not in str(application.details)
+
+
+PROGRAM = """
+    import sys
+    from pyspark.sql import SparkSession
+    spark = SparkSession.builder.getOrCreate()
+    spark.range(3).write.parquet(sys.argv[1])
+"""
+
+
+def test_an_agent_tells_the_same(tmp_path):
+    """The driver of a submitted job writes what the job's event log says; secrets stay in the driver."""
+    (tmp_path / "log").mkdir()
+    (tmp_path / "app.py").write_text(textwrap.dedent(PROGRAM))
+    agent = write_agent(tmp_path / "agent.zip")
+    conf = {
+        "spark.ui.enabled": "false",
+        "spark.lineage.records": str(tmp_path / "records"),
+        "spark.lineage.properties": "spark.master;spark.redis.*",
+        "spark.redis.auth": "hunter2",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": (tmp_path / "log").as_uri(),
+    }
+    options = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
+    command = ["spark-submit", "--master", "local[1]", "--py-files", str(agent), *options, "app.py", "rows"]
+    environment = {**os.environ, **spark_home()}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, timeout=300)
+    [note] = read_notes(tmp_path / "records", [])
+    recorded = RecordedFolder(tmp_path / "log", properties=["spark.master", "spark.redis.*"])
+    [logged] = recorded.run().applications
+    details = note.application.details
+    assert details["properties"] == {"spark.master": "local[1]", "spark.redis.auth": "***"}
+    assert details["usage"]["output_rows"] == 3
+    assert {name: details[name] for name in details if name not in OF_THE_LOG} == {
+        name: value for name, value in logged.details.items() if name not in OF_THE_LOG
+    }
+    for file in (tmp_path / "records").iterdir():
+        assert b"hunter2" not in file.read_bytes()
+
+
+def test_a_connect_server_tells_its_place_and_settings(tmp_path):
+    """A Connect client knows no tasks of the server; the rest is as for other sessions."""
+    with connect(tmp_path) as url, client(url) as spark:
+        with capture_lineage(spark) as captured:
+            spark.range(3).write.parquet(str(tmp_path / "rows"))
+        version = spark.version
+    [application] = captured.run().applications
+    assert (application.spark_version, application.usage) == (version, None)
+    assert application.master.startswith("local")
+    assert application.properties["spark.master"] == application.master
