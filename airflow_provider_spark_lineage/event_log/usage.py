@@ -143,6 +143,10 @@ class LoggedUsage:
         number, attempt = int(info["Stage ID"]), int(info.get("Stage Attempt ID") or 0)
         tasks = self._tasks.pop((number, attempt), _Tasks())
         is_failed = bool(info.get("Failure Reason"))
+        if not (tasks.count or is_failed):
+            # A compacted log has no tasks of jobs that have ended.
+            tasks.count = int(info.get("Number of Tasks") or 0)
+            self._add({"tasks": tasks.count})
         sums = _sums(info)
         self._add({**sums, "stages": 1, "failed_stages": is_failed})
         began, ended = int(info.get("Submission Time") or 0), int(info.get("Completion Time") or 0)

@@ -217,6 +217,11 @@ def _execution_facets(execution: EventExecution, sql: str, parent: RunIdentity) 
     )
 
 
+def plain(facet: RunFacet) -> dict[str, Any]:
+    """Return a facet as plain JSON values."""
+    return Serde.to_dict(facet)
+
+
 def parent_facet(parent: RunIdentity) -> dict[str, RunFacet]:
     """Return the facet with a run's parent and root, under its key."""
     root = parent.root or parent

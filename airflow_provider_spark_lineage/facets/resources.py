@@ -11,7 +11,7 @@ from openlineage.client.facet_v2 import RunFacet
 from airflow_provider_spark_lineage.facets.producer import PRODUCER, OwnSchema
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
-from airflow_provider_spark_lineage.words import counted
+from airflow_provider_spark_lineage.words import counted, duration, size
 
 MOST_BOTTLENECKS = 5
 
@@ -75,7 +75,7 @@ def bottlenecks(usage: Usage) -> Iterator[tuple[int, dict[str, Any]]]:
     """
     if usage.idle_ms >= _IDLE_MS and usage.idle_ms * 4 > usage.span_ms:
         message = (
-            f"No task ran for {_seconds(usage.idle_ms)} of {_seconds(usage.span_ms)}: the program was busy"
+            f"No task ran for {duration(usage.idle_ms)} of {duration(usage.span_ms)}: the program was busy"
             " elsewhere, or it waited."
         )
         yield usage.idle_ms, {"kind": "idle", "message": message}
@@ -97,7 +97,7 @@ def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]
         yield (
             "failed stage",
             stage.elapsed_ms,
-            f"Attempt {stage.attempt + 1} of stage {stage.id} failed after {_seconds(stage.elapsed_ms)},"
+            f"Attempt {stage.attempt + 1} of stage {stage.id} failed after {duration(stage.elapsed_ms)},"
             " and its work was lost.",
         )
         return
@@ -106,18 +106,18 @@ def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]
     wait_ms = stage.slowest_ms - stage.median_ms
     if stage.tasks > 1 and stage.slowest_ms >= max(4 * stage.median_ms, _SLOW_MS):
         share = f" and read {stage.rows_of_slowest / stage.rows:.0%} of the rows" if stage.rows else ""
-        slowest = _seconds(stage.slowest_ms)
+        slowest = duration(stage.slowest_ms)
         yield (
             "skew",
             wait_ms,
             f"The slowest of {stage.tasks} tasks of stage {stage.id} took {slowest}{share};"
-            f" half of the tasks took at most {_seconds(stage.median_ms)}.",
+            f" half of the tasks took at most {duration(stage.median_ms)}.",
         )
     if stage.disk_spilled_bytes:
         yield (
             "spill",
             stage.run_ms // cores // 4,
-            f"Stage {stage.id} wrote {_size(stage.disk_spilled_bytes)} to local disks, because its tasks had"
+            f"Stage {stage.id} wrote {size(stage.disk_spilled_bytes)} to local disks, because its tasks had"
             " too little memory.",
         )
     if stage.gc_ms * 10 > stage.run_ms:
@@ -132,7 +132,7 @@ def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]
             "too few partitions",
             stage.elapsed_ms * (cores - stage.tasks) // cores,
             f"Stage {stage.id} had {counted(stage.tasks, 'task')} for {cores} cores,"
-            f" {_size(bytes_per_task)} for each.",
+            f" {size(bytes_per_task)} for each.",
         )
     if stage.tasks >= _MANY_TASKS and stage.median_ms < _SHORT_TASK_MS:
         yield (
@@ -162,28 +162,3 @@ def _camel(name: str) -> str:
     """
     first, *rest = name.split("_")
     return first + "".join(map(str.capitalize, rest))
-
-
-def _seconds(milliseconds: int) -> str:
-    """Return a duration for people.
-
-    >>> _seconds(340), _seconds(95_400), _seconds(7_260_000)
-    ('0.3 s', '95 s', '121 min')
-    """
-    seconds = milliseconds / 1000
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    return f"{seconds:.0f} s" if seconds < 600 else f"{seconds / 60:.0f} min"
-
-
-def _size(size_bytes: float) -> str:
-    """Return a number of bytes for people.
-
-    >>> _size(2048), _size(3_500_000_000)
-    ('2.0 KiB', '3.3 GiB')
-    """
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size_bytes < 1024:
-            return f"{size_bytes:.1f} {unit}"
-        size_bytes /= 1024
-    return f"{size_bytes:.1f} TiB"
