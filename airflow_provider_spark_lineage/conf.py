@@ -133,7 +133,6 @@ execution_events = _reader("execution_events", _execution_events, "all, writes, 
 keep_records = _switch("keep_records")
 max_event_bytes = _reader("max_event_bytes", _bytes, "a number of bytes above 0")
 max_plan_bytes = _reader("max_plan_bytes", _bytes, "a number of bytes above 0")
-progress_interval_seconds = _reader("progress_interval_seconds", _seconds, _SECONDS)
 records = _reader("records", str, "a path or URI")
 repeat_dataset_edges = _switch("repeat_dataset_edges")
 spark_environment = _reader("spark_environment", _names, "a list of variables, separated by semicolons", ())
