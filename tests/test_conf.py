@@ -60,6 +60,7 @@ BAD = [
     ("execution_events", "some"),
     ("spark_properties", "spark.a, spark.b"),
     ("spark_environment", "A=B"),
+    ("spark_environment", "SPARK_*"),
     ("sql_text", "mask"),
     ("sql_text", ""),
 ]

@@ -141,7 +141,7 @@ def test_only_wanted_executions_are_sent(backend, monkeypatch, which, count):
 
 @pytest.mark.usefixtures("unsettled")
 @pytest.mark.parametrize(
-    ("events", "names"), [("all", []), ("failed", ["/in/orders"]), ("none", ["/in/orders"])]
+    ("events", "names"), [("all", []), ("writes", ["/in/orders"]), ("none", ["/in/orders"])]
 )
 def test_a_task_may_leave_its_datasets_to_its_executions(backend, monkeypatch, events, names):
     """With `task_datasets` off, a dataset is named once; without events of executions, by the task."""

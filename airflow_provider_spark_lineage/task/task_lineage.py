@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.sdk import Context
 
+    from airflow_provider_spark_lineage.facets.size import Content
     from airflow_provider_spark_lineage.launch.application import Launch
     from airflow_provider_spark_lineage.lineage.model import Lineage
     from airflow_provider_spark_lineage.runs.collector import Collector
@@ -95,8 +96,8 @@ class TaskLineage:
 
     def _pause(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it deferred itself could not be sent"):
-            if lineage := self._of_task(self.run.lineage):
-                _send(lineage, task_instance)
+            if lineage := self.run.lineage:
+                _send(self._of_task(lineage), task_instance)
 
     def _report_so_far(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it was stopped could not be sent"):
@@ -112,44 +113,55 @@ class TaskLineage:
         """Return what the task's own events say of its executions, which have events themselves."""
         from airflow_provider_spark_lineage import conf
 
-        if self._sender is None or self._sender.which == "failed" or conf.task_datasets():
+        if self._sender is None or not self._sender.sends_all or conf.task_datasets():
             return lineage
         return replace(lineage, inputs=(), outputs=())
 
-    def operator_lineage(self, failed: bool = False) -> OperatorLineage:
-        """Return new OpenLineage objects on each call, because the provider's redactor modifies them.
+    def reported(self, failed: bool = False) -> Run:
+        """Return the run with the lineage that its end event has."""
+        return replace(self.run, lineage=self._content(failed).lineage)
+
+    def _content(self, failed: bool) -> Content:
+        """Return what the end event says of the lineage.
 
         If nothing was captured of a task that has not failed, it is the planned lineage, with a gap.
         """
+        from airflow_provider_spark_lineage.facets.size import size_of
+        from airflow_provider_spark_lineage.lineage.model import Gap
+        from airflow_provider_spark_lineage.task.answers import content_of
+        from airflow_provider_spark_lineage.task.run_facets import all_run_facets
+
+        lineage, planned = self._of_task(self.run.lineage), self._collector.planned
+        if planned is not None:
+            if not failed:
+                lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
+            elif not (lineage or lineage.gaps):
+                lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
+        return content_of(lineage, size_of(all_run_facets(replace(self.run, lineage=lineage))))
+
+    def operator_lineage(self, failed: bool = False) -> OperatorLineage:
+        """Return new OpenLineage objects on each call, because the provider's redactor modifies them."""
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         with harmless("the lineage of this task could not be converted to OpenLineage"):
-            from airflow_provider_spark_lineage.lineage.model import Gap
             from airflow_provider_spark_lineage.task.answers import rendered, with_run_facets
 
-            lineage, planned = self._of_task(self.run.lineage), self._collector.planned
-            if planned is not None:
-                if not failed:
-                    lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
-                elif not (lineage or lineage.gaps):
-                    lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
-            return with_run_facets(rendered(lineage), self.run)
+            content = self._content(failed)
+            return with_run_facets(rendered(content), replace(self.run, lineage=content.lineage))
         return OperatorLineage()
 
 
 def _send(lineage: Lineage, task_instance: Any) -> None:
     """Send an interim event with a lineage, and with Airflow's facets of all events of the task."""
-    from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.facets.events import EventFacets, interim_event
-    from airflow_provider_spark_lineage.facets.size import Content, fitted
+    from airflow_provider_spark_lineage.task.answers import content_of
     from airflow_provider_spark_lineage.task.provider import emit, facets_of_start, identity_of
 
     facets = EventFacets({}, {})
     with harmless("an event of this task does not have Airflow's facets"):
         facets = facets_of_start(task_instance)
     identity = identity_of(task_instance)
-    content = Content(lineage, repeats_dataset_edges=conf.repeat_dataset_edges())
-    content = fitted(content, conf.max_event_bytes())
+    content = content_of(lineage)
     per_field = content.repeats_dataset_edges
     emit(interim_event(content.lineage, identity, facets, dataset_edges_per_field=per_field))
 
