@@ -21,15 +21,17 @@ def about(facets: Mapping[str, Any]) -> str:
 
 def _applications(facets: Mapping[str, Any]) -> Iterator[str]:
     details = object_at(facets, "spark_applicationDetails")
+    if not details:
+        return
     for entry in objects(object_at(facets, "sparkLineage_application").get("applications")):
-        is_described = text(entry.get("applicationId")) == text(details.get("applicationId"))
-        place = text(details.get("master")) if is_described else ""
+        if text(entry.get("applicationId")) != text(details.get("applicationId")):
+            continue
         links = entry.get("links")
         yield _line(
             "app",
             text(entry.get("name")),
             text(entry.get("applicationId")),
-            f"Spark {text(entry.get('sparkVersion'))}{f' on {place}' if place else ''}",
+            f"Spark {text(entry.get('sparkVersion'))} on {text(details.get('master'))}",
             text(links[0]) if isinstance(links, list) and links else "",
         )
 
