@@ -23,7 +23,6 @@ SECTION = "spark_lineage"
 _TRUE = ("t", "true", "1")
 _FALSE = ("f", "false", "0")
 _PATTERN = re.compile(r"[\w.*?\[\]!-]+")
-_NAME = re.compile(r"[\w.*-]+")
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 
 log = logging.getLogger(__name__)
@@ -38,11 +37,14 @@ def _patterns(text: str) -> tuple[str, ...]:
     return patterns
 
 
-def _names(text: str) -> tuple[str, ...]:
-    names = tuple(filter(None, (name.strip() for name in text.split(";"))))
-    if not all(_NAME.fullmatch(name) for name in names):
-        raise ValueError(text)
-    return names
+def _names(pattern: str) -> Callable[[str], tuple[str, ...]]:
+    def parse(text: str) -> tuple[str, ...]:
+        names = tuple(filter(None, (name.strip() for name in text.split(";"))))
+        if not all(re.fullmatch(pattern, name) for name in names):
+            raise ValueError(text)
+        return names
+
+    return parse
 
 
 def _word(*words: str) -> Callable[[str], str]:
@@ -119,6 +121,7 @@ def _switch(option: str) -> Callable[[], bool]:
 
 _PATTERNS = "a list of dag_id or dag_id.task_id with * for any text, separated by semicolons"
 _SECONDS = "a number of seconds, 0 or more"
+_LIST = "a list of names, separated by semicolons"
 
 agent = _reader("agent", str, "a path or URI")
 asset_events = _switch("asset_events")
@@ -133,11 +136,10 @@ execution_events = _reader("execution_events", _execution_events, "all, writes, 
 keep_records = _switch("keep_records")
 max_event_bytes = _reader("max_event_bytes", _bytes, "a number of bytes above 0")
 max_plan_bytes = _reader("max_plan_bytes", _bytes, "a number of bytes above 0")
-progress_interval_seconds = _reader("progress_interval_seconds", _seconds, _SECONDS)
 records = _reader("records", str, "a path or URI")
 repeat_dataset_edges = _switch("repeat_dataset_edges")
-spark_environment = _reader("spark_environment", _names, "a list of variables, separated by semicolons", ())
-spark_properties = _reader("spark_properties", _names, "a list of properties, separated by semicolons", ())
+spark_environment = _reader("spark_environment", _names(r"\w+"), _LIST, ())
+spark_properties = _reader("spark_properties", _names(r"[\w.*-]+"), _LIST, ())
 sql_text = _reader("sql_text", _word("full", "masked", "none"), "full, masked or none", "none")
 task_datasets = _switch("task_datasets")
 

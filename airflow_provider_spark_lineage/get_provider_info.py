@@ -110,13 +110,6 @@ OPTIONS = {
         example="200000000",
         type="integer",
     ),
-    "progress_interval_seconds": Option(
-        "Send a RUNNING event of the task at this interval, with what it has read, written and used so far; 0"
-        " sends none. A job that runs in another process must write its records to a disk of the worker.",
-        default="0",
-        example="60",
-        type="float",
-    ),
     "records": Option(
         "Folder or URI for the records of submitted applications whose driver does not run on the worker. Any"
         " file system that Spark's Hadoop can write. Cluster mode needs it; the default is a temporary folder"
@@ -148,8 +141,8 @@ OPTIONS = {
     ),
     "task_datasets": _switch(
         "Name datasets in the task's own events, not only in those of its executions. Turn it off for a"
-        " backend that draws edges from all inputs of an event to all of its outputs. It has no effect on a"
-        " task whose executions have no events.",
+        " backend that draws edges from all inputs of an event to all of its outputs. It has no effect"
+        " unless all executions have events.",
         default=True,
     ),
 }

@@ -37,7 +37,9 @@ def test_only_allowed_properties_are_kept():
             "jdbc:postgresql://me:hunter2@db/sales",
             "jdbc:postgresql://***@db/sales",
         ),
-        ("spark.driver.extraJavaOptions", "-Dtoken=hunter2 -Xss4m", "-Dtoken=*** -Xss4m"),
+        ("spark.executorEnv.DB_CONN", "hunter2", "***"),
+        ("spark.executorEnv.PASS_DB", "hunter2", "***"),
+        ("spark.hadoop.fs.azure.sas.fixed.x", "hunter2", "***"),
         ("spark.sql.shuffle.partitions", "200", "200"),
     ],
 )
@@ -46,9 +48,30 @@ def test_secrets_are_removed_by_name_and_by_form(name, value, shown):
     assert properties({name: value}) == {name: shown}
 
 
+def test_options_of_the_jvm_are_reported_only_by_their_names():
+    """They may hold a secret in any form: `spark.executor.*` is in the default."""
+    name, value = "spark.executor.extraJavaOptions", "-Dtoken=hunter2 -Xss4m"
+    assert properties({name: value}, ["spark.executor.*"]) == {}
+    assert properties({name: value}, [name]) == {name: "-Dtoken=*** -Xss4m"}
+
+
+def test_what_spark_has_masked_is_unknown():
+    """Spark masks values that look like secrets, such as a host called `token`: they are no addresses."""
+    masked = "*********(redacted)"
+    application = BARE.with_settings(
+        {"spark.master": masked, "spark.yarn.historyServer.address": masked}, PROPERTIES
+    )
+    assert (application.master, application.history_url, application.properties) == ("", "", {})
+
+
 @pytest.mark.parametrize(
     ("settings", "proxy", "history"),
     [
+        (
+            {"spark.yarn.historyServer.address": "history:18080", "spark.app.attempt.id": "1"},
+            "",
+            "http://history:18080/history/application_1/1",
+        ),
         (
             {"spark.yarn.historyServer.address": "https://history:18480/"},
             "",

@@ -78,14 +78,10 @@ class Backend:
         self.events: list[Any] = []
         self.hangs = False
         self.woken = threading.Event()
-        self.progressed = threading.Event()
 
     def emit(self, event: Any) -> None:
         self.events.append(event)
         self.sent.append((event.eventType.value, event.job.name))
-        executions = event.run.facets.get("sparkLineage_executions")
-        if event.eventType.value == "RUNNING" and executions and executions.count == len(TWO):
-            self.progressed.set()
         if self.hangs:
             self.woken.wait(30)
 
@@ -145,7 +141,7 @@ def test_only_wanted_executions_are_sent(backend, monkeypatch, which, count):
 
 @pytest.mark.usefixtures("unsettled")
 @pytest.mark.parametrize(
-    ("events", "names"), [("all", []), ("failed", ["/in/orders"]), ("none", ["/in/orders"])]
+    ("events", "names"), [("all", []), ("writes", ["/in/orders"]), ("none", ["/in/orders"])]
 )
 def test_a_task_may_leave_its_datasets_to_its_executions(backend, monkeypatch, events, names):
     """With `task_datasets` off, a dataset is named once; without events of executions, by the task."""
@@ -154,20 +150,6 @@ def test_a_task_may_leave_its_datasets_to_its_executions(backend, monkeypatch, e
     lineage = started()
     lineage.stop()
     assert [source.name for source in lineage.operator_lineage().inputs] == names
-
-
-@pytest.mark.usefixtures("unsettled")
-def test_a_long_task_reports_what_it_has_done_so_far(backend, monkeypatch):
-    """Who looks at night sees what a task has read, hours before it ends; nothing follows its end."""
-    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__PROGRESS_INTERVAL_SECONDS", "0.05")
-    lineage = started()
-    assert backend.progressed.wait(60)
-    lineage.stop()
-    running = [event for event in backend.events if event.eventType.value == "RUNNING"]
-    assert {event.job.name for event in running} == {"d.t"}
-    assert [source.name for source in running[-1].inputs] == ["/in/orders"]
-    assert running[-1].run.facets["sparkLineage_executions"].count == 2
-    assert not [thread for thread in threading.enumerate() if thread.name == "spark-lineage-progress"]
 
 
 @pytest.mark.usefixtures("unsettled")

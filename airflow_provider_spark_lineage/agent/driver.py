@@ -22,6 +22,7 @@ from airflow_provider_spark_lineage.capture.jvm import prepare_jvm
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
 from airflow_provider_spark_lineage.capture.watched import sites
 from airflow_provider_spark_lineage.guard import harmless, tell
+from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import Record, encode_record
 from airflow_provider_spark_lineage.records.status import DriverNote
 
@@ -64,7 +65,7 @@ class Agent(Capture):
         self._attempt = _attempt(context)
         self._note = DriverNote(
             application_id=str(context.applicationId),
-            application_name=str(context.appName),
+            application_name=without_secrets(str(context.appName)),
             spark_version=str(context.version),
             tracking_url=str(context.uiWebUrl or ""),
         )
@@ -76,9 +77,11 @@ class Agent(Capture):
 
     def begin(self) -> None:
         """Write the note that the driver has begun, and start capture."""
+        # On a thread: a file system that does not answer must not delay the driver.
+        threading.Thread(target=self._write_note, daemon=True).start()
         self._ending.start()
         self.arm()
-        # On a thread: a file system that does not answer must not delay the driver.
+        # Again, because the application is described now.
         threading.Thread(target=self._write_note, daemon=True).start()
 
     def context_stops(self, context: Any) -> None:

@@ -96,7 +96,7 @@ class LiveApplication:
 
         Add the number of executions that are still running to `problems`.
         """
-        if not self._wait_for_records(timeout_seconds):
+        if not self._wait_for_records(timeout_seconds, "usage"):
             raise TimeoutError(f"recording the executions takes more than {timeout_seconds:g} seconds")
         if self._running:
             executions = "executions were" if self._running > 1 else "execution was"
@@ -110,9 +110,9 @@ class LiveApplication:
         """
         self._settles = self._settles and self._wait_for_records(SETTLE_SECONDS)
 
-    def _wait_for_records(self, timeout_seconds: float) -> bool:
+    def _wait_for_records(self, timeout_seconds: float, tag: str = "") -> bool:
         """Wait until all events posted so far are recorded; return False if that takes too long."""
-        number = int(self._listener.mark(""))
+        number = int(self._listener.mark(tag))
         self._wake.set()
         with self._changed:
             return self._changed.wait_for(
@@ -216,7 +216,7 @@ def described(context: Any) -> Tuple[Application, Dict[str, str]]:
     jvm, scala = context._jvm, context._jsc.sc()
     with jvm_lock, unlogged():
         # One call for all properties; Spark itself masks some of the secrets.
-        lines = str(scala.conf().toDebugString()).splitlines()
+        lines = str(scala.conf().toDebugString()).split("\n")
         application = Application(
             str(context.applicationId),
             without_secrets(str(context.appName)),
@@ -227,7 +227,9 @@ def described(context: Any) -> Tuple[Application, Dict[str, str]]:
             java_version=str(jvm.System.getProperty("java.version") or ""),
             python_version=platform.python_version(),
         )
-    return application, dict(line.split("=", 1) for line in lines if "=" in line)
+    # A value may have several lines.
+    pairs = (line.split("=", 1) for line in lines if line.startswith("spark.") and "=" in line)
+    return application, dict(pairs)
 
 
 def new_record(

@@ -141,10 +141,9 @@ class Capture:
             return
         with alarm_paused(), harmless("the last executions were not recorded in time", problems):
             application.drain(timeout, problems)
-        with self._lock:
-            if application.id in self.applications:
-                known = self.applications[application.id]
-                self.applications[application.id] = replace(known, usage=application.usage)
+        if application.id in self.applications:
+            known = self.applications[application.id]
+            self.applications[application.id] = replace(known, usage=application.usage)
         with harmless("the number of events that Spark dropped could not be read", self.problems):
             dropped = _dropped_events(context) - self._dropped_before
             if dropped > 0:

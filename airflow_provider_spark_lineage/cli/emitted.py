@@ -34,6 +34,11 @@ class RunEvents:
         ended = event.type if event.type in TERMINAL else "has no end event"
         return f"{event.subject}{index}{attempt}   {ended}"
 
+    @property
+    def facets(self) -> Mapping[str, Any]:
+        """The run facets of the event that ended the run."""
+        return object_at(self.last.document, "run", "facets")
+
     def document(self) -> dict[str, Any]:
         """Return the lineage in the run's end event, or in all its events if that has no datasets."""
         last = self.last

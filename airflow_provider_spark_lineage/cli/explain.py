@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import click
 
+from airflow_provider_spark_lineage.cli.about import about
 from airflow_provider_spark_lineage.cli.emitted import runs_of
 from airflow_provider_spark_lineage.cli.page import cut, page, show
 from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records
@@ -26,6 +27,7 @@ from airflow_provider_spark_lineage.events.model import Events
 from airflow_provider_spark_lineage.events.reader import read_events
 from airflow_provider_spark_lineage.lineage.document import document
 from airflow_provider_spark_lineage.runs.executions import Execution
+from airflow_provider_spark_lineage.runs.facets import facets_as_json
 
 _MAX_SQL = 100
 
@@ -88,7 +90,7 @@ def _explain_records(directory: Path, *, column: str, as_json: bool, each: bool)
             ]
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
     else:
-        pages = [page(document(lineage), column)]
+        pages = [page(document(lineage), column) + ("" if column else about(facets_as_json(opened.run)))]
         if each:
             pages = [*map(_page_of, opened.recorded.executions()), f"whole run\n{pages[0]}"]
         show("\n".join(pages))
@@ -112,7 +114,10 @@ def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -
             documents = [{"job": run.last.subject, "state": run.last.type, **run.document()} for run in runs]
             click.echo(json.dumps({"runs": documents}, indent=2, ensure_ascii=False))
         else:
-            texts = [f"run     {run.title}\n{page(run.document(), empty=_NO_DATASET)}" for run in runs]
+            texts = [
+                f"run     {run.title}\n{page(run.document(), empty=_NO_DATASET)}{about(run.facets)}"
+                for run in runs
+            ]
             show("\n".join(texts) or "the events are of DAG runs only, not of tasks or jobs\n")
     complain(events.problems)
 

@@ -27,7 +27,14 @@ _MAX_COLUMNS = 160
 _WITHOUT_ROWS = frozenset({"alter", "drop", "rename", "truncate"})
 """Changes whose columns are not listed if they have no edges."""
 
-_STYLES = {"reads": "green", "writes": "cyan", "gap": "yellow", "failed": "red", "run": "magenta"}
+_STYLES = {
+    "reads": "green",
+    "writes": "cyan",
+    "gap": "yellow",
+    "failed": "red",
+    "run": "magenta",
+    "slow": "yellow",
+}
 
 Document = Mapping[str, Any]
 

@@ -15,8 +15,8 @@ MOST_STAGES = 50
 
 # Most of a log are ends of tasks: they are not parsed as JSON.
 _TASK = re.compile(
-    rb'"Stage ID":(\d+),"Stage Attempt ID":(\d+).*?"Launch Time":(\d+).*?'
-    rb'"Speculative":(true|false).*?"Finish Time":(\d+),"Failed":(true|false),"Killed":(true|false)'
+    rb'"Stage ID":(\d+),"Stage Attempt ID":(\d+).*?"Task End Reason":\{"Reason":"(\w+)".*?'
+    rb'"Launch Time":(\d+).*?"Speculative":(true|false).*?"Finish Time":(\d+)'
 )
 _PEAK = re.compile(rb'"Peak Execution Memory":(\d+)')
 _ROWS = re.compile(rb'"(?:Input Metrics":\{"Bytes Read":\d+,"Records Read|Total Records Read)":(\d+)')
@@ -79,7 +79,6 @@ class LoggedUsage:
         self._memory: dict[str, int] = {}
         self._longest: list[StageUsage] = []
         self._peak = 0
-        self._active_stages = 0
         self._first_ms = self._last_ms = -1
 
     def executor_added(self, line: bytes) -> None:
@@ -113,26 +112,31 @@ class LoggedUsage:
         self._sums["jobs"] += 1
 
     def stage_submitted(self, line: bytes) -> None:
-        """Count the time in which no stage ran, from the line of a stage's start."""
-        now = int(json.loads(line)["Stage Info"].get("Submission Time") or 0)
+        """Begin an attempt of a stage, from the line of its start."""
+        info = json.loads(line)["Stage Info"]
+        now = int(info.get("Submission Time") or 0)
         self._first_ms = now if self._first_ms < 0 else self._first_ms
-        if self._active_stages == 0 and self._last_ms >= 0:
+        if not self._tasks and self._last_ms >= 0:
             self._add({"idle_ms": max(now - self._last_ms, 0)})
-        self._active_stages += 1
+        self._tasks[int(info["Stage ID"]), int(info.get("Stage Attempt ID") or 0)] = _Tasks()
 
     def task_ended(self, line: bytes) -> None:
         """Count a task, from the line of its end."""
         match = _TASK.search(line)
         if match is None:
             return
-        stage, attempt, began, speculative, ended, failed, killed = match.groups()
-        tasks = self._tasks.setdefault((int(stage), int(attempt)), _Tasks())
+        stage, attempt, reason, began, speculative, ended = match.groups()
+        is_killed = reason in (b"TaskKilled", b"TaskCommitDenied")
+        is_failed = not is_killed and reason != b"Success"
+        how = {"failed_tasks": is_failed, "killed_tasks": is_killed}
+        self._add({"tasks": 1, "speculative_tasks": speculative == b"true", **how})
+        # None for a stage that has ended.
+        tasks = self._tasks.get((int(stage), int(attempt)))
+        if tasks is None:
+            return
         tasks.count += 1
-        ended_as = {"speculative_tasks": speculative == b"true", "killed_tasks": killed == b"true"}
-        self._add({"tasks": 1, **ended_as})
-        if failed == b"true" or killed == b"true":
-            tasks.failed += failed == b"true"
-            self._add({"failed_tasks": failed == b"true"})
+        tasks.failed += is_failed
+        if is_killed or is_failed:
             return
         peak = _PEAK.search(line, match.end())
         self._peak = max(self._peak, int(peak[1]) if peak else 0)
@@ -143,10 +147,13 @@ class LoggedUsage:
         number, attempt = int(info["Stage ID"]), int(info.get("Stage Attempt ID") or 0)
         tasks = self._tasks.pop((number, attempt), _Tasks())
         is_failed = bool(info.get("Failure Reason"))
+        if not (tasks.count or is_failed):
+            # A compacted log has no tasks of jobs that have ended.
+            tasks.count = int(info.get("Number of Tasks") or 0)
+            self._add({"tasks": tasks.count})
         sums = _sums(info)
         self._add({**sums, "stages": 1, "failed_stages": is_failed})
         began, ended = int(info.get("Submission Time") or 0), int(info.get("Completion Time") or 0)
-        self._active_stages = max(self._active_stages - 1, 0)
         self._last_ms = ended or self._last_ms
         stage = StageUsage(
             number,
@@ -154,6 +161,7 @@ class LoggedUsage:
             execution,
             without_secrets(str(info.get("Stage Name") or "")),
             is_failed=is_failed,
+            partitions=int(info.get("Number of Tasks") or 0),
             elapsed_ms=ended - began if began and ended else 0,
             tasks=tasks.count,
             failed_tasks=tasks.failed,
@@ -163,7 +171,7 @@ class LoggedUsage:
             median_ms=tasks.median_ms,
             **sums,
         )
-        stages = sorted([*self._longest, stage], key=lambda each: (-each.run_ms, each.id))
+        stages = sorted([*self._longest, stage], key=StageUsage.rank)
         self._longest = stages[:MOST_STAGES]
 
     def usage(self) -> Usage:

@@ -69,8 +69,17 @@ def executions_facets(executions: Sequence[ExecutionSummary]) -> dict[str, RunFa
                 sum(max(len(some) - MAX_DATASETS, 0) for some in (each.reads, each.writes)) or None,
                 each.rows,
             )
-            for each in executions[:MAX_EXECUTIONS]
+            for each in _listed(executions)
         ],
         producer=PRODUCER,
     )
     return {"sparkLineage_executions": facet}
+
+
+def _listed(executions: Sequence[ExecutionSummary]) -> list[ExecutionSummary]:
+    """Return the executions that an event lists, in their order: the last failed ones, then the first."""
+    failed = [each for each in executions if each.failed][-MAX_EXECUTIONS // 2 :]
+    numbers = {each.number for each in failed}
+    others = [each for each in executions if each.number not in numbers]
+    chosen = [*failed, *others[: MAX_EXECUTIONS - len(failed)]]
+    return sorted(chosen, key=lambda each: each.number)

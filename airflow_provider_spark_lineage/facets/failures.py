@@ -25,6 +25,7 @@ _FRAGMENT = re.compile(
 _POSITION = re.compile(r"; line (\d+) pos (\d+)")
 _DATAFRAME = re.compile(r'^== DataFrame ==\n"[^"\n]*" was called from\n([^\n]+:\d+)$', re.MULTILINE)
 _FRAME = re.compile(r'^  File "([^"\n]+)", line (\d+)', re.MULTILINE)
+_LIBRARY = re.compile(r"site-packages|dist-packages|[\\/]pyspark[\\/.]|[\\/]lib[\\/]python3")
 
 
 @attrs.define
@@ -89,6 +90,7 @@ def place_of(message: str) -> dict[str, Any]:
     elif position := _POSITION.search(message):
         place.update(line=int(position[1]), position=int(position[2]) + 1)
     frames = _FRAME.findall(message) if message.startswith("Traceback ") else []
+    frames = [frame for frame in frames if not _LIBRARY.search(frame[0])] or frames
     if frame := _DATAFRAME.search(message):
         place["codeLine"] = frame[1]
     elif frames:

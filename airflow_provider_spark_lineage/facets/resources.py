@@ -11,7 +11,7 @@ from openlineage.client.facet_v2 import RunFacet
 from airflow_provider_spark_lineage.facets.producer import PRODUCER, OwnSchema
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
-from airflow_provider_spark_lineage.words import counted
+from airflow_provider_spark_lineage.words import counted, duration, size
 
 MOST_BOTTLENECKS = 5
 
@@ -75,7 +75,7 @@ def bottlenecks(usage: Usage) -> Iterator[tuple[int, dict[str, Any]]]:
     """
     if usage.idle_ms >= _IDLE_MS and usage.idle_ms * 4 > usage.span_ms:
         message = (
-            f"No task ran for {_seconds(usage.idle_ms)} of {_seconds(usage.span_ms)}: the program was busy"
+            f"No task ran for {duration(usage.idle_ms)} of {duration(usage.span_ms)}: the program was busy"
             " elsewhere, or it waited."
         )
         yield usage.idle_ms, {"kind": "idle", "message": message}
@@ -92,66 +92,51 @@ def bottlenecks(usage: Usage) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]:
-    cores = max(usage.cores, 1)
-    if stage.is_failed:
-        yield (
-            "failed stage",
-            stage.elapsed_ms,
-            f"Attempt {stage.attempt + 1} of stage {stage.id} failed after {_seconds(stage.elapsed_ms)},"
-            " and its work was lost.",
-        )
-        return
     if stage.elapsed_ms < _SLOW_MS:
         return
-    wait_ms = stage.slowest_ms - stage.median_ms
+    cores = max(usage.cores, 1)
+    if stage.is_failed:
+        attempt, ran = stage.attempt + 1, duration(stage.elapsed_ms)
+        message = f"Attempt {attempt} of stage {stage.id} was not completed; it ran for {ran}."
+        yield "failed stage", stage.elapsed_ms, message
+        return
+    slowest, median = duration(stage.slowest_ms), duration(stage.median_ms)
     if stage.tasks > 1 and stage.slowest_ms >= max(4 * stage.median_ms, _SLOW_MS):
         share = f" and read {stage.rows_of_slowest / stage.rows:.0%} of the rows" if stage.rows else ""
-        slowest = _seconds(stage.slowest_ms)
-        yield (
-            "skew",
-            wait_ms,
+        message = (
             f"The slowest of {stage.tasks} tasks of stage {stage.id} took {slowest}{share};"
-            f" half of the tasks took at most {_seconds(stage.median_ms)}.",
+            f" the median is about {median}."
         )
+        yield "skew", stage.slowest_ms - stage.median_ms, message
     if stage.disk_spilled_bytes:
-        yield (
-            "spill",
-            stage.run_ms // cores // 4,
-            f"Stage {stage.id} wrote {_size(stage.disk_spilled_bytes)} to local disks, because its tasks had"
-            " too little memory.",
+        message = (
+            f"Stage {stage.id} wrote {size(stage.disk_spilled_bytes)} to local disks,"
+            " because its tasks had too little memory."
         )
-    if stage.gc_ms * 10 > stage.run_ms:
-        yield (
-            "garbage collection",
-            stage.gc_ms // cores,
-            f"Garbage collection took {stage.gc_ms / stage.run_ms:.0%} of the time of stage {stage.id}.",
-        )
-    bytes_per_task = (stage.input_bytes + stage.shuffle_read_bytes) // max(stage.tasks, 1)
-    if stage.tasks < cores and bytes_per_task > _LARGE_TASK_BYTES:
-        yield (
-            "too few partitions",
-            stage.elapsed_ms * (cores - stage.tasks) // cores,
-            f"Stage {stage.id} had {counted(stage.tasks, 'task')} for {cores} cores,"
-            f" {_size(bytes_per_task)} for each.",
-        )
+        yield "spill", stage.run_ms // cores // 4, message
+    if stage.run_ms and stage.gc_ms * 10 > stage.run_ms:
+        share = f"{stage.gc_ms / stage.run_ms:.0%}"
+        message = f"Garbage collection took {share} of the time of stage {stage.id}."
+        yield "garbage collection", stage.gc_ms // cores, message
+    bytes_per_task = (stage.input_bytes + stage.shuffle_read_bytes) // max(stage.partitions, 1)
+    if not stage.attempt and stage.partitions < cores and bytes_per_task > _LARGE_TASK_BYTES:
+        tasks = counted(stage.partitions, "task")
+        message = f"Stage {stage.id} had {tasks} for {cores} cores, {size(bytes_per_task)} for each."
+        yield "too few partitions", stage.elapsed_ms * (cores - stage.partitions) // cores, message
     if stage.tasks >= _MANY_TASKS and stage.median_ms < _SHORT_TASK_MS:
-        yield (
-            "too many partitions",
-            stage.elapsed_ms // 2,
-            f"Half of the {stage.tasks} tasks of stage {stage.id} took at most {stage.median_ms} ms.",
+        message = (
+            f"The median of the {stage.tasks:,} tasks of stage {stage.id} is about {stage.median_ms} ms."
         )
+        yield "too many partitions", stage.elapsed_ms // 2, message
     if stage.failed_tasks:
-        yield (
-            "failed tasks",
-            stage.failed_tasks * stage.median_ms // cores,
-            f"{counted(stage.failed_tasks, 'task')} of stage {stage.id} failed, and Spark repeated the work.",
-        )
+        tasks = counted(stage.failed_tasks, "task")
+        message = f"{tasks} of stage {stage.id} failed, and Spark repeated the work."
+        yield "failed tasks", stage.failed_tasks * stage.median_ms // cores, message
 
 
-def _camel_case(usage: Usage | None) -> dict[str, Any]:
+def _camel_case(usage: Usage) -> dict[str, Any]:
     """Return the sums with the names of the facet."""
-    values = vars(usage) if usage is not None else {}
-    return {_camel(name): value for name, value in values.items() if name != "longest_stages"}
+    return {_camel(name): value for name, value in vars(usage).items() if name != "longest_stages"}
 
 
 def _camel(name: str) -> str:
@@ -162,28 +147,3 @@ def _camel(name: str) -> str:
     """
     first, *rest = name.split("_")
     return first + "".join(map(str.capitalize, rest))
-
-
-def _seconds(milliseconds: int) -> str:
-    """Return a duration for people.
-
-    >>> _seconds(340), _seconds(95_400), _seconds(7_260_000)
-    ('0.3 s', '95 s', '121 min')
-    """
-    seconds = milliseconds / 1000
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    return f"{seconds:.0f} s" if seconds < 600 else f"{seconds / 60:.0f} min"
-
-
-def _size(size_bytes: float) -> str:
-    """Return a number of bytes for people.
-
-    >>> _size(2048), _size(3_500_000_000)
-    ('2.0 KiB', '3.3 GiB')
-    """
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size_bytes < 1024:
-            return f"{size_bytes:.1f} {unit}"
-        size_bytes /= 1024
-    return f"{size_bytes:.1f} TiB"

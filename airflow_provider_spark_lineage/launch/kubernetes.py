@@ -19,9 +19,9 @@ from airflow_provider_spark_lineage.launch.application import (
     text,
     texts,
 )
-from airflow_provider_spark_lineage.launch.secret_names import is_secret
 from airflow_provider_spark_lineage.launch.shell.mention import mentions_spark
 from airflow_provider_spark_lineage.launch.shell.operators import of_script
+from airflow_provider_spark_lineage.records.secret_names import is_secret
 
 SERVICE = "Kubernetes"
 _VARIABLE = re.compile(r"\$\(([A-Za-z_]\w*)\)")

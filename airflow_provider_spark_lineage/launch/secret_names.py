@@ -5,31 +5,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
+from airflow_provider_spark_lineage.records.secret_names import is_secret
 
 _SHORTEST = 4
 """Length of a value that is also replaced inside of longer words."""
-
-_SECRET = re.compile(
-    r"""pass(?:word|wd|phrase|$|_) | secret | token | credential | private | api_?key | access_?key
-      | (?:^|_) (?: AIRFLOW_(?: CONN|VAR)_ | AIRFLOW__ )
-      | (?:^|_) (?: pass | pwd | pw | tok | keys? | creds? | auth | sas | sig | signature | conn | dsn )
-        (?:_|$)""",
-    re.VERBOSE | re.IGNORECASE,
-)
-
-
-def is_secret(name: str) -> bool:
-    """Return whether the value of a variable of this name is a secret.
-
-    >>> is_secret("DB_PASSWORD"), is_secret("AWS_SECRET_ACCESS_KEY"), is_secret("PWD"), is_secret("DAY")
-    (True, True, False, False)
-    """
-    return name not in ("PWD", "OLDPWD") and _SECRET.search(name) is not None
 
 
 def words_without_secrets(words: Sequence[str], environment: Mapping[str, str] | None = None) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any, Optional
 from urllib.parse import quote
 
 from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
+from airflow_provider_spark_lineage.records.secret_names import is_secret
 from airflow_provider_spark_lineage.records.usage import Usage
 
 PROPERTIES = (
@@ -89,7 +90,9 @@ class Application:
         >>> application.history_url, application.deploy_mode, application.properties
         ('http://history:18080/history/application_1', 'client', {'spark.master': 'yarn'})
         """
-        told = {
+        # Spark masks what it takes for a secret, also a host of such a name.
+        settings = {name: value for name, value in settings.items() if "(redacted)" not in value}
+        facts = {
             "master": settings.get("spark.master", ""),
             "deploy_mode": settings.get("spark.submit.deployMode", "client"),
             "driver_host": settings.get("spark.driver.host", ""),
@@ -97,7 +100,7 @@ class Application:
             "history_url": _history_url(settings, self.id),
         }
         new: dict[str, Any] = {
-            name: without_secrets(value) for name, value in told.items() if not getattr(self, name)
+            name: without_secrets(value) for name, value in facts.items() if not getattr(self, name)
         }
         return replace(
             self,
@@ -105,10 +108,14 @@ class Application:
             properties={
                 name: _without_secret(name, settings[name])
                 for name in sorted(settings)
-                if any(fnmatchcase(name, pattern) for pattern in allowed)
+                if name in allowed
+                or (not _HOLDS_ANYTHING.search(name) and any(fnmatchcase(name, each) for each in allowed))
             },
         )
 
+
+_HOLDS_ANYTHING = re.compile("JavaOptions$")
+"""Properties whose values may hold a secret in any form: only their whole names allow them, no pattern."""
 
 _IDENTITY = ("id", "name", "spark_version")
 _TEXTS = frozenset(each.name for each in fields(Application)) - {*_IDENTITY, "properties", "usage"}
@@ -120,7 +127,9 @@ def _without_secret(name: str, value: str) -> str:
     >>> _without_secret("spark.executorEnv.DB_PASSWORD", "two words"), _without_secret("spark.master", "yarn")
     ('***', 'yarn')
     """
-    return REMOVED if without_secrets(f"{name}=value") != f"{name}=value" else without_secrets(value)
+    return (
+        REMOVED if is_secret(name) or without_secrets(f"{name}=x") != f"{name}=x" else without_secrets(value)
+    )
 
 
 def _proxy_url(settings: Mapping[str, str], application: str) -> str:
@@ -137,4 +146,5 @@ def _history_url(settings: Mapping[str, str], application: str) -> str:
     if not address or "$" in address:
         return ""
     scheme = "" if re.match(r"https?://", address) else "http://"
-    return f"{scheme}{address.rstrip('/')}/history/{quote(application)}"
+    attempt = settings.get("spark.app.attempt.id", "")
+    return "/".join(filter(None, [f"{scheme}{address.rstrip('/')}/history/{quote(application)}", attempt]))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.records.application import Application
+from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import RecordError, file_stem
 
 FORMAT = "spark-lineage-driver"
@@ -49,7 +50,7 @@ class DriverNote:
     @property
     def application(self) -> Application:
         """The application of this driver."""
-        bare = Application(self.application_id, self.application_name, self.spark_version)
+        bare = Application(self.application_id, without_secrets(self.application_name), self.spark_version)
         return bare.with_details(self.details)
 
     def encode(self, attempt: str = "") -> tuple[str, bytes]:

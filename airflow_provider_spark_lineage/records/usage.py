@@ -22,6 +22,9 @@ class StageUsage:
 
     is_failed: bool = False
     elapsed_ms: int = 0
+    partitions: int = 0
+    """Number of its tasks, without repetitions."""
+
     tasks: int = 0
     """Tasks that ended, with all attempts."""
 
@@ -49,6 +52,10 @@ class StageUsage:
     output_bytes: int = 0
     shuffle_read_bytes: int = 0
     shuffle_written_bytes: int = 0
+
+    def rank(self) -> tuple[bool, int, int, int]:
+        """Return the sort key of the stages of an application."""
+        return (not self.is_failed, -self.run_ms, self.id, self.attempt)
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,7 @@ class Usage:
     shuffle_read_bytes: int = 0
     shuffle_written_bytes: int = 0
     longest_stages: Tuple[StageUsage, ...] = ()
-    """At most fifty, the longest first."""
+    """At most fifty: those that failed, then the longest."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -105,9 +112,11 @@ class Usage:
             return None
         stages = value.get("longest_stages")
         known = (_stage(each) for each in (stages if isinstance(stages, list) else ()))
-        longest = sorted((stage for stage in known if stage), key=lambda stage: (-stage.run_ms, stage.id))
+        longest = sorted((stage for stage in known if stage), key=StageUsage.rank)
         usage = cls(longest_stages=tuple(longest))
-        return replace(usage, **_known(value, {each.name: int for each in fields(cls)}))
+        return replace(
+            usage, **_known(value, {each.name: int for each in fields(cls) if each.name != "longest_stages"})
+        )
 
 
 _KINDS = {each.name: int for each in fields(StageUsage)} | {"name": str, "is_failed": bool}

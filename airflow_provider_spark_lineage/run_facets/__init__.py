@@ -47,7 +47,9 @@ def _function(name: str) -> _Function:
             if lineage is not None:
                 from airflow_provider_spark_lineage.task.run_facets import RUN_FACETS, all_run_facets
 
-                return RUN_FACETS.get(name, all_run_facets)(lineage.run) or None
+                # A task that skipped itself may have done nothing, like one that failed.
+                failed = getattr(ti_state, "value", ti_state) in ("failed", "skipped")
+                return RUN_FACETS.get(name, all_run_facets)(lineage.reported(failed)) or None
         return None
 
     run_facets.__name__ = run_facets.__qualname__ = name

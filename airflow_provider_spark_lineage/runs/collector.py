@@ -24,11 +24,6 @@ class Collector(ABC):
         """Return whether OpenLineage's Java agent sends events of the same executions."""
         return False
 
-    @property
-    def is_quick(self) -> bool:
-        """Return whether `run` takes little time while the task runs."""
-        return True
-
     @abstractmethod
     def start(self) -> None:
         """Start, before the operator runs."""

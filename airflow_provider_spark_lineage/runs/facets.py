@@ -73,3 +73,10 @@ RUN_FACETS: dict[str, Callable[[Run], dict[str, Any]]] = {
 def facets_of(run: Run) -> dict[str, Any]:
     """Return all facets; they are new objects on each call, because the provider's redactor modifies them."""
     return {key: facet for each in RUN_FACETS.values() for key, facet in each(run).items()}
+
+
+def facets_as_json(run: Run) -> dict[str, Any]:
+    """Return all facets as plain JSON values."""
+    from airflow_provider_spark_lineage.facets.events import plain
+
+    return {key: plain(facet) for key, facet in facets_of(run).items()}

@@ -165,11 +165,6 @@ class Submitted(OtherProcess):
         with harmless("the records of the job could not be removed"):
             self.place.clean(keep=self.keep or not self._is_over())
 
-    @property
-    def is_quick(self) -> bool:
-        """Return whether the records are on a disk of this machine: Spark would be started to read others."""
-        return local_path(self.place.uri) is not None
-
     def _is_over(self) -> bool:
         """Return whether the driver has ended; a driver on a cluster may outlive `spark-submit`."""
         if self._job is not None and not self._job.is_on_cluster and self._has_returned:

@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.task.annotation import annotated, joined
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
+    from airflow_provider_spark_lineage.facets.size import Content
     from airflow_provider_spark_lineage.lineage.model import Lineage
     from airflow_provider_spark_lineage.runs.pipeline import Run
 
@@ -58,7 +59,7 @@ def operator_lineage(
 
     `task_instance` is the argument of `extract_on_complete` or `extract_on_failure`; None at START.
     """
-    return annotated(rendered(lineage), operator, task_instance, failed=failed)
+    return annotated(rendered(content_of(lineage)), operator, task_instance, failed=failed)
 
 
 def merged(first: OperatorLineage, second: OperatorLineage) -> OperatorLineage:
@@ -73,18 +74,23 @@ def merged(first: OperatorLineage, second: OperatorLineage) -> OperatorLineage:
     )
 
 
-def rendered(lineage: Lineage) -> OperatorLineage:
-    """Return new OpenLineage objects on each call, because the provider's redactor modifies them."""
-    from airflow.providers.openlineage.extractors import OperatorLineage
-
+def content_of(lineage: Lineage, used_bytes: int = 0) -> Content:
+    """Return what an event can hold of a lineage beside facets of so many bytes."""
     from airflow_provider_spark_lineage import conf
-    from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
-    from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets
-    from airflow_provider_spark_lineage.facets.runs import lineage_run_facets
     from airflow_provider_spark_lineage.facets.size import Content, fitted
 
     content = Content(lineage, repeats_dataset_edges=conf.repeat_dataset_edges())
-    content = fitted(content, conf.max_event_bytes())
+    return fitted(content, conf.max_event_bytes(), used_bytes)
+
+
+def rendered(content: Content) -> OperatorLineage:
+    """Return new OpenLineage objects on each call, because the provider's redactor modifies them."""
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
+    from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets
+    from airflow_provider_spark_lineage.facets.runs import lineage_run_facets
+
     lineage = content.lineage
     return OperatorLineage(
         inputs=input_datasets(lineage),
@@ -112,6 +118,7 @@ def rendered_plan(lineage: Lineage) -> OperatorLineage:
 
     if not certain(lineage):
         return OperatorLineage()
+    lineage = content_of(lineage).lineage
     return OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
 
 
@@ -124,7 +131,7 @@ def _planned_operator_lineage(operator: Any) -> OperatorLineage:
 
         lineage = _planned(operator)
         if lineage is not None and lacks_file_system(lineage):
-            return rendered(Lineage(gaps=(Gap("text", NO_FILE_SYSTEM),)))
+            return rendered(content_of(Lineage(gaps=(Gap("text", NO_FILE_SYSTEM),))))
         if lineage is not None:
             return rendered_plan(lineage)
     return OperatorLineage()
@@ -146,7 +153,7 @@ def uncaptured_operator_lineage(operator: Any, failed: bool) -> OperatorLineage:
             gap = Gap("task", NOT_CAPTURED if conf.auto_capture() else SWITCHED_OFF)
             planned = None if failed else _planned(operator)
             lineage = Lineage() if planned is None else planned
-            return rendered(replace(lineage, gaps=(gap, *lineage.gaps)))
+            return rendered(content_of(replace(lineage, gaps=(gap, *lineage.gaps))))
     return OperatorLineage()
 
 

@@ -18,8 +18,8 @@ def environment(run: Run) -> dict[str, Any]:
     """Return the environment variables of the task that `[spark_lineage] spark_environment` names."""
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.facets.applications import environment_facets
-    from airflow_provider_spark_lineage.launch.secret_names import is_secret
     from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
+    from airflow_provider_spark_lineage.records.secret_names import is_secret
 
     if not run.applications:
         return {}

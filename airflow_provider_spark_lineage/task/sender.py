@@ -53,6 +53,11 @@ class Sender:
         self._thread: threading.Thread | None = None
         self._jobs = JobNames(parent.job)
 
+    @property
+    def sends_all(self) -> bool:
+        """Return whether every execution that read or wrote a dataset has events of ours."""
+        return self.which == "all" and not self.silenced()
+
     def put(self, execution: Execution) -> None:
         """Send the events of an execution, if it touched a dataset."""
         if not execution.lineage or self.silenced() or not self._is_wanted(execution):

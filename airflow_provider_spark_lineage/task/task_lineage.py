@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.sdk import Context
 
+    from airflow_provider_spark_lineage.facets.size import Content
     from airflow_provider_spark_lineage.launch.application import Launch
     from airflow_provider_spark_lineage.lineage.model import Lineage
     from airflow_provider_spark_lineage.runs.collector import Collector
     from airflow_provider_spark_lineage.runs.pipeline import Run
-    from airflow_provider_spark_lineage.task.progress import Progress
     from airflow_provider_spark_lineage.task.sender import Sender
 
 ENDED_EARLY = "it is unknown which part of the job ran before the task ended, so its text is not used"
@@ -43,7 +43,6 @@ class TaskLineage:
         self._sender = sender
         self._emit_timeout_seconds = emit_timeout_seconds
         self._is_stopped = False
-        self._progress: Progress | None = None
         self.hooks_before = hooks_before
         """Numbers of hooks' reports in this process before the task began."""
         self.is_added = False
@@ -60,23 +59,8 @@ class TaskLineage:
         launch: Launch | None = getattr(self._collector, "launch", None)
         return launch
 
-    def start_progress(self, task_instance: Any, interval_seconds: float) -> None:
-        """Send RUNNING events at an interval until `stop`."""
-        from airflow_provider_spark_lineage.task.progress import Progress
-
-        def send() -> None:
-            # What is missing now is in a later event.
-            run = self._collector.run(self._collector.drain(interval_seconds))
-            if run.applications:
-                _send(self._of_task(run.lineage), task_instance, run)
-
-        if self._collector.is_quick:
-            self._progress = Progress(interval_seconds, send)
-
     def stop(self) -> None:
         """Stop capturing, and wait until the events of executions are sent."""
-        if self._progress is not None:
-            self._progress.stop(self._emit_timeout_seconds)
         with alarm_paused(), harmless("the lineage of this task could not be computed"):
             self._collector.stop()
             self._is_stopped = True
@@ -112,8 +96,8 @@ class TaskLineage:
 
     def _pause(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it deferred itself could not be sent"):
-            if lineage := self._of_task(self.run.lineage):
-                _send(lineage, task_instance)
+            if lineage := self.run.lineage:
+                _send(self._of_task(lineage), task_instance)
 
     def _report_so_far(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it was stopped could not be sent"):
@@ -129,57 +113,57 @@ class TaskLineage:
         """Return what the task's own events say of its executions, which have events themselves."""
         from airflow_provider_spark_lineage import conf
 
-        if self._sender is None or self._sender.which == "failed" or conf.task_datasets():
+        if self._sender is None or not self._sender.sends_all or conf.task_datasets():
             return lineage
         return replace(lineage, inputs=(), outputs=())
 
-    def operator_lineage(self, failed: bool = False) -> OperatorLineage:
-        """Return new OpenLineage objects on each call, because the provider's redactor modifies them.
+    def reported(self, failed: bool = False) -> Run:
+        """Return the run with the lineage that its end event has."""
+        return replace(self.run, lineage=self._content(failed).lineage)
+
+    def _content(self, failed: bool) -> Content:
+        """Return what the end event says of the lineage.
 
         If nothing was captured of a task that has not failed, it is the planned lineage, with a gap.
         """
+        from airflow_provider_spark_lineage.facets.size import size_of
+        from airflow_provider_spark_lineage.lineage.model import Gap
+        from airflow_provider_spark_lineage.task.answers import content_of
+        from airflow_provider_spark_lineage.task.run_facets import all_run_facets
+
+        lineage, planned = self._of_task(self.run.lineage), self._collector.planned
+        if planned is not None:
+            if not failed:
+                lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
+            elif not (lineage or lineage.gaps):
+                lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
+        return content_of(lineage, size_of(all_run_facets(replace(self.run, lineage=lineage))))
+
+    def operator_lineage(self, failed: bool = False) -> OperatorLineage:
+        """Return new OpenLineage objects on each call, because the provider's redactor modifies them."""
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         with harmless("the lineage of this task could not be converted to OpenLineage"):
-            from airflow_provider_spark_lineage.lineage.model import Gap
             from airflow_provider_spark_lineage.task.answers import rendered, with_run_facets
 
-            lineage, planned = self._of_task(self.run.lineage), self._collector.planned
-            if planned is not None:
-                if not failed:
-                    lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
-                elif not (lineage or lineage.gaps):
-                    lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
-            return with_run_facets(rendered(lineage), self.run)
+            content = self._content(failed)
+            return with_run_facets(rendered(content), replace(self.run, lineage=content.lineage))
         return OperatorLineage()
 
 
-def _send(lineage: Lineage, task_instance: Any, running: Run | None = None) -> None:
-    """Send an interim event with a lineage, and with Airflow's facets of all events of the task.
-
-    It is RUNNING, with the facets of a run, if there is one; else OTHER.
-    """
-    from airflow_provider_spark_lineage import conf
+def _send(lineage: Lineage, task_instance: Any) -> None:
+    """Send an interim event with a lineage, and with Airflow's facets of all events of the task."""
     from airflow_provider_spark_lineage.facets.events import EventFacets, interim_event
-    from airflow_provider_spark_lineage.facets.size import Content, fitted
+    from airflow_provider_spark_lineage.task.answers import content_of
     from airflow_provider_spark_lineage.task.provider import emit, facets_of_start, identity_of
-    from airflow_provider_spark_lineage.task.run_facets import all_run_facets
 
     facets = EventFacets({}, {})
     with harmless("an event of this task does not have Airflow's facets"):
         facets = facets_of_start(task_instance)
     identity = identity_of(task_instance)
-    if running is not None:
-        facets = replace(facets, run={**facets.run, **all_run_facets(running)})
-    content = Content(lineage, repeats_dataset_edges=conf.repeat_dataset_edges())
-    content = fitted(content, conf.max_event_bytes())
+    content = content_of(lineage)
     per_field = content.repeats_dataset_edges
-    is_running = running is not None
-    emit(
-        interim_event(
-            content.lineage, identity, facets, is_running=is_running, dataset_edges_per_field=per_field
-        )
-    )
+    emit(interim_event(content.lineage, identity, facets, dataset_edges_per_field=per_field))
 
 
 def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> None:
@@ -226,7 +210,5 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
         collector.start()
         lineage = TaskLineage(collector, sender, conf.emit_timeout_seconds(), before)
         TASK.set_lineage(task_instance, lineage)
-        if conf.progress_interval_seconds() > 0:
-            lineage.start_progress(task_instance, conf.progress_interval_seconds())
         return lineage
     return None

@@ -8,7 +8,14 @@ from airflow_provider_spark_lineage.facets.resources import bottlenecks, bottlen
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
 
-EVEN = {"tasks": 200, "elapsed_ms": 60_000, "slowest_ms": 1_000, "median_ms": 900, "run_ms": 180_000}
+EVEN = {
+    "partitions": 200,
+    "tasks": 200,
+    "elapsed_ms": 60_000,
+    "slowest_ms": 1_000,
+    "median_ms": 900,
+    "run_ms": 180_000,
+}
 
 
 def entries(**fields):
@@ -27,8 +34,8 @@ def test_an_even_stage_is_no_bottleneck():
         (
             {"slowest_ms": 95_000, "rows": 100, "rows_of_slowest": 61},
             "skew",
-            "The slowest of 200 tasks of stage 7 took 95 s and read 61% of the rows; half of the tasks took"
-            " at most 0.9 s.",
+            "The slowest of 200 tasks of stage 7 took 95 s and read 61% of the rows;"
+            " the median is about 0.9 s.",
         ),
         (
             {"disk_spilled_bytes": 3 << 30},
@@ -37,20 +44,20 @@ def test_an_even_stage_is_no_bottleneck():
         ),
         ({"gc_ms": 45_000}, "garbage collection", "Garbage collection took 25% of the time of stage 7."),
         (
-            {"tasks": 1, "input_bytes": 5 << 30},
+            {"partitions": 1, "input_bytes": 5 << 30},
             "too few partitions",
             "Stage 7 had 1 task for 4 cores, 5.0 GiB for each.",
         ),
         (
             {"tasks": 20_000, "median_ms": 12},
             "too many partitions",
-            "Half of the 20000 tasks of stage 7 took at most 12 ms.",
+            "The median of the 20,000 tasks of stage 7 is about 12 ms.",
         ),
         ({"failed_tasks": 3}, "failed tasks", "3 tasks of stage 7 failed, and Spark repeated the work."),
         (
             {"is_failed": True},
             "failed stage",
-            "Attempt 1 of stage 7 failed after 60 s, and its work was lost.",
+            "Attempt 1 of stage 7 was not completed; it ran for 60 s.",
         ),
     ],
 )
@@ -67,9 +74,16 @@ def test_each_bottleneck_has_figures_and_its_stage(fields, kind, message):
     ]
 
 
+def test_a_retry_of_one_partition_is_not_a_lack_of_partitions():
+    """After a lost executor, Spark computes only the missing partitions again."""
+    assert entries(attempt=1, partitions=1, input_bytes=5 << 30) == []
+
+
 def test_short_stages_are_no_bottlenecks():
     """A stage of a second costs nobody a night."""
     assert entries(elapsed_ms=1_900, slowest_ms=1_900, median_ms=1, disk_spilled_bytes=1) == []
+    assert entries(elapsed_ms=10, is_failed=True) == []
+    assert entries(run_ms=0, gc_ms=5) == []
 
 
 def test_time_without_tasks():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -94,6 +95,33 @@ def test_of_several_outputs_the_widest_loses_its_columns_first():
     assert reason(smaller) == ["the sources of the columns of silver/orders"]
     assert [len(write.edges) for write in smaller.lineage.outputs] == [0, 5]
     assert [write.inputs for write in smaller.lineage.outputs] == [(SOURCE,), (SOURCE,)]
+
+
+def test_many_outputs_are_one_sentence():
+    """A task that writes a hundred wide tables keeps its datasets, and its gap is readable."""
+    outputs = [wide(100, target=DatasetId("s3://lake", f"silver/table_{n}")).outputs[0] for n in range(100)]
+    lineage = Lineage(wide(100).inputs, tuple(outputs))
+    smaller = fitted(Content(lineage), 900_000)
+    assert size(smaller) <= 900_000
+    [left_out] = reason(smaller)
+    assert re.fullmatch(r"the sources of the columns of silver/table_\d+ and \d+ more outputs", left_out)
+    assert [write.dataset.id for write in smaller.lineage.outputs] == [each.dataset.id for each in outputs]
+
+
+def test_long_types_count():
+    """A column may be a struct with hundreds of fields."""
+    struct = "struct<" + ",".join(f"field_{n}:string" for n in range(500)) + ">"
+    fields = tuple(Field(f"column_{n}", struct) for n in range(50))
+    write = Output(Dataset(Identity(TARGET), fields), Mode.OVERWRITE)
+    content = Content(Lineage((Input(Dataset(Identity(SOURCE), fields)),), (write,)))
+    assert size(fitted(content, 900_000)) <= 900_000
+
+
+def test_facets_of_the_run_take_their_part():
+    """A limit is of the whole event: with long messages of errors, fewer columns fit."""
+    content = Content(wide(500))
+    assert fitted(content, 900_000) == content
+    assert size(fitted(content, 900_000, used_bytes=700_000)) <= 900_000 // 4
 
 
 def test_two_thousand_columns_with_everything_indirect():

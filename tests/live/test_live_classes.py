@@ -122,6 +122,7 @@ def test_a_class_that_is_missing_does_not_stop_spark(load_class, spark, tmp_path
     capture.arm()
     file.write_bytes(b"")
     assert spark.sparkContext.parallelize([1]).count() == 1
+    assert spark.range(5).count() == 5
     capture.disarm()
     assert capture.problems
     assert not spark.sparkContext._jsc.sc().isStopped()

@@ -38,7 +38,7 @@ from airflow_provider_spark_lineage.capture.connect.server import (
 )
 from airflow_provider_spark_lineage.capture.connect.tables import Tables, inserted_table, names_in_plan
 from airflow_provider_spark_lineage.capture.connect.worker import Worker
-from airflow_provider_spark_lineage.guard import alarm_paused
+from airflow_provider_spark_lineage.guard import alarm_paused, harmless
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import Record
@@ -270,7 +270,7 @@ class Session:
         return Application(identifier, without_secrets(settings.get("spark.app.name", "")), version)
 
     def _describe_application(self, server: Server) -> None:
-        with contextlib.suppress(RefusedError):
+        with harmless("the Spark application could not be described", self.problems):
             settings = server.all_settings()
             application = self.application_of(settings, self.version(server))
             self._describe(replace(application, python_version=platform.python_version()), settings)

@@ -39,6 +39,9 @@ public class Listener extends SparkListener implements Runnable {
     private static final String TOO_MANY = "Lan execution could not be recorded: too many wait to be";
     private static final String EXECUTION = "spark.sql.execution.id";
 
+    /** Mark that asks for the usage. */
+    private static final String USAGE = "usage";
+
     /** Limit of calls over RDDs whose jobs are counted: entries of jobs that start after their call stay. */
     private static final int MOST_CALLS = 1000;
 
@@ -73,7 +76,7 @@ public class Listener extends SparkListener implements Runnable {
     private boolean missesCalls = false;
     private final Map callOfJob = new HashMap();
     private final Map callOfStage = new HashMap();
-    private final Usage usage = new Usage();
+    private Usage usage = new Usage();
     private boolean begun = false;
 
     /** `limit` is the largest length of a plan's JSON in characters. */
@@ -93,6 +96,7 @@ public class Listener extends SparkListener implements Runnable {
                     executions.decrementAndGet();
                     write((Execution) next);
                 } else if (!isOver) {
+                    waiting.addAndGet(((String) next).length());
                     lines.add(next);
                 }
             } catch (Throwable error) {
@@ -134,13 +138,24 @@ public class Listener extends SparkListener implements Runnable {
         } catch (Throwable error) {
             failed(error);
         }
+        use(event, null);
+    }
+
+    /** Adds an event to the usage. Lineage does not need it: after an error, it is not counted any more. */
+    private void use(SparkListenerEvent event, Long execution) {
+        try {
+            if (begun && usage != null) {
+                usage.add(event, execution);
+            }
+        } catch (Throwable error) {
+            usage = null;
+        }
     }
 
     private void jobStarted(SparkListenerJobStart event) {
         if (!begun) {
             return;
         }
-        usage.jobStarted();
         if (event.properties() == null) {
             return;
         }
@@ -187,12 +202,10 @@ public class Listener extends SparkListener implements Runnable {
         } catch (Throwable error) {
             failed(error);
         }
+        use(event, null);
     }
 
     private void taskEnded(SparkListenerTaskEnd event) {
-        if (begun) {
-            usage.taskEnded(event);
-        }
         if (event.taskInfo() != null && event.taskInfo().successful()) {
             return;
         }
@@ -228,21 +241,17 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     public void onStageSubmitted(SparkListenerStageSubmitted event) {
-        try {
-            if (begun) {
-                usage.stageSubmitted(event.stageInfo());
-            }
-        } catch (Throwable error) {
-            failed(error);
-        }
+        use(event, null);
     }
 
     public void onStageCompleted(SparkListenerStageCompleted event) {
+        Long execution = (Long) executionOfStage.get(Integer.valueOf(event.stageInfo().stageId()));
         try {
             stageCompleted(event);
         } catch (Throwable error) {
             failed(error);
         }
+        use(event, execution);
     }
 
     private void stageCompleted(SparkListenerStageCompleted event) {
@@ -251,11 +260,7 @@ public class Listener extends SparkListener implements Runnable {
         if (jobs != null) {
             jobs.stageCompleted(event);
         }
-        Long id = (Long) executionOfStage.get(stage);
-        if (begun) {
-            usage.stageCompleted(event, id);
-        }
-        Execution execution = (Execution) open.get(id);
+        Execution execution = (Execution) open.get(executionOfStage.get(stage));
         boolean isDone = event.stageInfo().failureReason().isEmpty() && event.stageInfo().taskMetrics() != null;
         if (execution != null && isDone) {
             OutputMetrics written = event.stageInfo().taskMetrics().outputMetrics();
@@ -266,27 +271,15 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     public void onExecutorAdded(SparkListenerExecutorAdded event) {
-        try {
-            usage.executorAdded(event.executorId(), event.executorInfo().totalCores());
-        } catch (Throwable error) {
-            failed(error);
-        }
+        use(event, null);
     }
 
     public void onBlockManagerAdded(SparkListenerBlockManagerAdded event) {
-        try {
-            usage.memoryAdded(event.blockManagerId().executorId(), event.maxMem());
-        } catch (Throwable error) {
-            failed(error);
-        }
+        use(event, null);
     }
 
     public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
-        try {
-            usage.executorRemoved(event.executorId());
-        } catch (Throwable error) {
-            failed(error);
-        }
+        use(event, null);
     }
 
     /** Adds the executors that Spark had before the capture. */
@@ -349,7 +342,7 @@ public class Listener extends SparkListener implements Runnable {
                 addExecutors();
             }
             begun = true;
-            if (mark.call.isEmpty()) {
+            if (mark.call.equals(USAGE) && usage != null) {
                 Json used = new Json(reader.hint, new HashSet());
                 usage.write(used);
                 ended.add("U" + used);

@@ -10,6 +10,7 @@ import org.apache.spark.executor.TaskMetrics;
 public class StageUsage {
     int id;
     int attempt;
+    int partitions;
     Long execution;
     String name = "";
     boolean isFailed = false;
@@ -33,6 +34,11 @@ public class StageUsage {
     long shuffleWritten = 0;
     /** Numbers of successful tasks by the class of their duration; created at the first. */
     int[] durations = null;
+
+    /** Returns whether this stage is kept rather than another one: failed ones first. */
+    boolean isLonger(StageUsage other) {
+        return isFailed == other.isFailed ? runMs > other.runMs : isFailed;
+    }
 
     void took(long milliseconds, long rowsOfTask) {
         if (durations == null) {
@@ -86,6 +92,7 @@ public class StageUsage {
         out.text(name);
         out.name("is_failed");
         out.raw(String.valueOf(isFailed));
+        Usage.number(out, "partitions", partitions);
         Usage.number(out, "elapsed_ms", elapsedMs);
         Usage.number(out, "failed_tasks", failedTasks);
         Usage.number(out, "rows", rows);

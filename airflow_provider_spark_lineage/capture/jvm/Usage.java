@@ -4,7 +4,13 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 import org.apache.spark.executor.TaskMetrics;
+import org.apache.spark.scheduler.SparkListenerBlockManagerAdded;
+import org.apache.spark.scheduler.SparkListenerEvent;
+import org.apache.spark.scheduler.SparkListenerExecutorAdded;
+import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
+import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.StageInfo;
 import org.apache.spark.scheduler.TaskInfo;
@@ -28,7 +34,6 @@ public class Usage {
     private long mostMemory = 0;
     private int kept = 0;
     private long jobs = 0;
-    private int activeStages = 0;
     private long firstMs = -1;
     private long lastMs = -1;
     private long idleMs = 0;
@@ -50,7 +55,7 @@ public class Usage {
         measure();
     }
 
-    public void executorRemoved(String id) {
+    private void executorRemoved(String id) {
         cores.remove(id);
         memory.remove(id);
     }
@@ -75,24 +80,47 @@ public class Usage {
         mostMemory = Math.max(mostMemory, sumOfMemory);
     }
 
-    public void jobStarted() {
-        jobs += 1;
+    /** Adds an event; `execution` is the number of the execution of SQL that a stage belongs to, or null. */
+    public void add(SparkListenerEvent event, Long execution) {
+        if (event instanceof SparkListenerTaskEnd) {
+            taskEnded((SparkListenerTaskEnd) event);
+        } else if (event instanceof SparkListenerStageCompleted) {
+            stageCompleted((SparkListenerStageCompleted) event, execution);
+        } else if (event instanceof SparkListenerStageSubmitted) {
+            stageSubmitted(((SparkListenerStageSubmitted) event).stageInfo());
+        } else if (event instanceof SparkListenerJobStart) {
+            jobs += 1;
+        } else if (event instanceof SparkListenerExecutorAdded) {
+            SparkListenerExecutorAdded added = (SparkListenerExecutorAdded) event;
+            executorAdded(added.executorId(), added.executorInfo().totalCores());
+        } else if (event instanceof SparkListenerBlockManagerAdded) {
+            SparkListenerBlockManagerAdded added = (SparkListenerBlockManagerAdded) event;
+            memoryAdded(added.blockManagerId().executorId(), added.maxMem());
+        } else if (event instanceof SparkListenerExecutorRemoved) {
+            executorRemoved(((SparkListenerExecutorRemoved) event).executorId());
+        }
     }
 
-    public void taskEnded(SparkListenerTaskEnd event) {
+    private void taskEnded(SparkListenerTaskEnd event) {
         TaskInfo task = event.taskInfo();
         if (task == null) {
             return;
         }
-        StageUsage stage = stage(event.stageId(), event.stageAttemptId());
-        stage.tasks += 1;
+        String reason = event.reason() == null ? "" : event.reason().getClass().getSimpleName();
+        boolean isKilled = reason.equals("TaskKilled") || reason.equals("TaskCommitDenied");
+        boolean isFailed = !isKilled && !reason.equals("Success$");
         total.tasks += 1;
         speculativeTasks += task.speculative() ? 1 : 0;
-        killedTasks += task.killed() ? 1 : 0;
-        if (!task.successful()) {
-            boolean isFailed = !task.killed();
-            failedTasks += isFailed ? 1 : 0;
-            stage.failedTasks += isFailed ? 1 : 0;
+        killedTasks += isKilled ? 1 : 0;
+        failedTasks += isFailed ? 1 : 0;
+        // Null for a stage that has ended, or that began before the capture.
+        StageUsage stage = (StageUsage) running.get(key(event.stageId(), event.stageAttemptId()));
+        if (stage == null) {
+            return;
+        }
+        stage.tasks += 1;
+        stage.failedTasks += isFailed ? 1 : 0;
+        if (isKilled || isFailed) {
             return;
         }
         long peak = 0;
@@ -106,27 +134,31 @@ public class Usage {
         stage.took(task.duration(), rows);
     }
 
-    public void stageSubmitted(StageInfo info) {
+    private void stageSubmitted(StageInfo info) {
         long now = time(info.submissionTime());
         firstMs = firstMs < 0 ? now : firstMs;
-        if (activeStages == 0 && lastMs >= 0) {
+        if (running.isEmpty() && lastMs >= 0) {
             idleMs += Math.max(now - lastMs, 0);
         }
-        activeStages += 1;
+        StageUsage stage = new StageUsage();
+        stage.id = info.stageId();
+        stage.attempt = info.attemptNumber();
+        stage.partitions = info.numTasks();
+        running.put(key(stage.id, stage.attempt), stage);
     }
 
     private static long time(scala.Option milliseconds) {
         return milliseconds.isDefined() ? ((Long) milliseconds.get()).longValue() : System.currentTimeMillis();
     }
 
-    /** `execution` is the number of the execution of SQL that the stage belongs to, or null. */
-    public void stageCompleted(SparkListenerStageCompleted event, Long execution) {
+    private void stageCompleted(SparkListenerStageCompleted event, Long execution) {
         StageInfo info = event.stageInfo();
-        StageUsage stage = stage(info.stageId(), info.attemptNumber());
-        running.remove(key(info.stageId(), info.attemptNumber()));
+        StageUsage stage = (StageUsage) running.remove(key(info.stageId(), info.attemptNumber()));
+        if (stage == null) {
+            // It began before the capture: its sums have work from then.
+            return;
+        }
         stages += 1;
-        // It may have begun before the capture.
-        activeStages = Math.max(activeStages - 1, 0);
         lastMs = time(info.completionTime());
         failedStages += info.failureReason().isDefined() ? 1 : 0;
         stage.execution = execution;
@@ -150,25 +182,13 @@ public class Usage {
         } else {
             at = 0;
             for (int i = 1; i < kept; i++) {
-                at = longest[i].runMs < longest[at].runMs ? i : at;
+                at = longest[i].isLonger(longest[at]) ? at : i;
             }
-            if (longest[at].runMs >= stage.runMs) {
+            if (!stage.isLonger(longest[at])) {
                 return;
             }
         }
         longest[at] = stage;
-    }
-
-    private StageUsage stage(int id, int attempt) {
-        Object key = key(id, attempt);
-        StageUsage stage = (StageUsage) running.get(key);
-        if (stage == null) {
-            stage = new StageUsage();
-            stage.id = id;
-            stage.attempt = attempt;
-            running.put(key, stage);
-        }
-        return stage;
     }
 
     private static Object key(int id, int attempt) {

@@ -20,7 +20,6 @@ from airflow_provider_spark_lineage.agent.settings import RECORDS
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.launch.application import PYTHON, SQL, Launch, LaunchedApplication, texts
 from airflow_provider_spark_lineage.launch.collector import Launched
-from airflow_provider_spark_lineage.launch.secret_names import is_secret
 from airflow_provider_spark_lineage.launch.shell import add_agent
 from airflow_provider_spark_lineage.launch.shell.applications import of_words
 from airflow_provider_spark_lineage.launch.shell.mention import mentions_spark
@@ -35,6 +34,7 @@ from airflow_provider_spark_lineage.launch.shell.shim import (
 )
 from airflow_provider_spark_lineage.launch.table import launch_of
 from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
+from airflow_provider_spark_lineage.records.secret_names import is_secret
 from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.submitted.collector import UNREACHABLE, WITHOUT_FILES

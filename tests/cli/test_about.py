@@ -1,0 +1,63 @@
+"""The lines of `explain` about applications: from the facets of any event, and never an error."""
+
+from __future__ import annotations
+
+import pytest
+
+from airflow_provider_spark_lineage.cli.about import about
+
+FACETS = {
+    "spark_applicationDetails": {"applicationId": "application_1", "master": "yarn"},
+    "sparkLineage_application": {
+        "applications": [
+            {
+                "applicationId": "application_1",
+                "name": "load",
+                "sparkVersion": "4.1.4",
+                "links": ["http://history:18080/history/application_1", "http://driver:4040"],
+            }
+        ]
+    },
+    "sparkLineage_resources": {
+        "applications": [
+            {
+                "applicationId": "application_1",
+                "tasks": 1204,
+                "runMs": 95_400,
+                "cores": 16,
+                "inputBytes": 3_500_000_000,
+                "outputBytes": 2048,
+                "shuffleWrittenBytes": 0,
+                "diskSpilledBytes": 1024,
+            }
+        ]
+    },
+    "sparkLineage_bottlenecks": {
+        "bottlenecks": [{"kind": "spill", "message": "Stage 7 wrote 1.0 KiB to local disks."}]
+    },
+}
+
+PAGE = """
+app     load   application_1   Spark 4.1.4 on yarn   http://history:18080/history/application_1
+used    1,204 tasks, 95 s on 16 cores   read 3.3 GiB, wrote 2.0 KiB   shuffled 0 B   spilled 1.0 KiB
+slow    spill   Stage 7 wrote 1.0 KiB to local disks.
+"""
+
+
+def test_a_reader_sees_where_it_ran_what_it_used_and_what_was_slow():
+    """The questions of a night shift, without reading JSON."""
+    assert about(FACETS) == PAGE
+
+
+@pytest.mark.parametrize(
+    "facets",
+    [
+        {},
+        {"sparkLineage_application": [], "sparkLineage_resources": {"applications": 3}},
+        {"sparkLineage_bottlenecks": {"bottlenecks": [3, None]}},
+        {"sparkLineage_resources": {"applications": [{"tasks": "many"}]}},
+    ],
+)
+def test_foreign_values_are_left_out(facets):
+    """Events come from outside: what is not a facet of ours has no line."""
+    assert about(facets) == ""
