@@ -135,8 +135,11 @@ def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]
 
 
 def _camel_case(usage: Usage) -> dict[str, Any]:
-    """Return the sums with the names of the facet."""
-    return {_camel(name): value for name, value in vars(usage).items() if name != "longest_stages"}
+    """Return the sums with the names of the facet; without executors if they are unknown."""
+    unknown = (
+        {"longest_stages"} if usage.executors else {"longest_stages", "executors", "cores", "memory_bytes"}
+    )
+    return {_camel(name): value for name, value in vars(usage).items() if name not in unknown}
 
 
 def _camel(name: str) -> str:
