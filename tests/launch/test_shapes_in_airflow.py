@@ -61,6 +61,7 @@ def run(tmp_path_factory):
     (home / "libs" / "own_lib.py").touch()
     (home / "libs" / "more_lib.py").touch()
     (home / "conf" / "spark-defaults.conf").write_text(SETTINGS.format(home=home))
+    (home / "spark").symlink_to(Path(shutil.which("spark-submit") or "").parent)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     settings = {
         "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True",
@@ -68,7 +69,8 @@ def run(tmp_path_factory):
         "AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS": "False",
         "SHAPES_HOME": str(home),
         "SHAPES_SESSIONS": " ".join(SESSIONS),
-        "SHAPES_SUBMIT": shutil.which("spark-submit") or "",
+        # A path without a space: bash has no functions with other names.
+        "SHAPES_SUBMIT": str(home / "spark" / "spark-submit"),
         "SPARK_CONF_DIR": str(home / "conf"),
         "PATH": path,
         "PYSPARK_PYTHON": "python3",
