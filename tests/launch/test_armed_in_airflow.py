@@ -79,8 +79,11 @@ def run_of(home: Path, *, extractor: bool) -> DagRun:
 
 def spark_submit(home: Path) -> str:
     """Return a path of Spark's command without a space: bash has no functions with other names."""
-    (home / "spark").symlink_to(Path(shutil.which("spark-submit") or "").parent)
-    return str(home / "spark" / "spark-submit")
+    command = home / "spark" / "spark-submit"
+    command.parent.mkdir()
+    command.write_text(f"#!/bin/sh\nexec '{shutil.which('spark-submit')}' \"$@\"\n")
+    command.chmod(0o755)
+    return str(command)
 
 
 def last(run: DagRun, task: str) -> dict[str, Any]:
