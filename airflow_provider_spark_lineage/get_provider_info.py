@@ -140,7 +140,7 @@ OPTIONS = {
         example="masked",
     ),
     "task_datasets": _switch(
-        "Name datasets in the task's own events, not only in those of its executions. Turn it off for a"
+        "Name datasets in the task's own events, not only in the events of its executions. Turn it off for a"
         " backend that draws edges from all inputs of an event to all of its outputs. It has no effect"
         " unless all executions have events.",
         default=True,

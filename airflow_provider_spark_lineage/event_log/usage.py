@@ -1,4 +1,4 @@
-"""What the tasks of a logged application used, as `Usage.java` adds it up in a live one."""
+"""Sums over the tasks of a logged application, with the same figures as `Usage.java` in a live one."""
 
 from __future__ import annotations
 

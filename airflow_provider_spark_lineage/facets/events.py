@@ -171,7 +171,7 @@ def execution_events(
 ) -> Iterator[event_v2.RunEvent]:
     """Yield START and COMPLETE or FAIL of each execution, as children of `parent`.
 
-    An event has at most `max_bytes`; None is no limit. START names inputs and outputs with their schemas,
+    An event has at most `max_bytes`, if given. START names inputs and outputs with their schemas,
     which an execution's plan has. One execution is in memory at a time: a task may have thousands.
     """
     for execution in executions:

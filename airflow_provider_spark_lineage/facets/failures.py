@@ -73,7 +73,7 @@ def _entry(failure: Failure) -> FailureEntry:
 
 
 def place_of(message: str) -> dict[str, Any]:
-    """Return what the message of an error tells of its kind and place: fields of `FailureEntry`.
+    """Return the kind and place of an error from its message: fields of `FailureEntry`.
 
     `line` and `position` are in the statement, `codeLine` is a line of a Python program.
 

@@ -1,4 +1,4 @@
-"""Run facets of what Spark's tasks used, and of what slowed them down."""
+"""Run facets of the resources that Spark's tasks used, and of their bottlenecks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from airflow_provider_spark_lineage.words import counted, duration, size
 MOST_BOTTLENECKS = 5
 
 _SLOW_MS = 2_000
-"""A stage that took less is no bottleneck."""
+"""A shorter stage is not reported."""
 
 _IDLE_MS = 30_000
-"""A shorter time without tasks is no bottleneck."""
+"""A shorter time without tasks is not reported."""
 
 _MANY_TASKS = 1_000
 _SHORT_TASK_MS = 50
@@ -28,14 +28,14 @@ _LARGE_TASK_BYTES = 1 << 30
 
 @attrs.define
 class SparkResourcesRunFacet(OwnSchema, RunFacet):
-    """What the tasks of each Spark application used while it was captured."""
+    """Resources that each Spark application of a task used while it was captured."""
 
     applications: list[dict[str, Any]]
 
 
 @attrs.define
 class SparkBottlenecksRunFacet(OwnSchema, RunFacet):
-    """What slowed the Spark applications of a task down, the costliest first."""
+    """Bottlenecks of the Spark applications of a task, the costliest first."""
 
     bottlenecks: list[dict[str, Any]]
 
@@ -54,16 +54,16 @@ def resources_facets(applications: Sequence[Application]) -> dict[str, RunFacet]
 
 def bottlenecks_facets(applications: Sequence[Application]) -> dict[str, RunFacet]:
     """Return `sparkLineage_bottlenecks`, with at most five; empty without any."""
-    found = [
+    pairs = [
         (cost_ms, {"applicationId": each.id, **entry})
         for each in applications
         if each.usage is not None
         for cost_ms, entry in bottlenecks(each.usage)
     ]
-    found.sort(key=lambda pair: -pair[0])
-    if not found:
+    pairs.sort(key=lambda pair: -pair[0])
+    if not pairs:
         return {}
-    entries = [entry for _, entry in found[:MOST_BOTTLENECKS]]
+    entries = [entry for _, entry in pairs[:MOST_BOTTLENECKS]]
     return {"sparkLineage_bottlenecks": SparkBottlenecksRunFacet(entries, producer=PRODUCER)}
 
 
@@ -135,8 +135,11 @@ def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]
 
 
 def _camel_case(usage: Usage) -> dict[str, Any]:
-    """Return the sums with the names of the facet."""
-    return {_camel(name): value for name, value in vars(usage).items() if name != "longest_stages"}
+    """Return the sums with the names of the facet; without executors if they are unknown."""
+    unknown = (
+        {"longest_stages"} if usage.executors else {"longest_stages", "executors", "cores", "memory_bytes"}
+    )
+    return {_camel(name): value for name, value in vars(usage).items() if name not in unknown}
 
 
 def _camel(name: str) -> str:

@@ -86,9 +86,9 @@ def error_text(failure: Failure) -> str:
     >>> error_text(Failure("org.apache.spark.SparkArithmeticException", "Division by zero.", "22012"))
     'org.apache.spark.SparkArithmeticException (SQLSTATE 22012): Division by zero.'
     """
-    state = f" (SQLSTATE {failure.sql_state})" if failure.sql_state else ""
-    text = f"{failure.error_class}{state}"
-    return f"{text}: {failure.message}" if failure.message else text
+    state = f"(SQLSTATE {failure.sql_state})" if failure.sql_state else ""
+    text = " ".join(filter(None, [failure.error_class, state]))
+    return ": ".join(filter(None, [text, failure.message]))
 
 
 def engine_facet(version: str) -> dict[str, RunFacet]:

@@ -1,4 +1,4 @@
-"""What the tasks of one Spark application used, from its stages. Also runs on the cluster's driver."""
+"""Sums over the tasks of one Spark application: times, bytes, rows. Also runs on the cluster's driver."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Usage:
     """From the start of the first stage to the end of the last one."""
 
     idle_ms: int = 0
-    """Part of this time in which no stage ran."""
+    """Part of this time without a running stage."""
 
     executors: int = 0
     """Largest number of executors at one time."""

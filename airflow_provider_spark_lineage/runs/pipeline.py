@@ -72,7 +72,7 @@ class RunBuilder:
         )
 
     def describe(self, applications: Iterable[Application]) -> None:
-        """Add what is known of applications, also of those without executions."""
+        """Add applications with their details, also those without executions."""
         self._applications.update((application.id, application) for application in applications)
 
     def run(self, problems: Sequence[str] = ()) -> Run:

@@ -1,4 +1,4 @@
-"""Run facets of a task's Spark work, from what the task's process stored.
+"""Run facets of a task's Spark work, from memory of the task's process.
 
 The task's events have all of them; `custom_run_facets` may name each for other events of the task.
 """

@@ -110,7 +110,7 @@ class TaskLineage:
             _send(replace(lineage, gaps=(*lineage.gaps, Gap("task", reason))), task_instance)
 
     def _of_task(self, lineage: Lineage) -> Lineage:
-        """Return what the task's own events say of its executions, which have events themselves."""
+        """Return the lineage of the task's own events; its executions may have events with their datasets."""
         from airflow_provider_spark_lineage import conf
 
         if self._sender is None or not self._sender.sends_all or conf.task_datasets():
@@ -122,7 +122,7 @@ class TaskLineage:
         return replace(self.run, lineage=self._content(failed).lineage)
 
     def _content(self, failed: bool) -> Content:
-        """Return what the end event says of the lineage.
+        """Return the lineage that the end event can hold.
 
         If nothing was captured of a task that has not failed, it is the planned lineage, with a gap.
         """

@@ -63,7 +63,7 @@ def run_of(home: Path, *, extractor: bool) -> DagRun:
     if extractor:
         settings |= {
             "AIRFLOW__OPENLINEAGE__EXTRACTORS": EXTRACTOR,
-            "ARMED_SUBMIT": shutil.which("spark-submit") or "",
+            "ARMED_SUBMIT": spark_submit(home),
         }
     with contextlib.ExitStack() as servers:
         with contextlib.suppress(ImportError):
@@ -75,6 +75,15 @@ def run_of(home: Path, *, extractor: bool) -> DagRun:
 
         write_agent(home / "agent.zip")
         return run_dag(DAG, home=home / "airflow", settings=settings)
+
+
+def spark_submit(home: Path) -> str:
+    """Return a path of Spark's command without a space: bash has no functions with other names."""
+    command = home / "spark" / "spark-submit"
+    command.parent.mkdir()
+    command.write_text(f"#!/bin/sh\nexec '{shutil.which('spark-submit')}' \"$@\"\n")
+    command.chmod(0o755)
+    return str(command)
 
 
 def last(run: DagRun, task: str) -> dict[str, Any]:

@@ -61,6 +61,11 @@ def run(tmp_path_factory):
     (home / "libs" / "own_lib.py").touch()
     (home / "libs" / "more_lib.py").touch()
     (home / "conf" / "spark-defaults.conf").write_text(SETTINGS.format(home=home))
+    # Below a path without a space: bash has no functions with other names.
+    submit = home / "spark" / "spark-submit"
+    submit.parent.mkdir()
+    submit.write_text(f"#!/bin/sh\nexec '{shutil.which('spark-submit')}' \"$@\"\n")
+    submit.chmod(0o755)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     settings = {
         "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True",
@@ -68,7 +73,7 @@ def run(tmp_path_factory):
         "AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS": "False",
         "SHAPES_HOME": str(home),
         "SHAPES_SESSIONS": " ".join(SESSIONS),
-        "SHAPES_SUBMIT": shutil.which("spark-submit") or "",
+        "SHAPES_SUBMIT": str(submit),
         "SPARK_CONF_DIR": str(home / "conf"),
         "PATH": path,
         "PYSPARK_PYTHON": "python3",

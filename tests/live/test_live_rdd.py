@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -47,6 +48,23 @@ def test_each_action_is_one_record(spark, recorded, lines):
     # Jobs of these may go on after the call.
     uncounted = {record.name for record in records if record.jobs is None}
     assert uncounted == {"toLocalIterator", "countApprox"}
+
+
+def test_spark_names_jobs_as_without_capture(spark, recorded):
+    """The name of a job in Spark's user interface has the user's line, not a file of ours."""
+    context = spark.sparkContext
+    tracker, names = context.statusTracker(), []
+    for capture in (contextlib.nullcontext, recorded):
+        with capture():
+            context.setJobGroup(f"names of {capture}", "")
+            context.parallelize([1]).map(lambda number: number + 1).count()
+            context._jsc.sc().listenerBus().waitUntilEmpty(300_000)
+            [job] = tracker.getJobIdsForGroup(f"names of {capture}")
+            [stage] = tracker.getJobInfo(job).stageIds
+            names.append(tracker.getStageInfo(stage).name)
+    context._jsc.sc().clearJobGroup()
+    assert names[0] == names[1]
+    assert names[0].startswith(f"count at {__file__}:")
 
 
 def test_records_keep_the_order_of_the_program(spark, recorded, tmp_path):
