@@ -138,14 +138,27 @@ public class Listener extends SparkListener implements Runnable {
         } catch (Throwable error) {
             failed(error);
         }
-        use(event, null);
+        use(event);
     }
 
     /** Adds an event to the usage. Lineage does not need it: after an error, it is not counted any more. */
-    private void use(SparkListenerEvent event, Long execution) {
+    private void use(SparkListenerEvent event) {
         try {
             if (begun && usage != null) {
-                usage.add(event, execution);
+                usage.add(event, executionOfStage);
+            }
+        } catch (Throwable error) {
+            usage = null;
+        }
+    }
+
+    /** Passes the usage on to Python; without it, only the usage is missing. */
+    private void tellUsage() {
+        try {
+            if (usage != null) {
+                Json used = new Json(reader.hint, new HashSet());
+                usage.write(used);
+                ended.add("U" + used);
             }
         } catch (Throwable error) {
             usage = null;
@@ -153,10 +166,7 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     private void jobStarted(SparkListenerJobStart event) {
-        if (!begun) {
-            return;
-        }
-        if (event.properties() == null) {
+        if (!begun || event.properties() == null) {
             return;
         }
         String id = event.properties().getProperty(EXECUTION);
@@ -202,7 +212,7 @@ public class Listener extends SparkListener implements Runnable {
         } catch (Throwable error) {
             failed(error);
         }
-        use(event, null);
+        use(event);
     }
 
     private void taskEnded(SparkListenerTaskEnd event) {
@@ -241,17 +251,16 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     public void onStageSubmitted(SparkListenerStageSubmitted event) {
-        use(event, null);
+        use(event);
     }
 
     public void onStageCompleted(SparkListenerStageCompleted event) {
-        Long execution = (Long) executionOfStage.get(Integer.valueOf(event.stageInfo().stageId()));
         try {
             stageCompleted(event);
         } catch (Throwable error) {
             failed(error);
         }
-        use(event, execution);
+        use(event);
     }
 
     private void stageCompleted(SparkListenerStageCompleted event) {
@@ -271,15 +280,15 @@ public class Listener extends SparkListener implements Runnable {
     }
 
     public void onExecutorAdded(SparkListenerExecutorAdded event) {
-        use(event, null);
+        use(event);
     }
 
     public void onBlockManagerAdded(SparkListenerBlockManagerAdded event) {
-        use(event, null);
+        use(event);
     }
 
     public void onExecutorRemoved(SparkListenerExecutorRemoved event) {
-        use(event, null);
+        use(event);
     }
 
     /** Adds the executors that Spark had before the capture. */
@@ -342,10 +351,8 @@ public class Listener extends SparkListener implements Runnable {
                 addExecutors();
             }
             begun = true;
-            if (mark.call.equals(USAGE) && usage != null) {
-                Json used = new Json(reader.hint, new HashSet());
-                usage.write(used);
-                ended.add("U" + used);
+            if (mark.call.equals(USAGE)) {
+                tellUsage();
             }
             Jobs jobs = (Jobs) jobsOfCall.remove(mark.call);
             Json counts = new Json(reader.hint, new HashSet());

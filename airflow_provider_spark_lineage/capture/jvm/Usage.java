@@ -80,12 +80,14 @@ public class Usage {
         mostMemory = Math.max(mostMemory, sumOfMemory);
     }
 
-    /** Adds an event; `execution` is the number of the execution of SQL that a stage belongs to, or null. */
-    public void add(SparkListenerEvent event, Long execution) {
+    /** Adds an event; `executions` has the number of the execution of SQL that a stage belongs to, if any. */
+    public void add(SparkListenerEvent event, Map executions) {
         if (event instanceof SparkListenerTaskEnd) {
             taskEnded((SparkListenerTaskEnd) event);
         } else if (event instanceof SparkListenerStageCompleted) {
-            stageCompleted((SparkListenerStageCompleted) event, execution);
+            SparkListenerStageCompleted completed = (SparkListenerStageCompleted) event;
+            Integer stage = Integer.valueOf(completed.stageInfo().stageId());
+            stageCompleted(completed, (Long) executions.get(stage));
         } else if (event instanceof SparkListenerStageSubmitted) {
             stageSubmitted(((SparkListenerStageSubmitted) event).stageInfo());
         } else if (event instanceof SparkListenerJobStart) {
