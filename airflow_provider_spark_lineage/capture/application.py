@@ -24,6 +24,12 @@ from airflow_provider_spark_lineage.records.usage import Usage
 PAUSE_SECONDS = 0.5
 """Pause of the thread between two fetches."""
 
+BEGIN_AFTER_SECONDS = 1.0
+"""Age of a running execution at which its beginning is reported.
+
+Most executions are shorter: reading their plans twice would cost more than an earlier START is worth.
+"""
+
 SETTLE_SECONDS = 0.5
 """Limit of the time that a DROP waits for the records of earlier statements."""
 
@@ -35,6 +41,9 @@ class LiveApplication:
     """Numbers the records of one Spark application and passes them to `sink`.
 
     Its listener is registered until `close`. `problems` receives a sentence for each loss.
+
+    `on_begin` receives the beginning of each execution that takes longer than `BEGIN_AFTER_SECONDS`, before the
+    record of its end: a record without a number, a name and an outcome.
     """
 
     def __init__(
@@ -44,6 +53,8 @@ class LiveApplication:
         max_plan_bytes: int,
         sql_text: str,
         problems: List[str],
+        *,
+        on_begin: Optional[Callable[[Record], None]] = None,
     ) -> None:
         self.id = str(context.applicationId)
         self.name = without_secrets(str(context.appName))
@@ -54,6 +65,7 @@ class LiveApplication:
         self.reader = JvmReader(context, self.rdds, sql_text)
         self._bus = context._jsc.sc()
         self._sink = sink
+        self._on_begin = on_begin
         self._problems = problems
         self._count = 0
         self._calls: Dict[int, Record] = {}
@@ -76,6 +88,8 @@ class LiveApplication:
         self._wake = threading.Event()
         self._closed = False
         self._listener = self.reader.listener(context, max_plan_bytes)
+        if on_begin is not None:
+            self._listener.writeBeginningsAfter(int(BEGIN_AFTER_SECONDS * 1000))
         self._bus.addSparkListener(self._listener)
         # The listener ignores events before this mark on the bus: they are older than the capture.
         self._listener.mark("")
@@ -164,7 +178,10 @@ class LiveApplication:
             connection.close()
 
     def _read(self, line: str, lines: Iterator[str]) -> None:
-        """Handle a line: a mark (M), an execution (R, with the next line), usage (U), end (E), a loss (L)."""
+        """Handle a line, whose first letter is its kind.
+
+        A mark (M), an execution (R) or its beginning (B), each with the next line, usage (U), end (E), a loss (L).
+        """
         kind, text = line[:1], line[1:]
         if kind == "M":
             mark, ongoing, counts = text.split(" ", 2)
@@ -192,6 +209,13 @@ class LiveApplication:
                 with jvm_lock:
                     fields = self.reader.completed(text, body)
                 self.emit(self._record(fields))
+        elif kind == "B":
+            body = next(lines)
+            with harmless("the beginning of an execution could not be recorded"):
+                with jvm_lock:
+                    fields = self.reader.completed(text, body)
+                if self._on_begin is not None and not self._closed:
+                    self._on_begin(self._record({**fields, "name": "", "ended_ms": fields["started_ms"]}))
         elif kind:
             tell(without_secrets(text)[:MAX_PROBLEM_LENGTH], self._problems)
 
@@ -205,6 +229,7 @@ class LiveApplication:
         )
         record.error = fields.get("error")
         record.jobs = fields.get("jobs")
+        record.execution_id = fields["id"]
         record.kept_rdd = fields.get("kept_rdd")
         record.written = fields.get("written")
         fill(record, fields)

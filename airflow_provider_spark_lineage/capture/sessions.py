@@ -28,7 +28,8 @@ MAX_PLAN_BYTES = 50_000_000
 class Capture:
     """Records every Spark execution of this process that ends between `arm` and `disarm`.
 
-    `sink` receives each record, on capture's own thread.
+    `sink` receives each record, on capture's own thread. `on_begin` receives the beginning of each execution
+    that takes long, see `LiveApplication`.
 
     `sql_text` is one of `records.record.SQL_TEXTS`; `properties` are names of Spark's properties to record,
     with `*` for any text.
@@ -47,6 +48,7 @@ class Capture:
         max_plan_bytes: int = MAX_PLAN_BYTES,
         sql_text: str = FULL,
         properties: Sequence[str] = PROPERTIES,
+        on_begin: Optional[Callable[[Record], None]] = None,
     ) -> None:
         self.applications: Dict[str, Application] = {}
         """The applications so far, by their ids."""
@@ -55,6 +57,7 @@ class Capture:
         self.agent_configured = False
         """OpenLineage's Java agent listens to the same application."""
         self._sink = sink
+        self._on_begin = on_begin
         self._drain_timeout_seconds = drain_timeout_seconds
         self._max_plan_bytes = max_plan_bytes
         self._sql_text = sql_text
@@ -110,7 +113,12 @@ class Capture:
                 # Try only once: do not repeat a failure at every call of the program.
                 self._context, self._application = context, None
                 self._application = LiveApplication(
-                    context, self._sink, self._max_plan_bytes, self._sql_text, self.problems
+                    context,
+                    self._sink,
+                    self._max_plan_bytes,
+                    self._sql_text,
+                    self.problems,
+                    on_begin=self._on_begin,
                 )
                 self._dropped_before = _dropped_events(context)
                 with harmless("the Spark application could not be described", self.problems):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
@@ -18,6 +18,9 @@ from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.runs import engine_facet, error_facet, lineage_run_facets
 from airflow_provider_spark_lineage.facets.size import Content, fitted
 from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
+
+STARTS, ENDS = "starts", "ends"
+"""The events of an execution that are wanted."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,9 @@ class EventExecution:
 
     streaming: bool = False
     """It is a batch of a streaming query."""
+
+    is_unfinished: bool = False
+    """It was still running when the capture ended: its last event is ABORT."""
 
     job_type: str = "SQL_JOB"
     """`RDD_JOB` for a job over an RDD, as in OpenLineage's Java agent."""
@@ -168,11 +174,12 @@ def execution_events(
     application_id: str,
     dataset_edges_per_field: bool = False,
     max_bytes: int | None = None,
+    states: Container[str] = (STARTS, ENDS),
 ) -> Iterator[event_v2.RunEvent]:
-    """Yield START and COMPLETE or FAIL of each execution, as children of `parent`.
+    """Yield START, and COMPLETE, FAIL or ABORT, of each execution, as children of `parent`.
 
-    An event has at most `max_bytes`, if given. START names inputs and outputs with their schemas,
-    which an execution's plan has. One execution is in memory at a time: a task may have thousands.
+    An event has at most `max_bytes`, if given. START has what an execution's plan says: inputs, outputs,
+    schemas and columns. One execution is in memory at a time: a task may have thousands.
     """
     for execution in executions:
         content = Content(execution.lineage, execution.sql, dataset_edges_per_field)
@@ -182,24 +189,29 @@ def execution_events(
         run_id = _run_id(began, parent.namespace, job, application_id, parent.run_id)
         identity = RunIdentity(run_id, parent.namespace, job, root=parent.root)
         first, last = (_execution_facets(execution, content.sql, parent) for _ in range(2))
-        yield _event(event_v2.RunState.START, began, identity, first, _planned(lineage))
-        yield _end(
-            execution.ended_at,
-            identity,
-            last,
-            lineage,
-            failed=bool(lineage.failures),
-            dataset_edges_per_field=content.repeats_dataset_edges,
-        )
+        per_field = content.repeats_dataset_edges
+        if STARTS in states:
+            planned = _planned(lineage)
+            start = event_v2.RunState.START
+            yield _event(start, began, identity, first, planned, dataset_edges_per_field=per_field)
+        if ENDS in states:
+            yield _end(
+                execution.ended_at,
+                identity,
+                last,
+                lineage,
+                failed=bool(lineage.failures),
+                aborted=execution.is_unfinished,
+                dataset_edges_per_field=per_field,
+            )
 
 
 def _planned(lineage: Lineage) -> Lineage:
-    """Return a lineage as known before it runs: without statistics, edges and written versions."""
+    """Return a lineage as known before it runs: without statistics and written versions."""
     return Lineage(
         tuple(replace(read, statistics=Statistics()) for read in lineage.inputs),
         tuple(
-            replace(write, dataset=write.dataset.at(""), statistics=Statistics(), edges=())
-            for write in lineage.outputs
+            replace(write, dataset=write.dataset.at(""), statistics=Statistics()) for write in lineage.outputs
         ),
     )
 
@@ -240,8 +252,10 @@ def _end(
     *,
     failed: bool,
     dataset_edges_per_field: bool,
+    aborted: bool = False,
 ) -> event_v2.RunEvent:
     state = event_v2.RunState.FAIL if failed else event_v2.RunState.COMPLETE
+    state = event_v2.RunState.ABORT if aborted else state
     facets = facets.of(lineage)
     event = _event(state, at, identity, facets, lineage, dataset_edges_per_field=dataset_edges_per_field)
     if failed:

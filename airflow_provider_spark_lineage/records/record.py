@@ -48,7 +48,10 @@ class Record:
     application_name: str
     spark_version: str
     number: int
-    """Position among the captured executions of the application, from 1."""
+    """Position among the captured executions of the application, from 1.
+
+    0 for the beginning of an execution, which is not stored.
+    """
 
     name: str
     """Spark's name of the action: `command`, `count`, `collectToPython`; or `REFRESH`."""
@@ -101,6 +104,9 @@ class Record:
 
     rdd_id: int | None = None
     """Set if nothing ran yet: the RDD with this id has the plan's rows, and later records refer to it."""
+
+    execution_id: int | None = None
+    """Spark's id of the execution in its application; None for a call without one."""
 
     kept_rdd: int | None = None
     """Id of the RDD with the rows of an eager checkpoint; else None."""
@@ -199,6 +205,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "jobs": lambda value: value is None or isinstance(value, int),
     "written": lambda value: value is None or (isinstance(value, dict) and _is_count(value)),
     "problems": _is_list_of(str),
+    "execution_id": lambda value: value is None or isinstance(value, int),
     "rdd_id": lambda value: value is None or isinstance(value, int),
     "kept_rdd": lambda value: value is None or isinstance(value, int),
     "connect": lambda value: isinstance(value, dict),

@@ -42,9 +42,10 @@ class Captured(Recorded, Collector):
     """Lineage of Spark in this process between `start` and `stop`.
 
     It is computed while the program runs, for each execution; `on_execution` receives each, on capture's own
-    thread. Records are stored in memory, or in `directory` for other processes; with `keep` off they are not
-    stored, and `executions` yields none. `sql_text` is one of `records.record.SQL_TEXTS`, or None for the
-    value of the environment variable. `properties` are names of Spark's properties to record, with `*`.
+    thread. Before that, `on_begin` receives one that takes long, while it runs. Records are stored in memory, or
+    in `directory` for other processes; with `keep` off they are not stored, and `executions` yields none.
+    `sql_text` is one of `records.record.SQL_TEXTS`, or None for the value of the environment variable.
+    `properties` are names of Spark's properties to record, with `*`.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Captured(Recorded, Collector):
         *,
         directory: str | Path | None = None,
         on_execution: OnExecution | None = None,
+        on_begin: OnExecution | None = None,
         keep: bool = True,
         drain_timeout_seconds: float = DRAIN_TIMEOUT_SECONDS,
         max_plan_bytes: int = MAX_PLAN_BYTES,
@@ -62,12 +64,14 @@ class Captured(Recorded, Collector):
         self._memory = Memory()
         self._keep = keep
         self._on_execution = on_execution
+        self._on_begin = on_begin
         self._capture = Capture(
             self.write,
             drain_timeout_seconds=drain_timeout_seconds,
             max_plan_bytes=max_plan_bytes,
             sql_text=_sql_text(sql_text),
             properties=properties,
+            on_begin=self._begin if on_begin is not None else None,
         )
         self._executions = Executions()
         self._builder = RunBuilder()
@@ -94,6 +98,14 @@ class Captured(Recorded, Collector):
             self._memory.write(record)
         if execution is not None and self._on_execution is not None:
             self._on_execution(execution)
+
+    def _begin(self, record: Record) -> None:
+        """Pass on the beginning of an execution; it is no part of the run's lineage before its end."""
+        execution = None
+        with harmless("the lineage of a running execution could not be computed"), self._lock:
+            execution = self._executions.begun(record)
+        if execution is not None and self._on_begin is not None:
+            self._on_begin(execution)
 
     def records(self, problems: list[str]) -> Iterator[Record]:
         """Yield the records that are stored so far."""

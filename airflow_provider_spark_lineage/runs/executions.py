@@ -28,7 +28,7 @@ class Execution:
     """One user action on Spark, with its lineage."""
 
     number: int
-    """Position in the run, from 1."""
+    """Position in the run, from 1; 0 while it runs."""
 
     record: Record
     lineage: Lineage
@@ -170,6 +170,21 @@ class Executions:
         failures = tuple(replace(failure, execution=name) for failure in lineage.lineage.failures)
         target = lineage.targets[0] if lineage.targets else None
         return Execution(number, record, replace(lineage.lineage, failures=failures), target)
+
+    def begun(self, record: Record) -> Execution | None:
+        """Return a running execution, without a number, from the record of its beginning.
+
+        None as in `of`, and for one whose output has no name yet: some catalogs know a new table's location
+        only when the table is there.
+        """
+        record = explained(record)
+        if _is_internal(record):
+            return None
+        lineage = execution_lineage(record, self._results.get(record.application_id, {}))
+        if lineage.lineage.gaps and not lineage.lineage.outputs:
+            return None
+        target = lineage.targets[0] if lineage.targets else None
+        return Execution(0, record, lineage.lineage, target)
 
 
 def executions(records: Iterable[Record]) -> Iterator[Execution]:

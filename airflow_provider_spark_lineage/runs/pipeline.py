@@ -220,24 +220,28 @@ def execution_events_of(
     executions: Iterable[Execution], jobs: JobNames
 ) -> Iterator[facet_events.EventExecution]:
     """Yield the executions that touched a dataset, in the form of `facets.events`."""
-    from airflow_provider_spark_lineage.facets.events import EventExecution
-
     for execution in executions:
-        record = execution.record
         lineage = execution.lineage
         datasets = [
             *(output.dataset for output in lineage.outputs),
             *(read.dataset for read in lineage.inputs),
         ]
-        if not datasets:
-            continue
-        yield EventExecution(
-            job=jobs.next(execution.target or datasets[0].identity),
-            started_at=datetime.fromisoformat(record.started_at),
-            ended_at=datetime.fromisoformat(record.ended_at),
-            lineage=lineage,
-            sql=record.sql,
-            engine_version=record.spark_version,
-            streaming=is_batch_of_stream(record),
-            job_type="RDD_JOB" if record.plan_kind == "rdd" else "SQL_JOB",
-        )
+        if datasets:
+            yield execution_event_of(execution, jobs.next(execution.target or datasets[0].identity))
+
+
+def execution_event_of(execution: Execution, job: str) -> facet_events.EventExecution:
+    """Return an execution in the form of `facets.events`, with the name of its job."""
+    from airflow_provider_spark_lineage.facets.events import EventExecution
+
+    record = execution.record
+    return EventExecution(
+        job=job,
+        started_at=datetime.fromisoformat(record.started_at),
+        ended_at=datetime.fromisoformat(record.ended_at),
+        lineage=execution.lineage,
+        sql=record.sql,
+        engine_version=record.spark_version,
+        streaming=is_batch_of_stream(record),
+        job_type="RDD_JOB" if record.plan_kind == "rdd" else "SQL_JOB",
+    )

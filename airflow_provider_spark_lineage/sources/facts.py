@@ -77,6 +77,9 @@ class Facts(TypedDict, total=False):
     aws_default_region: str
     """From the environment variable `AWS_DEFAULT_REGION`."""
 
+    stated_location: str
+    """The location in the command that creates a table; a URI, absent for a managed table."""
+
     default_location: str
     """The catalog's default location of a managed table with this name."""
 

@@ -66,10 +66,12 @@ def _v2(node: str, table: str) -> Tuple[Probe, ...]:
 
 
 def _created(table: str) -> Mapping[str, str]:
-    """Return accessors for a table made from a query: it exists by now, so the catalog knows its location."""
+    """Return accessors for a table made from a query; while the query runs, the catalog may not know it."""
     metadata = f"{SESSION_CATALOG}.getTableMetadata({table}.identifier)"
     return {
         "location": f"{metadata}.location",
+        "stated_location": f"{table}.storage.locationUri?",
+        "default_location": f"{SESSION_CATALOG}.defaultTablePath({table}.identifier)",
         "format": f"{table}.provider?",
         "command_table": f"{table}.identifier.nameParts[]",
         "table": f"{metadata}.identifier.nameParts[]",
@@ -204,7 +206,7 @@ def _paths(facts: FileFacts) -> List[str]:
     The catalog's location is a `java.net.URI`, where a space is `%20`; a path has no such escapes.
     """
     paths = facts.get("paths") or ()
-    location = facts.get("location")
+    location = facts.get("location") or facts.get("stated_location")
     if not location and facts.get("catalog", "spark_catalog") == "spark_catalog":
         location = facts.get("default_location")
     if location and not paths:

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 from airflow_provider_spark_lineage.known_operators import COMMAND, IN_PROCESS, PYTHON, driver_kind
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.runs.collector import Collector, OnExecution
+    from airflow_provider_spark_lineage.runs.collector import Collector
+    from airflow_provider_spark_lineage.task.sender import Sender
 
 
-def collector_of(task_instance: Any, on_execution: OnExecution | None) -> Collector:
-    """Return the collector for a task instance, by the class of its operator."""
+def collector_of(task_instance: Any, sender: Sender | None) -> Collector:
+    """Return the collector for a task instance, by the class of its operator.
+
+    `sender` sends the events of its executions.
+    """
     from airflow_provider_spark_lineage import conf
 
     driver = driver_kind(type(task_instance.task), conf.extra_operators()) or IN_PROCESS
@@ -22,7 +26,8 @@ def collector_of(task_instance: Any, on_execution: OnExecution | None) -> Collec
         from airflow_provider_spark_lineage.runs.captured import Captured
 
         return Captured(
-            on_execution=on_execution,
+            on_execution=sender.put if sender else None,
+            on_begin=sender.begin if sender and sender.sends_beginnings else None,
             keep=False,
             drain_timeout_seconds=conf.drain_timeout_seconds(),
             max_plan_bytes=conf.max_plan_bytes(),
@@ -42,7 +47,7 @@ def collector_of(task_instance: Any, on_execution: OnExecution | None) -> Collec
         },
         "agent": conf.agent(),
         "keep": conf.keep_records(),
-        "on_execution": on_execution,
+        "on_execution": sender.put if sender else None,
     }
     if driver == COMMAND:
         from airflow_provider_spark_lineage.launch.shell.armed import Armed

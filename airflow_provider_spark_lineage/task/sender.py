@@ -1,4 +1,4 @@
-"""Sends events of each execution when it ends, while the task still runs."""
+"""Sends events of each execution when it begins and ends, while the task still runs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
+from airflow_provider_spark_lineage.lineage.model import Lineage
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets.events import EventExecution, RunIdentity
@@ -20,8 +23,23 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+class _Waiting(NamedTuple):
+    """An execution whose events are to be sent."""
+
+    application_id: str
+    execution: EventExecution
+    states: tuple[str, ...]
+    """`STARTS`, `ENDS` of `facets.events`, or both."""
+
+
+def _key(execution: Execution) -> tuple[str, int | None]:
+    return execution.record.application_id, execution.record.execution_id
+
+
 class Sender:
-    """Sends START and COMPLETE or FAIL of each execution when it ends, as a child run of the task.
+    """Sends START and COMPLETE or FAIL of each execution, as a child run of the task.
+
+    START of an execution that takes long is sent while it runs, START of others with their end.
 
     It has its own thread: a slow or unreachable backend delays only the end of the task, for a limited time.
     `which` is a value of `[spark_lineage] execution_events`.
@@ -47,32 +65,63 @@ class Sender:
         self._per_field = per_field
         self._max_event_bytes = max_event_bytes
         self.which = which
-        self._waiting: queue.Queue[tuple[str, EventExecution] | None] = queue.Queue(self.MAX_WAITING)
+        self._waiting: queue.Queue[_Waiting | None] = queue.Queue(self.MAX_WAITING)
         self._given_up = threading.Event()
         self._unsent = 0
         self._thread: threading.Thread | None = None
         self._jobs = JobNames(parent.job)
+        self._begun: dict[tuple[str, int | None], EventExecution] = {}
+        """Executions whose START is sent, or waits, by application and Spark's id."""
 
     @property
     def sends_all(self) -> bool:
         """Return whether every execution that read or wrote a dataset has events of ours."""
         return self.which == "all" and not self.silenced()
 
+    @property
+    def sends_beginnings(self) -> bool:
+        """Return whether START is sent while an execution runs: not if only failed ones have events."""
+        return self.which in ("all", "writes")
+
+    def begin(self, execution: Execution) -> None:
+        """Send START of a running execution, if it touches a dataset."""
+        from airflow_provider_spark_lineage.facets.events import STARTS
+
+        event = self._event_of(execution)
+        if event is not None and self._wait(execution.record.application_id, event, (STARTS,)):
+            self._begun[_key(execution)] = event
+
     def put(self, execution: Execution) -> None:
-        """Send the events of an execution, if it touched a dataset."""
+        """Send the events of an execution that has ended, if it touched a dataset."""
+        from airflow_provider_spark_lineage.facets.events import ENDS, STARTS
+        from airflow_provider_spark_lineage.runs.pipeline import execution_event_of
+
+        begun = self._begun.pop(_key(execution), None)
+        application_id = execution.record.application_id
+        if begun is not None:
+            self._wait(application_id, execution_event_of(execution, begun.job), (ENDS,))
+        elif (event := self._event_of(execution)) is not None:
+            self._wait(application_id, event, (STARTS, ENDS))
+
+    def _event_of(self, execution: Execution) -> EventExecution | None:
+        """Return the execution for its events, without its record, which may be large; None if unwanted."""
         if not execution.lineage or self.silenced() or not self._is_wanted(execution):
-            return
+            return None
+        from airflow_provider_spark_lineage.runs.pipeline import execution_events_of
+
+        return next(execution_events_of([execution], self._jobs), None)
+
+    def _wait(self, application_id: str, event: EventExecution, states: tuple[str, ...]) -> bool:
+        """Queue events for the thread that sends; return False if too many wait."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._send, name="spark-lineage-events", daemon=True)
             self._thread.start()
-        from airflow_provider_spark_lineage.runs.pipeline import execution_events_of
-
-        # Store the execution without its record, which may be large.
-        (waiting,) = execution_events_of([execution], self._jobs)
         try:
-            self._waiting.put_nowait((execution.record.application_id, waiting))
+            self._waiting.put_nowait(_Waiting(application_id, event, states))
         except queue.Full:
             self._unsent += 1
+            return False
+        return True
 
     def _is_wanted(self, execution: Execution) -> bool:
         if self.which == "writes":
@@ -83,6 +132,7 @@ class Sender:
         """Wait until all events are sent, for a limited time; drop the rest."""
         if self._thread is None:
             return
+        self._abort()
         began = time.monotonic()
         with contextlib.suppress(queue.Full):
             self._waiting.put(None, timeout=timeout_seconds)
@@ -97,18 +147,29 @@ class Sender:
                 self._unsent,
             )
 
+    def _abort(self) -> None:
+        """End the runs of executions that run on without capture; what they write is unknown."""
+        from airflow_provider_spark_lineage.facets.events import ENDS
+
+        now = datetime.now(timezone.utc)
+        for (application_id, _), event in self._begun.items():
+            lineage = Lineage(inputs=event.lineage.inputs)
+            ended = replace(event, ended_at=now, lineage=lineage, is_unfinished=True)
+            self._wait(application_id, ended, (ENDS,))
+        self._begun.clear()
+
     def _send(self) -> None:
         from airflow_provider_spark_lineage.facets.events import execution_events
 
         while (waiting := self._waiting.get()) is not None and not self._given_up.is_set():
             with harmless("events of single executions could not be sent"):
-                application_id, execution = waiting
                 events = execution_events(
-                    [execution],
+                    [waiting.execution],
                     self._parent,
-                    application_id=application_id,
+                    application_id=waiting.application_id,
                     dataset_edges_per_field=self._per_field,
                     max_bytes=self._max_event_bytes,
+                    states=waiting.states,
                 )
                 for event in events:
                     if not self._given_up.is_set():

@@ -203,7 +203,7 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
                     max_event_bytes=conf.max_event_bytes(),
                     which=which,
                 )
-        collector = collector_of(task_instance, sender.put if sender else None)
+        collector = collector_of(task_instance, sender)
         if sender is not None:
             sender.silenced = lambda: collector.agent_configured
         before = reported_so_far() if hooks_before is None else hooks_before

@@ -8,6 +8,7 @@ import org.apache.spark.scheduler.StageInfo;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SQLExecution;
 import org.apache.spark.storage.RDDInfo;
 
 /** One execution that Spark has started, with the executions that ran inside it. */
@@ -24,7 +25,7 @@ public class Execution {
     public final List nested = new ArrayList();
 
     /** `SparkListenerSQLExecutionEnd`, once it is there. */
-    public Object end;
+    public volatile Object end;
 
     /** Number of jobs that it started, without those of nested executions. */
     public int jobs = 0;
@@ -48,21 +49,25 @@ public class Execution {
         this.modified = modified;
     }
 
+    /** Returns its query; null if it has not started, or if it has ended and Spark has not said so yet. */
     public QueryExecution query() throws Exception {
-        return (QueryExecution) Paths.call(end, "qe", new Object[0]);
+        return end == null ? SQLExecution.getQueryExecution(id) : (QueryExecution) Paths.call(end, "qe", new Object[0]);
     }
 
-    /** Returns the analyzed plan; null if the analysis failed. */
+    /** Returns the analyzed plan; null if the analysis failed, or if a running query has none yet. */
     public LogicalPlan analyzed() {
         try {
-            return (LogicalPlan) Computed.read(query(), "analyzed", failure() != null);
+            return (LogicalPlan) Computed.read(query(), "analyzed", end == null || failure() != null);
         } catch (Throwable error) {
             return null;
         }
     }
 
-    /** Returns the name that Spark gives the action; empty if it has none, as a batch of a stream. */
+    /** Returns the name that Spark gives the action; empty if it has none, as a batch of a stream, or still runs. */
     public String name() throws Exception {
+        if (end == null) {
+            return "";
+        }
         scala.Option name = (scala.Option) Paths.call(end, "executionName", new Object[0]);
         return name.isDefined() ? (String) name.get() : "";
     }
@@ -85,6 +90,9 @@ public class Execution {
     }
 
     public Throwable failure() throws Exception {
+        if (end == null) {
+            return null;
+        }
         scala.Option failure = (scala.Option) Paths.call(end, "executionFailure", new Object[0]);
         return failure.isDefined() ? (Throwable) failure.get() : null;
     }
@@ -107,7 +115,7 @@ public class Execution {
     public boolean isResult() {
         try {
             return failure() == null && !name().equals("command") && analyzed() instanceof Command
-                && Plans.simpleName(Computed.read(query(), "commandExecuted", false)).equals("CommandResult");
+                && Plans.simpleName(Computed.read(query(), "commandExecuted", end == null)).equals("CommandResult");
         } catch (Throwable error) {
             return false;
         }

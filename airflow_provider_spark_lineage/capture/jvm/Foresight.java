@@ -68,14 +68,16 @@ public class Foresight {
         }
     }
 
-    /** Returns and forgets the facts of a command, found by its plan; empty if there are none. */
-    public Map take(LogicalPlan plan) {
+    /** Returns the facts of a command, found by its plan, and may forget them; empty if there are none. */
+    public Map of(LogicalPlan plan, boolean forget) {
         synchronized (known) {
             String text = known.isEmpty() ? "" : key(plan);
             for (Iterator each = known.iterator(); each.hasNext();) {
                 Object[] statement = (Object[]) each.next();
                 if (statement[0].equals(text)) {
-                    each.remove();
+                    if (forget) {
+                        each.remove();
+                    }
                     return (Map) statement[1];
                 }
             }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.spark.SparkContext;
@@ -27,7 +28,8 @@ import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd;
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
 
 /**
- * Writes a record of every execution of a Spark application when it has ended.
+ * Writes a record of every execution of a Spark application when it has ended, and one of its beginning if it
+ * takes long.
  *
  * The thread of Spark's listener bus only notes what started and ended: a slow catalog must not block other
  * listeners or the end of the application. Our own thread reads plans and facts and writes lines, in the order
@@ -51,6 +53,9 @@ public class Listener extends SparkListener implements Runnable {
     /** Limit of characters that wait for Python; executions beyond it are lost, with a line for each. */
     private static final long MOST_WAITING = 64L * 1024 * 1024;
 
+    /** Pause between two looks at the executions that run. */
+    private static final long BEGIN_PAUSE_MS = 250;
+
     /** Characters that Python fetches in one call. */
     private static final int MOST_TAKEN = 4 * 1024 * 1024;
 
@@ -61,6 +66,12 @@ public class Listener extends SparkListener implements Runnable {
     private final LinkedBlockingQueue ended = new LinkedBlockingQueue();
     private final AtomicInteger executions = new AtomicInteger();
     private final ConcurrentLinkedQueue lines = new ConcurrentLinkedQueue();
+
+    /** Executions whose beginning may have to be written, in the order of their starts. */
+    private final ConcurrentLinkedQueue starting = new ConcurrentLinkedQueue();
+
+    /** Age in milliseconds at which the beginning of a running execution is written; negative: never. */
+    private volatile long beginAfterMs = -1;
     private final AtomicLong waiting = new AtomicLong();
     private final AtomicLong marks = new AtomicLong();
 
@@ -90,12 +101,13 @@ public class Listener extends SparkListener implements Runnable {
         boolean isOver = false;
         while (!isOver) {
             try {
-                Object next = ended.take();
+                Object next = beginAfterMs < 0 ? ended.take() : ended.poll(BEGIN_PAUSE_MS, TimeUnit.MILLISECONDS);
                 isOver = next == OVER;
+                writeBeginnings();
                 if (next instanceof Execution) {
                     executions.decrementAndGet();
                     write((Execution) next);
-                } else if (!isOver) {
+                } else if (next != null && !isOver) {
                     waiting.addAndGet(((String) next).length());
                     lines.add(next);
                 }
@@ -103,6 +115,35 @@ public class Listener extends SparkListener implements Runnable {
                 // Go on: this thread has to write the executions that follow.
                 lines.add(LOST);
             }
+        }
+    }
+
+    /** Writes the beginning of each execution that takes longer; call it before the listener is registered. */
+    public void writeBeginningsAfter(long milliseconds) {
+        beginAfterMs = milliseconds;
+    }
+
+    private void writeBeginnings() {
+        long before = System.currentTimeMillis() - beginAfterMs;
+        Execution first = (Execution) starting.peek();
+        while (first != null && (first.end != null || first.startedMs <= before)) {
+            starting.poll();
+            if (first.end == null && waiting.get() < MOST_WAITING / 2) {
+                writeBeginning(first);
+            }
+            first = (Execution) starting.peek();
+        }
+    }
+
+    /** Writes the beginning of an execution; the record of its end is whole without it. */
+    private void writeBeginning(Execution execution) {
+        try {
+            String begun = new Query(reader, execution).writeBeginning(limit);
+            if (begun != null) {
+                write("B" + begun);
+            }
+        } catch (Throwable error) {
+            // Its events are sent when it has ended.
         }
     }
 
@@ -377,7 +418,11 @@ public class Listener extends SparkListener implements Runnable {
         }
         Long id = Long.valueOf(event.executionId());
         scala.collection.Map modified = (scala.collection.Map) Paths.call(event, "modifiedConfigs", new Object[0]);
-        open.put(id, new Execution(event.executionId(), root, event.time(), parent, modified));
+        Execution execution = new Execution(event.executionId(), root, event.time(), parent, modified);
+        open.put(id, execution);
+        if (beginAfterMs >= 0 && root == event.executionId()) {
+            starting.add(execution);
+        }
     }
 
     private void ended(SparkListenerSQLExecutionEnd event) throws Exception {

@@ -43,14 +43,14 @@ public class Query {
         this.ended = null;
     }
 
-    /** For an execution that has ended. */
+    /** For an execution that has ended, or that runs. */
     public Query(Reader reader, Execution execution) {
         this.reader = reader;
         QueryExecution qe = null;
         Long time = null;
         try {
             qe = execution.query();
-            time = (Long) Paths.call(execution.end, "time", new Object[0]);
+            time = execution.end == null ? null : (Long) Paths.call(execution.end, "time", new Object[0]);
         } catch (Exception error) {
             problem("the plan could not be read", error);
         }
@@ -135,6 +135,28 @@ public class Query {
         return about() + "\n" + out;
     }
 
+    /** Returns the same two lines for an execution that runs; null if it needs no record of its beginning. */
+    public String writeBeginning(long limit) {
+        if (query == null || execution.analyzed() == null || execution.isBatch() || execution.isResult()) {
+            return null;
+        }
+        Json out = json();
+        out.open('{');
+        id(out);
+        plan(out, limit, true, new HashSet());
+        out.name("problems");
+        out.value(problems);
+        out.close('}');
+        return about() + "\n" + out;
+    }
+
+    private void id(Json out) {
+        out.name("id");
+        out.raw(Long.valueOf(execution.id));
+        out.name("started_ms");
+        out.raw(Long.valueOf(execution.startedMs));
+    }
+
     private String about() {
         return about(reader.hint, suspects, incomplete);
     }
@@ -166,11 +188,19 @@ public class Query {
         }
     }
 
+    /** Returns whether only what the query has computed may be read: it failed, or its own thread computes. */
+    private boolean isFixed() {
+        return failed() || isRunning();
+    }
+
+    private boolean isRunning() {
+        return execution != null && execution.end == null;
+    }
+
     private void header(Json out, List parts) throws Exception {
         out.name("name");
         out.plain(name());
-        out.name("started_ms");
-        out.raw(Long.valueOf(execution.startedMs));
+        id(out);
         out.name("ended_ms");
         out.raw(Paths.call(execution.end, "time", new Object[0]));
         if (failed()) {
@@ -318,7 +348,7 @@ public class Query {
         sql(out);
         LogicalPlan analyzed = null;
         try {
-            analyzed = query == null ? null : (LogicalPlan) Computed.read(query, "analyzed", failed());
+            analyzed = query == null ? null : (LogicalPlan) Computed.read(query, "analyzed", isFixed());
             if (analyzed == null && query != null && !mayBeMissing) {
                 problems.add("the plan could not be read");
             }
@@ -366,7 +396,7 @@ public class Query {
             try {
                 return written(out, "analyzed", analyzed, limit);
             } catch (TooLarge error) {
-                Object optimized = Computed.read(query, "optimizedPlan", failed());
+                Object optimized = Computed.read(query, "optimizedPlan", isFixed());
                 if (optimized == null) {
                     throw error;
                 }
@@ -412,7 +442,7 @@ public class Query {
             String name = (String) node[0];
             try {
                 Map probed = reader.probe(this, name, node[1], reader.probes);
-                probed.putAll(reader.foresight.take((LogicalPlan) node[1]));
+                probed.putAll(reader.foresight.of((LogicalPlan) node[1], !isRunning()));
                 out.open('{');
                 out.name("node");
                 out.plain(name);
