@@ -72,6 +72,13 @@ def _seconds(text: str) -> float:
     return value
 
 
+def _interval(text: str) -> float:
+    value = _seconds(text)
+    if value and not 1 <= value <= 86_400:
+        raise ValueError(text)
+    return value
+
+
 def _bytes(text: str) -> int:
     value = int(text)
     if value <= 0:
@@ -136,6 +143,9 @@ execution_events = _reader("execution_events", _execution_events, "all, writes, 
 keep_records = _switch("keep_records")
 max_event_bytes = _reader("max_event_bytes", _bytes, "a number of bytes above 0")
 max_plan_bytes = _reader("max_plan_bytes", _bytes, "a number of bytes above 0")
+progress_interval_seconds = _reader(
+    "progress_interval_seconds", _interval, "0, or a number of seconds from 1 to 86400"
+)
 records = _reader("records", str, "a path or URI")
 repeat_dataset_edges = _switch("repeat_dataset_edges")
 spark_environment = _reader("spark_environment", _names(r"\w+"), _LIST, ())

@@ -110,6 +110,13 @@ OPTIONS = {
         example="200000000",
         type="integer",
     ),
+    "progress_interval_seconds": Option(
+        "Send a RUNNING event of the task at this interval, with what it has read, written and used so far; 0"
+        " sends none. A job in another process must write its records to a disk of the worker.",
+        default="0",
+        example="60",
+        type="float",
+    ),
     "records": Option(
         "Folder or URI for the records of submitted applications whose driver does not run on the worker. Any"
         " file system that Spark's Hadoop can write. Cluster mode needs it; the default is a temporary folder"

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -78,10 +79,18 @@ class Backend:
         self.events: list[Any] = []
         self.hangs = False
         self.woken = threading.Event()
+        self.arrived = threading.Condition()
+
+    def waits_for(self, state: str, job: str) -> bool:
+        """Return whether an event arrives."""
+        with self.arrived:
+            return self.arrived.wait_for(lambda: (state, job) in self.sent, timeout=60)
 
     def emit(self, event: Any) -> None:
-        self.events.append(event)
-        self.sent.append((event.eventType.value, event.job.name))
+        with self.arrived:
+            self.events.append(event)
+            self.sent.append((event.eventType.value, event.job.name))
+            self.arrived.notify_all()
         if self.hangs:
             self.woken.wait(30)
 
@@ -108,6 +117,56 @@ def started(**changes: object) -> task_lineage.TaskLineage:
     for item in TWO:
         lineage._collector.write(item)
     return lineage
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_a_long_execution_is_sent_while_it_runs(backend):
+    """START of a query of five hours comes at its start; its end is an event of the same run."""
+    lineage = started()
+    running = replace(record(3), execution_id=7)
+    lineage._collector.begin(running)
+    assert backend.waits_for("START", "d.t.orders.3")
+    lineage._collector.write(replace(running, ended_at="2026-01-01T05:00:00+00:00"))
+    lineage.stop()
+    own = [event for event in backend.events if event.job.name == "d.t.orders.3"]
+    assert [event.eventType.value for event in own] == ["START", "COMPLETE"]
+    assert own[0].run.runId == own[1].run.runId
+    assert [source.name for source in own[0].inputs] == ["/in/orders"]
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_an_execution_without_an_end_is_aborted(backend):
+    """A query that another thread runs on after the task has one end, and no output that it may not write."""
+    lineage = started()
+    lineage._collector.begin(replace(record(3), execution_id=7))
+    lineage.stop()
+    assert backend.sent[-2:] == [("START", "d.t.orders.3"), ("ABORT", "d.t.orders.3")]
+    assert backend.events[-1].outputs == []
+
+
+@pytest.mark.usefixtures("unsettled")
+@pytest.mark.parametrize(("which", "states"), [("failed", []), ("none", []), ("writes", [])])
+def test_the_beginning_of_an_unwanted_execution_is_not_sent(backend, monkeypatch, which, states):
+    """Where only writes or failures have events, a query that only reads has none while it runs, either."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", which)
+    lineage = started()
+    lineage._collector.begin(replace(record(3), execution_id=7))
+    lineage.stop()
+    assert backend.sent == states
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_a_long_task_reports_what_it_has_done_so_far(backend, monkeypatch):
+    """RUNNING events say what a task has read hours before it ends; none comes after its end."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__PROGRESS_INTERVAL_SECONDS", "1")
+    lineage = started()
+    assert backend.waits_for("RUNNING", "d.t")
+    lineage.stop()
+    running = [event for event in backend.events if event.eventType.value == "RUNNING"]
+    assert [source.name for source in running[-1].inputs] == ["/in/orders"]
+    assert running[-1].run.facets["sparkLineage_executions"].count == 2
+    assert "sparkLineage_gaps" not in running[-1].run.facets
+    assert not [thread for thread in threading.enumerate() if thread.name == "spark-lineage-progress"]
 
 
 @pytest.mark.usefixtures("unsettled")

@@ -42,8 +42,8 @@ class LiveApplication:
 
     Its listener is registered until `close`. `problems` receives a sentence for each loss.
 
-    `on_begin` receives the beginning of each execution that takes longer than `BEGIN_AFTER_SECONDS`, before the
-    record of its end: a record without a number, a name and an outcome.
+    `on_begin` receives the beginning of each execution that takes longer than `BEGIN_AFTER_SECONDS`: a record
+    without a number, a name and an outcome, before the record of its end.
     """
 
     def __init__(
@@ -75,7 +75,9 @@ class LiveApplication:
         """Number of the last mark that arrived."""
 
         self.usage: Optional[Usage] = None
-        """What Spark's tasks used until the last wait for records."""
+        """What Spark's tasks used until the last wait for records, or the last question."""
+
+        self._usage_is_asked = False
 
         self._running = 0
         """Number of executions that were running when that mark arrived."""
@@ -115,6 +117,10 @@ class LiveApplication:
         if self._running:
             executions = "executions were" if self._running > 1 else "execution was"
             tell(f"{self._running} {executions} still running when the capture ended", problems)
+
+    def ask_usage(self) -> None:
+        """Have our thread ask Spark for `usage`; it is there a second later."""
+        self._usage_is_asked = True
 
     def settle(self) -> None:
         """Wait until the executions that ended so far are recorded, at most `SETTLE_SECONDS`.
@@ -158,6 +164,10 @@ class LiveApplication:
             while not self._closed:
                 self._wake.wait(PAUSE_SECONDS)
                 self._wake.clear()
+                if self._usage_is_asked:
+                    self._usage_is_asked = False
+                    with jvm_lock:
+                        self._listener.mark("usage")
                 text = "?"
                 while text and not self._closed:
                     with jvm_lock:
@@ -180,7 +190,8 @@ class LiveApplication:
     def _read(self, line: str, lines: Iterator[str]) -> None:
         """Handle a line, whose first letter is its kind.
 
-        A mark (M), an execution (R) or its beginning (B), each with the next line, usage (U), end (E), a loss (L).
+        A mark (M), an execution (R) or its beginning (B), both with the next line, usage (U), end (E), a
+        loss (L).
         """
         kind, text = line[:1], line[1:]
         if kind == "M":

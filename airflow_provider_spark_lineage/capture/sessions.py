@@ -149,9 +149,7 @@ class Capture:
             return
         with alarm_paused(), harmless("the last executions were not recorded in time", problems):
             application.drain(timeout, problems)
-        if application.id in self.applications:
-            known = self.applications[application.id]
-            self.applications[application.id] = replace(known, usage=application.usage)
+        self._add_usage(application)
         with harmless("the number of events that Spark dropped could not be read", self.problems):
             dropped = _dropped_events(context) - self._dropped_before
             if dropped > 0:
@@ -161,6 +159,18 @@ class Capture:
                     "missing: increase spark.scheduler.listenerbus.eventqueue.shared.capacity",
                     self.problems,
                 )
+
+    def ask_usage(self) -> None:
+        """Add to `applications` what was used until the last such call, and ask Spark again; do not wait."""
+        application = self._application
+        if application is not None and not self._is_forked():
+            self._add_usage(application)
+            application.ask_usage()
+
+    def _add_usage(self, application: LiveApplication) -> None:
+        if application.id in self.applications:
+            known = self.applications[application.id]
+            self.applications[application.id] = replace(known, usage=application.usage)
 
     def disarm(self) -> None:
         """Drain, remove the listener from Spark, and restore the methods of pyspark."""

@@ -147,18 +147,23 @@ def whole_run_events(
 
 
 def interim_event(
-    lineage: Lineage, identity: RunIdentity, facets: EventFacets, *, dataset_edges_per_field: bool = False
+    lineage: Lineage,
+    identity: RunIdentity,
+    facets: EventFacets,
+    *,
+    is_running: bool = False,
+    dataset_edges_per_field: bool = False,
 ) -> event_v2.RunEvent:
-    """Return OTHER for a run that may be killed next, with what it has read and written so far.
+    """Return RUNNING, or OTHER for a run that may be killed next, with what it has read and written so far.
 
     `facets` are the facets of the run's START.
 
-    It is not RUNNING, because the run's FAIL may have been sent already. OpenLineage's run cycle allows OTHER
-    after the end of a run.
+    It is OTHER where the run's FAIL may have been sent already: OpenLineage's run cycle allows OTHER after
+    the end of a run.
     """
     now = datetime.now(timezone.utc)
     return _event(
-        event_v2.RunState.OTHER,
+        event_v2.RunState.RUNNING if is_running else event_v2.RunState.OTHER,
         now,
         identity,
         facets.of(lineage),

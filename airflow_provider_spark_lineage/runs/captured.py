@@ -42,8 +42,8 @@ class Captured(Recorded, Collector):
     """Lineage of Spark in this process between `start` and `stop`.
 
     It is computed while the program runs, for each execution; `on_execution` receives each, on capture's own
-    thread. Before that, `on_begin` receives one that takes long, while it runs. Records are stored in memory, or
-    in `directory` for other processes; with `keep` off they are not stored, and `executions` yields none.
+    thread. Before that, `on_begin` receives one that takes long, while it runs. Records are stored in memory,
+    or in `directory` for other processes; with `keep` off they are not stored, and `executions` yields none.
     `sql_text` is one of `records.record.SQL_TEXTS`, or None for the value of the environment variable.
     `properties` are names of Spark's properties to record, with `*`.
     """
@@ -71,7 +71,7 @@ class Captured(Recorded, Collector):
             max_plan_bytes=max_plan_bytes,
             sql_text=_sql_text(sql_text),
             properties=properties,
-            on_begin=self._begin if on_begin is not None else None,
+            on_begin=self.begin if on_begin is not None else None,
         )
         self._executions = Executions()
         self._builder = RunBuilder()
@@ -99,7 +99,7 @@ class Captured(Recorded, Collector):
         if execution is not None and self._on_execution is not None:
             self._on_execution(execution)
 
-    def _begin(self, record: Record) -> None:
+    def begin(self, record: Record) -> None:
         """Pass on the beginning of an execution; it is no part of the run's lineage before its end."""
         execution = None
         with harmless("the lineage of a running execution could not be computed"), self._lock:
@@ -160,6 +160,12 @@ class Captured(Recorded, Collector):
         all_problems = (*self.problems, *problems)
         gaps = tuple(Gap("records", problem) for problem in all_problems)
         return Run(Lineage(gaps=gaps), problems=all_problems)
+
+    def progress(self) -> Run | None:
+        """Return the run so far; None if Spark did nothing. What it used is as of the call before."""
+        run = self.run()
+        self._capture.ask_usage()
+        return run if run.executions or run.applications else None
 
     def __repr__(self) -> str:
         """Return the readable lineage."""

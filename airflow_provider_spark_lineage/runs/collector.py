@@ -35,6 +35,13 @@ class Collector(ABC):
         """
         return []
 
+    def progress(self) -> Run | None:
+        """Return the run so far; None if nothing is known yet, or only after the end.
+
+        What is still missing is not a loss: it has no gaps for it.
+        """
+        return None
+
     @abstractmethod
     def stop(self) -> None:
         """Stop, after the operator ran; from now on, `run` returns everything, also in a forked child."""

@@ -175,6 +175,13 @@ class Submitted(OtherProcess):
         """Return the run so far; reading from a remote place is limited to seconds."""
         return self._final if self._final is not None else self._read(None, problems, _AT_ONCE_SECONDS)
 
+    def progress(self) -> Run | None:
+        """Return the run so far, from records that an agent has written to a disk of this machine."""
+        folder = local_path(self.place.uri)
+        if self._job is None or not self._is_armed or folder is None or not any(folder.glob("*" + SUFFIX)):
+            return None
+        return RecordedFolder(folder).run()
+
     def _read(
         self,
         on_execution: OnExecution | None,

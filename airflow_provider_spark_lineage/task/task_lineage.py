@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.lineage.model import Lineage
     from airflow_provider_spark_lineage.runs.collector import Collector
     from airflow_provider_spark_lineage.runs.pipeline import Run
+    from airflow_provider_spark_lineage.task.progress import Progress
     from airflow_provider_spark_lineage.task.sender import Sender
 
 ENDED_EARLY = "it is unknown which part of the job ran before the task ended, so its text is not used"
@@ -43,6 +44,7 @@ class TaskLineage:
         self._sender = sender
         self._emit_timeout_seconds = emit_timeout_seconds
         self._is_stopped = False
+        self._progress: Progress | None = None
         self.hooks_before = hooks_before
         """Numbers of hooks' reports in this process before the task began."""
         self.is_added = False
@@ -59,9 +61,22 @@ class TaskLineage:
         launch: Launch | None = getattr(self._collector, "launch", None)
         return launch
 
+    def start_progress(self, task_instance: Any) -> None:
+        """Send RUNNING events until `stop`, if an option asks for them."""
+        from airflow_provider_spark_lineage.task.progress import start_progress
+
+        self._progress = start_progress(self, task_instance)
+
+    def progress(self) -> Run | None:
+        """Return the run so far, as its own events name it; None if nothing is known yet."""
+        run = self._collector.progress()
+        return replace(run, lineage=self._of_task(run.lineage)) if run is not None else None
+
     def stop(self) -> None:
         """Stop capturing, and wait until the events of executions are sent."""
         with alarm_paused(), harmless("the lineage of this task could not be computed"):
+            if self._progress is not None:
+                self._progress.end(self._emit_timeout_seconds)
             self._collector.stop()
             self._is_stopped = True
             if self._sender is not None:
@@ -88,6 +103,8 @@ class TaskLineage:
         sent: the final event has everything.
         """
         if not self._is_stopped:
+            if self._progress is not None:
+                self._progress.end()
             _within(KILL_TIMEOUT_SECONDS, self._report_so_far, task_instance)
 
     def pause(self, task_instance: Any) -> None:
@@ -210,5 +227,6 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
         collector.start()
         lineage = TaskLineage(collector, sender, conf.emit_timeout_seconds(), before)
         TASK.set_lineage(task_instance, lineage)
+        lineage.start_progress(task_instance)
         return lineage
     return None

@@ -72,7 +72,13 @@ def test_start_claims_nothing_that_is_known_only_at_the_end(execution, whole):
     for dataset in (*of_execution["inputs"], *of_execution["outputs"]):
         assert not {"inputStatistics", "outputStatistics"} & dataset.get("inputFacets", {}).keys()
         assert not dataset.get("outputFacets")
-        assert "columnLineage" not in dataset["facets"]
+
+
+def test_start_of_an_execution_has_its_columns(execution, whole):
+    """The plan of a query is known when it begins: what it will write comes from these columns."""
+    _, started, ended, _ = events_of([execution], whole, **NAMED)
+    (planned,), (written,) = started["outputs"], ended["outputs"]
+    assert planned["facets"]["columnLineage"]["fields"] == written["facets"]["columnLineage"]["fields"]
 
 
 def test_start_of_an_execution_names_its_datasets(execution, whole):
