@@ -151,6 +151,7 @@ repeat_dataset_edges = _switch("repeat_dataset_edges")
 spark_environment = _reader("spark_environment", _names(r"\w+"), _LIST, ())
 spark_properties = _reader("spark_properties", _names(r"[\w.*-]+"), _LIST, ())
 sql_text = _reader("sql_text", _word("full", "masked", "none"), "full, masked or none", "none")
+start_outputs = _switch("start_outputs")
 task_datasets = _switch("task_datasets")
 
 

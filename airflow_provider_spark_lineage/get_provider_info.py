@@ -146,6 +146,11 @@ OPTIONS = {
         default="full",
         example="masked",
     ),
+    "start_outputs": _switch(
+        "Name in the START of an execution what it will write. Turn it off for a backend that shows an output"
+        " of START as written, also where the execution fails.",
+        default=True,
+    ),
     "task_datasets": _switch(
         "Name datasets in the task's own events, not only in the events of its executions. Turn it off for a"
         " backend that draws edges from all inputs of an event to all of its outputs. It has no effect"

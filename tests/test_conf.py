@@ -41,6 +41,7 @@ GOOD = [
     ("repeat_dataset_edges", "1", True),
     ("spark_environment", "TEAM; SPARK_HOME", ["TEAM", "SPARK_HOME"]),
     ("spark_properties", "spark.*.memory", ["spark.*.memory"]),
+    ("start_outputs", "False", False),
     ("task_datasets", "False", False),
     ("sql_text", "Masked", "masked"),
     ("sql_text", "none # for now", "none"),

@@ -180,11 +180,13 @@ def execution_events(
     dataset_edges_per_field: bool = False,
     max_bytes: int | None = None,
     states: Container[str] = (STARTS, ENDS),
+    start_outputs: bool = True,
 ) -> Iterator[event_v2.RunEvent]:
     """Yield START, and COMPLETE, FAIL or ABORT, of each execution, as children of `parent`.
 
     An event has at most `max_bytes`, if given. START has what an execution's plan says: inputs, outputs,
-    schemas and columns. One execution is in memory at a time: a task may have thousands.
+    schemas and columns; without `start_outputs`, only inputs. One execution is in memory at a time: a task may
+    have thousands.
     """
     for execution in executions:
         content = Content(execution.lineage, execution.sql, dataset_edges_per_field)
@@ -196,7 +198,7 @@ def execution_events(
         first, last = (_execution_facets(execution, content.sql, parent) for _ in range(2))
         per_field = content.repeats_dataset_edges
         if STARTS in states:
-            planned = _planned(lineage)
+            planned = _planned(lineage) if start_outputs else replace(_planned(lineage), outputs=())
             start = event_v2.RunState.START
             yield _event(start, began, identity, first, planned, dataset_edges_per_field=per_field)
         if ENDS in states:

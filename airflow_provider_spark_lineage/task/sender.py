@@ -56,6 +56,7 @@ class Sender:
         per_field: bool = False,
         max_event_bytes: int | None = None,
         which: str = "all",
+        start_outputs: bool = True,
     ) -> None:
         self.silenced: Callable[[], bool] = lambda: False
         """Returns whether OpenLineage's Java agent sends the events of executions."""
@@ -64,6 +65,7 @@ class Sender:
         self._emit = emit
         self._per_field = per_field
         self._max_event_bytes = max_event_bytes
+        self._start_outputs = start_outputs
         self.which = which
         self._waiting: queue.Queue[_Waiting | None] = queue.Queue(self.MAX_WAITING)
         self._given_up = threading.Event()
@@ -170,6 +172,7 @@ class Sender:
                     dataset_edges_per_field=self._per_field,
                     max_bytes=self._max_event_bytes,
                     states=waiting.states,
+                    start_outputs=self._start_outputs,
                 )
                 for event in events:
                     if not self._given_up.is_set():

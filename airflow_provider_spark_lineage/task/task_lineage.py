@@ -219,6 +219,7 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
                     per_field=conf.repeat_dataset_edges(),
                     max_event_bytes=conf.max_event_bytes(),
                     which=which,
+                    start_outputs=conf.start_outputs(),
                 )
         collector = collector_of(task_instance, sender)
         if sender is not None:

@@ -74,6 +74,17 @@ def test_start_claims_nothing_that_is_known_only_at_the_end(execution, whole):
         assert not dataset.get("outputFacets")
 
 
+def test_start_may_leave_out_what_is_not_written_yet(execution):
+    """A backend that takes an output of START for written gets only inputs; the end is not changed."""
+    plain, reduced = (
+        [*execution_events([execution], TASK, application_id="app-1", start_outputs=outputs)]
+        for outputs in (True, False)
+    )
+    assert reduced[0].outputs == []
+    assert reduced[0].inputs == plain[0].inputs
+    assert reduced[1] == plain[1]
+
+
 def test_start_of_an_execution_has_its_columns(execution, whole):
     """The plan of a query is known when it begins: what it will write comes from these columns."""
     _, started, ended, _ = events_of([execution], whole, **NAMED)

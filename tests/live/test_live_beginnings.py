@@ -91,7 +91,8 @@ def run(spark, backend, tmp_path):
 
 
 STATEMENTS = {
-    "a folder": "insert overwrite directory '{folder}/out' using parquet select id, slowly(amount) a from orders",
+    "a folder": "insert overwrite directory '{folder}/out' using parquet"
+    " select id, slowly(amount) a from orders",
     "a new table": "create table there.made using parquet as select id, slowly(amount) a from orders",
     "a new table with a location": "create table there.placed using parquet location '{folder}/placed'"
     " as select id, slowly(amount) a from orders",
@@ -119,7 +120,8 @@ def test_a_write_that_fails_ends_without_an_output(run, backend):
     """What START has announced was not written: FAIL does not name it."""
     with pytest.raises(Exception, match="no such order"):
         run(
-            "create table there.failed using parquet as select slowly(id) a, raise_error('no such order') from orders"
+            "create table there.failed using parquet as"
+            " select slowly(id) a, raise_error('no such order') b from orders"
         )
     assert backend.states() == ["START", "FAIL"]
     assert [written.name for written in backend.events[0].outputs]
@@ -128,9 +130,7 @@ def test_a_write_that_fails_ends_without_an_output(run, backend):
 
 def test_a_query_that_outlives_the_capture_is_aborted(spark, run, backend, tmp_path):
     """A run that has a START has one end, also if another thread runs its query on after the task."""
-    statement = (
-        f"insert overwrite directory '{tmp_path}/late' using parquet select slowly(amount) a from orders"
-    )
+    statement = STATEMENTS["a folder"].format(folder=tmp_path)
     backend._gate = tmp_path / "elsewhere"
     sender = Sender(RunIdentity("0190a0a0-0000-7000-8000-000000000000", "tests", "dag.task"), backend.emit)
     captured = Captured(on_execution=sender.put, on_begin=sender.begin, keep=False)
