@@ -185,8 +185,8 @@ def execution_events(
     """Yield START, and COMPLETE, FAIL or ABORT, of each execution, as children of `parent`.
 
     An event has at most `max_bytes`, if given. START has what an execution's plan says: inputs, outputs,
-    schemas and columns; without `start_outputs`, only inputs. One execution is in memory at a time: a task may
-    have thousands.
+    schemas and columns; without `start_outputs`, only inputs. One execution is in memory at a time: a task
+    may have thousands.
     """
     for execution in executions:
         content = Content(execution.lineage, execution.sql, dataset_edges_per_field)
