@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.records.streams import Streams
 from airflow_provider_spark_lineage.records.usage import Usage
 
 PAUSE_SECONDS = 0.5
@@ -64,6 +65,9 @@ class LiveApplication:
 
         self.usage: Optional[Usage] = None
         """What Spark's tasks used until the last wait for records."""
+
+        self.streams: Optional[Streams] = None
+        """What streaming queries did until then."""
 
         self._running = 0
         """Number of executions that were running when that mark arrived."""
@@ -164,7 +168,10 @@ class LiveApplication:
             connection.close()
 
     def _read(self, line: str, lines: Iterator[str]) -> None:
-        """Handle a line: a mark (M), an execution (R, with the next line), usage (U), end (E), a loss (L)."""
+        """Handle a line: a mark (M), an execution (R, with the next line), an end (E), or a loss (L).
+
+        Others describe the application: usage (U), streams (S).
+        """
         kind, text = line[:1], line[1:]
         if kind == "M":
             mark, ongoing, counts = text.split(" ", 2)
@@ -182,6 +189,9 @@ class LiveApplication:
         elif kind == "U":
             with harmless("what Spark's tasks used could not be read", self._problems):
                 self.usage = Usage.from_json(json.loads(text))
+        elif kind == "S":
+            with harmless("what streaming queries did could not be read", self._problems):
+                self.streams = Streams.from_json(json.loads(text))
         elif kind == "E":
             with self._changed:
                 self._ended = True

@@ -143,7 +143,9 @@ class Capture:
             application.drain(timeout, problems)
         if application.id in self.applications:
             known = self.applications[application.id]
-            self.applications[application.id] = replace(known, usage=application.usage)
+            self.applications[application.id] = replace(
+                known, usage=application.usage, streams=application.streams
+            )
         with harmless("the number of events that Spark dropped could not be read", self.problems):
             dropped = _dropped_events(context) - self._dropped_before
             if dropped > 0:

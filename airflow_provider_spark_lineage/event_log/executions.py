@@ -12,6 +12,7 @@ from typing import Any
 from airflow_provider_spark_lineage.event_log import inference, pipelines
 from airflow_provider_spark_lineage.event_log.files import FIRST
 from airflow_provider_spark_lineage.event_log.metrics import metrics_of
+from airflow_provider_spark_lineage.event_log.streams import LoggedStreams
 from airflow_provider_spark_lineage.event_log.usage import LoggedUsage
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
@@ -20,6 +21,7 @@ from airflow_provider_spark_lineage.words import counted
 
 _BEGIN = b'{"Event":"'
 _SQL = "org.apache.spark.sql.execution.ui.SparkListener"
+_STREAMS = "org.apache.spark.sql.streaming.StreamingQueryListener$Query"
 _STAGES = re.compile(rb'"Stage IDs":\[([\d,\s]*)\]')
 _EXECUTION = re.compile(rb'"spark\.sql\.execution\.id":"(\d+)"')
 _ACTION = re.compile(r"(\w+) at [^\n]+:\d+")
@@ -103,6 +105,7 @@ class LoggedApplication:
 
         self._user = self._java = self._scala = ""
         self._usage = LoggedUsage()
+        self._streams = LoggedStreams(with_messages=sql_text == FULL)
         self._sql_text = sql_text
         self._number = 0
         self._jobs_of_rdds = 0
@@ -129,6 +132,9 @@ class LoggedApplication:
             b"SparkListenerExecutorAdded": self._usage.executor_added,
             b"SparkListenerExecutorRemoved": self._usage.executor_removed,
             b"SparkListenerBlockManagerAdded": self._usage.memory_added,
+            f"{_STREAMS}StartedEvent".encode(): self._streams.started,
+            f"{_STREAMS}ProgressEvent".encode(): self._streams.progressed,
+            f"{_STREAMS}TerminatedEvent".encode(): self._streams.ended,
             f"{_SQL}SQLExecutionStart".encode(): self._execution_started,
             f"{_SQL}SQLAdaptiveExecutionUpdate".encode(): self._plan_changed,
             f"{_SQL}DriverAccumUpdates".encode(): self._driver_counted,
@@ -144,6 +150,7 @@ class LoggedApplication:
             java_version=self._java,
             scala_version=self._scala,
             usage=self._usage.usage(),
+            streams=self._streams.streams(),
         )
         return known.with_settings(self.properties, allowed)
 

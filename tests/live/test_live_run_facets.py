@@ -8,9 +8,11 @@ import subprocess
 import textwrap
 import time
 import urllib.request
+from dataclasses import replace
 
 import pytest
 from live_session import start_spark
+from pyspark.errors import StreamingQueryException
 from servers.connect import client, connect
 from servers.spark_home import spark_home
 
@@ -18,12 +20,13 @@ from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.facets.resources import bottlenecks
 from airflow_provider_spark_lineage.records.status import read_notes
+from airflow_provider_spark_lineage.records.streams import Streams
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
 
 pytestmark = pytest.mark.spark
 
-OF_THE_LOG = {"ui_url", "python_version"}
-"""A log does not tell these."""
+OF_THE_LOG = {"ui_url", "python_version", "streams"}
+"""A log does not tell these; of streams, it does not tell when they ended."""
 
 SUMS = {
     "executorRunTime": "run_ms",
@@ -65,6 +68,7 @@ def ran(tmp_path_factory):
             rows = context.parallelize(range(4), 4).map(lambda number: work(number, slow))
             rows.toDF("number int, part int").write.parquet(str(folder / "rows"))
             spark.read.parquet(str(folder / "rows")).groupBy("part").count().write.csv(str(folder / "counts"))
+            stream(spark, folder)
         context._jsc.sc().listenerBus().waitUntilEmpty(300_000)
         address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}"
         stages, executors = (answer_of(f"{address}/{name}") for name in ("stages", "executors"))
@@ -73,6 +77,24 @@ def ran(tmp_path_factory):
     [application] = captured.run().applications
     [logged] = RecordedFolder(folder / "log").run().applications
     return application, logged, [stage for stage in stages if stage["status"] == "COMPLETE"], executors
+
+
+def stream(spark, folder):
+    """Copy two files of one and of two rows; stop, restart for a third file; then fail in a second query."""
+    source = str(folder / "arrived")
+    for counts in ((1, 2), (4,)):
+        for count in counts:
+            spark.range(count).coalesce(1).write.mode("append").parquet(source)
+        rows = spark.readStream.schema("id bigint").option("maxFilesPerTrigger", 1).parquet(source)
+        copy = rows.writeStream.queryName("copy").option("checkpointLocation", str(folder / "copy_state"))
+        copy.trigger(availableNow=True).start(str(folder / "copied")).awaitTermination()
+
+    def refuse(batch, number):
+        raise ValueError(number)
+
+    bad = rows.writeStream.option("checkpointLocation", str(folder / "bad_state")).foreachBatch(refuse)
+    with pytest.raises(StreamingQueryException):
+        bad.trigger(availableNow=True).start().awaitTermination()
 
 
 def answer_of(url):
@@ -115,6 +137,25 @@ def test_a_log_tells_the_same(ran):
     assert expected["master"] == "local[2]"
     assert expected["user"]
     assert "hunter2" not in str(application.details)
+
+
+def test_a_log_tells_the_same_of_streams(ran):
+    """Each run of a query counts its own batches, also after a restart, and says how far it came."""
+    application, logged, _, _ = ran
+    runs = application.streams.runs
+    assert logged.streams == Streams(3, tuple(replace(run, ended_at="") for run in runs))
+    first, second, failed = runs
+    assert [(run.name, run.outcome, run.batches, run.rows) for run in runs] == [
+        ("copy", "success", 2, 3),
+        ("copy", "success", 1, 4),
+        ("", "failure", 0, 0),
+    ]
+    assert first.id == second.id != failed.id
+    for run in runs:
+        assert run.started_at < run.ended_at
+    assert first.last.sources[0].end_offset == second.last.sources[0].start_offset == '{"logOffset":1}'
+    assert second.last.sink.endswith("/copied]")
+    assert failed.error["class"]
 
 
 PROGRAM = """

@@ -77,6 +77,7 @@ public class Listener extends SparkListener implements Runnable {
     private final Map callOfJob = new HashMap();
     private final Map callOfStage = new HashMap();
     private Usage usage = new Usage();
+    private Streams streams = new Streams();
     private boolean begun = false;
 
     /** `limit` is the largest length of a plan's JSON in characters. */
@@ -95,6 +96,8 @@ public class Listener extends SparkListener implements Runnable {
                 if (next instanceof Execution) {
                     executions.decrementAndGet();
                     write((Execution) next);
+                } else if (next instanceof Streams) {
+                    write((Streams) next);
                 } else if (!isOver) {
                     waiting.addAndGet(((String) next).length());
                     lines.add(next);
@@ -152,7 +155,7 @@ public class Listener extends SparkListener implements Runnable {
         }
     }
 
-    /** Passes the usage on to Python; without it, only the usage is missing. */
+    /** Passes on to Python what tasks used and what streams did; after an error, only that is missing. */
     private void tellUsage() {
         try {
             if (usage != null) {
@@ -162,6 +165,37 @@ public class Listener extends SparkListener implements Runnable {
             }
         } catch (Throwable error) {
             usage = null;
+        }
+        try {
+            if (streams != null) {
+                ended.add(streams.copy());
+            }
+        } catch (Throwable error) {
+            streams = null;
+        }
+    }
+
+    /** Adds an event of a streaming query, as `use`. */
+    private void follow(SparkListenerEvent event) {
+        try {
+            if (begun && streams != null) {
+                streams.add(event);
+            }
+        } catch (Throwable error) {
+            streams = null;
+        }
+    }
+
+    private void write(Streams copy) {
+        try {
+            Json facts = new Json(reader.hint, new HashSet());
+            copy.write(facts, reader.texts);
+            String line = "S" + facts;
+            if (waiting.get() + line.length() <= MOST_WAITING) {
+                write(line);
+            }
+        } catch (Throwable error) {
+            // Only what the streams did is missing.
         }
     }
 
@@ -320,6 +354,8 @@ public class Listener extends SparkListener implements Runnable {
                 started((SparkListenerSQLExecutionStart) event);
             } else if (begun && event instanceof SparkListenerSQLExecutionEnd) {
                 ended((SparkListenerSQLExecutionEnd) event);
+            } else {
+                follow(event);
             }
         } catch (Throwable error) {
             failed(error);
