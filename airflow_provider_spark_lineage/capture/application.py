@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.records.streams import Streams
+from airflow_provider_spark_lineage.records.streams import StreamRun, Streams
 from airflow_provider_spark_lineage.records.usage import Usage
 
 PAUSE_SECONDS = 0.5
@@ -35,7 +35,8 @@ jvm_lock = threading.Lock()
 class LiveApplication:
     """Numbers the records of one Spark application and passes them to `sink`.
 
-    Its listener is registered until `close`. `problems` receives a sentence for each loss.
+    Its listener is registered until `close`. `problems` receives a sentence for each loss; `stream_ended`
+    each run of a streaming query that ended, after the records of its batches.
     """
 
     def __init__(
@@ -45,6 +46,8 @@ class LiveApplication:
         max_plan_bytes: int,
         sql_text: str,
         problems: List[str],
+        *,
+        stream_ended: Callable[[StreamRun], None] = lambda run: None,
     ) -> None:
         self.id = str(context.applicationId)
         self.name = without_secrets(str(context.appName))
@@ -56,6 +59,7 @@ class LiveApplication:
         self._bus = context._jsc.sc()
         self._sink = sink
         self._problems = problems
+        self._stream_ended = stream_ended
         self._count = 0
         self._calls: Dict[int, Record] = {}
         """Number of a mark -> the record of a call, which is emitted when the mark arrives."""
@@ -170,7 +174,7 @@ class LiveApplication:
     def _read(self, line: str, lines: Iterator[str]) -> None:
         """Handle a line: a mark (M), an execution (R, with the next line), an end (E), or a loss (L).
 
-        Others describe the application: usage (U), streams (S).
+        Others describe the application: usage (U), streams (S), the end of a stream (T).
         """
         kind, text = line[:1], line[1:]
         if kind == "M":
@@ -192,6 +196,11 @@ class LiveApplication:
         elif kind == "S":
             with harmless("what streaming queries did could not be read", self._problems):
                 self.streams = Streams.from_json(json.loads(text))
+        elif kind == "T":
+            with harmless("the end of a streaming query could not be read", self._problems):
+                run = StreamRun.from_json(json.loads(text))
+                if run is not None and not self._closed:
+                    self._stream_ended(run)
         elif kind == "E":
             with self._changed:
                 self._ended = True
@@ -216,6 +225,7 @@ class LiveApplication:
         record.error = fields.get("error")
         record.jobs = fields.get("jobs")
         record.kept_rdd = fields.get("kept_rdd")
+        record.stream_run = fields.get("stream_run", "")
         record.written = fields.get("written")
         fill(record, fields)
         return record

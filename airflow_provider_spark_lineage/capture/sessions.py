@@ -20,6 +20,7 @@ from airflow_provider_spark_lineage.capture.watched import Call
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell, withhold
 from airflow_provider_spark_lineage.records.application import PROPERTIES, Application
 from airflow_provider_spark_lineage.records.record import FULL, Record
+from airflow_provider_spark_lineage.records.streams import StreamRun
 
 DRAIN_TIMEOUT_SECONDS = 30.0
 MAX_PLAN_BYTES = 50_000_000
@@ -29,6 +30,8 @@ class Capture:
     """Records every Spark execution of this process that ends between `arm` and `disarm`.
 
     `sink` receives each record, on capture's own thread.
+
+    `stream_ended` receives each run of a streaming query that ends, after the records of its batches.
 
     `sql_text` is one of `records.record.SQL_TEXTS`; `properties` are names of Spark's properties to record,
     with `*` for any text.
@@ -47,6 +50,7 @@ class Capture:
         max_plan_bytes: int = MAX_PLAN_BYTES,
         sql_text: str = FULL,
         properties: Sequence[str] = PROPERTIES,
+        stream_ended: Callable[[StreamRun], None] = lambda run: None,
     ) -> None:
         self.applications: Dict[str, Application] = {}
         """The applications so far, by their ids."""
@@ -55,6 +59,7 @@ class Capture:
         self.agent_configured = False
         """OpenLineage's Java agent listens to the same application."""
         self._sink = sink
+        self._stream_ended = stream_ended
         self._drain_timeout_seconds = drain_timeout_seconds
         self._max_plan_bytes = max_plan_bytes
         self._sql_text = sql_text
@@ -110,7 +115,12 @@ class Capture:
                 # Try only once: do not repeat a failure at every call of the program.
                 self._context, self._application = context, None
                 self._application = LiveApplication(
-                    context, self._sink, self._max_plan_bytes, self._sql_text, self.problems
+                    context,
+                    self._sink,
+                    self._max_plan_bytes,
+                    self._sql_text,
+                    self.problems,
+                    stream_ended=self._stream_ended,
                 )
                 self._dropped_before = _dropped_events(context)
                 with harmless("the Spark application could not be described", self.problems):

@@ -348,6 +348,8 @@ class LoggedApplication:
     def _record(self, running: _Execution, ended_ms: int, error: str) -> Record:
         written = {"rows": running.rows, "size_bytes": running.size_bytes}
         is_shell = _OF_SHELL in running.details and not _ACTION.fullmatch(running.description)
+        # A function of `foreachBatch` may change the description of what it runs.
+        stream = _STREAM_RUN.search(self._running.get(running.root, running).description)
         sql = without_secrets(running.description) if is_shell and self._sql_text == FULL else ""
         return Record(
             application_id=self.id,
@@ -364,6 +366,7 @@ class LoggedApplication:
             settings=dict(running.settings),
             parts=running.parts,
             jobs=running.jobs,
+            stream_run=stream[1] if stream else "",
             written=written if running.ran_tasks and running.has_exact_counts else None,
             **running.result,
         )
@@ -373,6 +376,9 @@ _RESULT = re.compile(r"^== Physical Plan ==\n\W*CommandResult\b", re.MULTILINE)
 """Beginning of the physical plan of a command's result: the command ran in an execution of its own."""
 
 _BATCH = re.compile(r"^id = [0-9a-f-]{36}\nrunId = [0-9a-f-]{36}\nbatch = \d+$", re.MULTILINE)
+_STREAM_RUN = re.compile(r"^id = [0-9a-f-]{36}\nrunId = ([0-9a-f-]{36})\nbatch = ", re.MULTILINE)
+"""Description that Spark gives to what runs in the thread of a query."""
+
 _FUNCTION = re.compile(r"^~?WriteToMicroBatchDataSourceV1 ForeachBatchSink, ", re.MULTILINE)
 _UNKNOWN_SINK = (
     "the target of a stream's batch is not in its physical plan: set spark.sql.ui.explainMode to extended"

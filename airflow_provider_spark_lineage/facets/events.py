@@ -19,10 +19,12 @@ from airflow_provider_spark_lineage.facets.runs import engine_facet, error_facet
 from airflow_provider_spark_lineage.facets.size import Content, fitted
 from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
 
+START, RUNNING, END = "START", "RUNNING", "END"
+
 
 @dataclass(frozen=True)
 class EventExecution:
-    """One Spark execution, with the data of its events."""
+    """One Spark execution, or a streaming query so far, with the data of its events."""
 
     job: str
     """Name of its job, from `lineage.job_names`; unique in the run."""
@@ -35,7 +37,13 @@ class EventExecution:
     """Spark's version."""
 
     streaming: bool = False
-    """It is a batch of a streaming query."""
+    """It is a streaming query, or a batch of one."""
+
+    states: tuple[str, ...] = (START, END)
+    """Events to send: also `RUNNING`, for a streaming query."""
+
+    failed: bool | None = None
+    """None: it failed if its lineage has failures."""
 
     job_type: str = "SQL_JOB"
     """`RDD_JOB` for a job over an RDD, as in OpenLineage's Java agent."""
@@ -169,7 +177,7 @@ def execution_events(
     dataset_edges_per_field: bool = False,
     max_bytes: int | None = None,
 ) -> Iterator[event_v2.RunEvent]:
-    """Yield START and COMPLETE or FAIL of each execution, as children of `parent`.
+    """Yield START and COMPLETE or FAIL of each execution, or its other `states`, as children of `parent`.
 
     An event has at most `max_bytes`, if given. START names inputs and outputs with their schemas,
     which an execution's plan has. One execution is in memory at a time: a task may have thousands.
@@ -181,16 +189,29 @@ def execution_events(
         job, began, lineage = execution.job, execution.started_at, content.lineage
         run_id = _run_id(began, parent.namespace, job, application_id, parent.run_id)
         identity = RunIdentity(run_id, parent.namespace, job, root=parent.root)
-        first, last = (_execution_facets(execution, content.sql, parent) for _ in range(2))
-        yield _event(event_v2.RunState.START, began, identity, first, _planned(lineage))
-        yield _end(
-            execution.ended_at,
-            identity,
-            last,
-            lineage,
-            failed=bool(lineage.failures),
-            dataset_edges_per_field=content.repeats_dataset_edges,
-        )
+        per_field = content.repeats_dataset_edges
+        for state in execution.states:
+            facets = _execution_facets(execution, content.sql, parent)
+            if state == START:
+                yield _event(event_v2.RunState.START, began, identity, facets, _planned(lineage))
+            elif state == RUNNING:
+                yield _event(
+                    event_v2.RunState.RUNNING,
+                    execution.ended_at,
+                    identity,
+                    facets.of(lineage),
+                    lineage,
+                    dataset_edges_per_field=per_field,
+                )
+            else:
+                yield _end(
+                    execution.ended_at,
+                    identity,
+                    facets,
+                    lineage,
+                    failed=bool(lineage.failures) if execution.failed is None else execution.failed,
+                    dataset_edges_per_field=per_field,
+                )
 
 
 def _planned(lineage: Lineage) -> Lineage:

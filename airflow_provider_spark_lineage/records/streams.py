@@ -86,6 +86,22 @@ class StreamRun:
 
     last: Optional[Progress] = None
 
+    @classmethod
+    def from_json(cls, value: Any) -> Optional[StreamRun]:
+        """Return the run of plain JSON values as `Streams.from_json`; None if they do not describe a run."""
+        if not isinstance(value, dict):
+            return None
+        known = _known(cls, value)
+        if not known.get("run_id") or known.get("outcome", RUNNING) not in OUTCOMES:
+            return None
+        errors = value.get("error")
+        error = {
+            name: _text(errors[name])
+            for name in ("class", "message", "condition")
+            if isinstance(errors, dict) and isinstance(errors.get(name), str) and errors[name]
+        }
+        return cls(**{"id": "", **known}, error=error, last=_progress(value.get("last")))
+
 
 @dataclass(frozen=True)
 class Streams:
@@ -103,7 +119,7 @@ class Streams:
         """
         if not isinstance(value, dict):
             return None
-        runs = tuple(filter(None, map(_run, _list(value.get("runs")))))[-MOST_RUNS:]
+        runs = tuple(filter(None, map(StreamRun.from_json, _list(value.get("runs")))))[-MOST_RUNS:]
         return cls(max(_known(cls, value).get("count", 0), len(runs)), runs)
 
 
@@ -118,21 +134,6 @@ def error_of(exception: str, condition: str = "") -> dict[str, str]:
     has_class = re.fullmatch(r"[\w.$]+", name, re.ASCII)
     error = {"class": name, "message": message} if has_class else {"class": "", "message": line}
     return {**error, "condition": condition}
-
-
-def _run(value: Any) -> Optional[StreamRun]:
-    if not isinstance(value, dict):
-        return None
-    known = _known(StreamRun, value)
-    if not known.get("run_id") or known.get("outcome", RUNNING) not in OUTCOMES:
-        return None
-    errors = value.get("error")
-    error = {
-        name: _text(errors[name])
-        for name in ("class", "message", "condition")
-        if isinstance(errors, dict) and isinstance(errors.get(name), str) and errors[name]
-    }
-    return StreamRun(**{"id": "", **known}, error=error, last=_progress(value.get("last")))
 
 
 def _progress(value: Any) -> Optional[Progress]:

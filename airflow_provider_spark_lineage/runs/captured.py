@@ -27,6 +27,7 @@ from airflow_provider_spark_lineage.records.record import (
     RecordError,
     write_record,
 )
+from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.collector import Collector, OnExecution
 from airflow_provider_spark_lineage.runs.executions import Executions, explained
 from airflow_provider_spark_lineage.runs.memory import Memory
@@ -68,6 +69,7 @@ class Captured(Recorded, Collector):
             max_plan_bytes=max_plan_bytes,
             sql_text=_sql_text(sql_text),
             properties=properties,
+            stream_ended=self._stream_ended,
         )
         self._executions = Executions()
         self._builder = RunBuilder()
@@ -94,6 +96,10 @@ class Captured(Recorded, Collector):
             self._memory.write(record)
         if execution is not None and self._on_execution is not None:
             self._on_execution(execution)
+
+    def _stream_ended(self, run: StreamRun) -> None:
+        if self.on_stream_end is not None:
+            self.on_stream_end([run])
 
     def records(self, problems: list[str]) -> Iterator[Record]:
         """Yield the records that are stored so far."""

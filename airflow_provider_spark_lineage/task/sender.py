@@ -7,14 +7,16 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
+from airflow_provider_spark_lineage.runs.event_executions import StreamRuns, event_execution
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets.events import EventExecution, RunIdentity
+    from airflow_provider_spark_lineage.records.streams import StreamRun
     from airflow_provider_spark_lineage.runs.executions import Execution
 
 log = logging.getLogger(__name__)
@@ -22,6 +24,9 @@ log = logging.getLogger(__name__)
 
 class Sender:
     """Sends START and COMPLETE or FAIL of each execution when it ends, as a child run of the task.
+
+    A run of a streaming query is one child run, from its first batch to its end. In between, RUNNING is sent
+    when a batch ends, at most every `progress_interval_seconds`; never if that is 0.
 
     It has its own thread: a slow or unreachable backend delays only the end of the task, for a limited time.
     `which` is a value of `[spark_lineage] execution_events`.
@@ -38,6 +43,7 @@ class Sender:
         per_field: bool = False,
         max_event_bytes: int | None = None,
         which: str = "all",
+        progress_interval_seconds: float = 0,
     ) -> None:
         self.silenced: Callable[[], bool] = lambda: False
         """Returns whether OpenLineage's Java agent sends the events of executions."""
@@ -52,6 +58,7 @@ class Sender:
         self._unsent = 0
         self._thread: threading.Thread | None = None
         self._jobs = JobNames(parent.job)
+        self._streams = StreamRuns(self._jobs, which, progress_interval_seconds)
 
     @property
     def sends_all(self) -> bool:
@@ -60,19 +67,32 @@ class Sender:
 
     def put(self, execution: Execution) -> None:
         """Send the events of an execution, if it touched a dataset."""
-        if not execution.lineage or self.silenced() or not self._is_wanted(execution):
+        if self.silenced():
             return
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._send, name="spark-lineage-events", daemon=True)
-            self._thread.start()
-        from airflow_provider_spark_lineage.runs.pipeline import execution_events_of
+        if self._streams.has(execution):
+            waiting = self._streams.add(execution)
+        elif execution.lineage and self._is_wanted(execution):
+            # Store the execution without its record, which may be large.
+            waiting = [event_execution(execution, self._jobs)]
+        else:
+            return
+        self._put(execution.record.application_id, waiting)
 
-        # Store the execution without its record, which may be large.
-        (waiting,) = execution_events_of([execution], self._jobs)
-        try:
-            self._waiting.put_nowait((execution.record.application_id, waiting))
-        except queue.Full:
-            self._unsent += 1
+    def end_streams(self, runs: Iterable[StreamRun]) -> None:
+        """Send the ends of those runs of streaming queries that have ended."""
+        for run in runs:
+            for application_id, waiting in self._streams.end(run):
+                self._put(application_id, [waiting])
+
+    def _put(self, application_id: str, executions: Iterable[EventExecution]) -> None:
+        for execution in executions:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._send, name="spark-lineage-events", daemon=True)
+                self._thread.start()
+            try:
+                self._waiting.put_nowait((application_id, execution))
+            except queue.Full:
+                self._unsent += 1
 
     def _is_wanted(self, execution: Execution) -> bool:
         if self.which == "writes":
@@ -80,7 +100,13 @@ class Sender:
         return self.which == "all" or execution.record.failed
 
     def stop(self, timeout_seconds: float) -> None:
-        """Wait until all events are sent, for a limited time; drop the rest."""
+        """Wait until all events are sent, for a limited time; drop the rest.
+
+        Streaming queries that still run get COMPLETE with what they did so far: a run must have one end.
+        """
+        with harmless("the ends of streaming queries could not be sent"):
+            for application_id, waiting in self._streams.close():
+                self._put(application_id, [waiting])
         if self._thread is None:
             return
         began = time.monotonic()

@@ -98,6 +98,8 @@ public class Listener extends SparkListener implements Runnable {
                     write((Execution) next);
                 } else if (next instanceof Streams) {
                     write((Streams) next);
+                } else if (next instanceof StreamRun) {
+                    write((StreamRun) next);
                 } else if (!isOver) {
                     waiting.addAndGet(((String) next).length());
                     lines.add(next);
@@ -179,7 +181,11 @@ public class Listener extends SparkListener implements Runnable {
     private void follow(SparkListenerEvent event) {
         try {
             if (begun && streams != null) {
-                streams.add(event);
+                StreamRun over = streams.add(event);
+                if (over != null) {
+                    // Behind the executions of its batches.
+                    ended.add(over);
+                }
             }
         } catch (Throwable error) {
             streams = null;
@@ -190,12 +196,25 @@ public class Listener extends SparkListener implements Runnable {
         try {
             Json facts = new Json(reader.hint, new HashSet());
             copy.write(facts, reader.texts);
-            String line = "S" + facts;
-            if (waiting.get() + line.length() <= MOST_WAITING) {
-                write(line);
-            }
+            writeFacts("S" + facts);
         } catch (Throwable error) {
             // Only what the streams did is missing.
+        }
+    }
+
+    private void write(StreamRun copy) {
+        try {
+            Json facts = new Json(reader.hint, new HashSet());
+            copy.write(facts, reader.texts);
+            writeFacts("T" + facts);
+        } catch (Throwable error) {
+            // The query counts as running until the capture ends.
+        }
+    }
+
+    private void writeFacts(String line) {
+        if (waiting.get() + line.length() <= MOST_WAITING) {
+            write(line);
         }
     }
 
@@ -413,7 +432,10 @@ public class Listener extends SparkListener implements Runnable {
         }
         Long id = Long.valueOf(event.executionId());
         scala.collection.Map modified = (scala.collection.Map) Paths.call(event, "modifiedConfigs", new Object[0]);
-        open.put(id, new Execution(event.executionId(), root, event.time(), parent, modified));
+        Execution execution = new Execution(event.executionId(), root, event.time(), parent, modified);
+        // A function of `foreachBatch` may change the description of what it runs.
+        execution.streamRun = parent == null ? StreamRun.idOf(event.description()) : parent.streamRun;
+        open.put(id, execution);
     }
 
     private void ended(SparkListenerSQLExecutionEnd event) throws Exception {

@@ -4,9 +4,15 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** What one run of a streaming query did; a restart is a new run. */
 public class StreamRun {
+    /** Description that Spark gives to what runs in the thread of a query. */
+    private static final Pattern DESCRIPTION =
+        Pattern.compile("^id = [0-9a-f-]{36}\nrunId = ([0-9a-f-]{36})\nbatch = ", Pattern.MULTILINE);
+
     /** Limit of an offset or a message: Python removes secrets, then cuts again. */
     private static final int MOST_LETTERS = 4000;
 
@@ -33,6 +39,15 @@ public class StreamRun {
     public StreamRun(String id, String runId) {
         this.id = id;
         this.runId = runId;
+    }
+
+    /** Returns the run id in the description of an execution; empty without one. */
+    static String idOf(String description) {
+        if (description == null || description.indexOf("runId = ") < 0) {
+            return "";
+        }
+        Matcher matcher = DESCRIPTION.matcher(description);
+        return matcher.find() ? matcher.group(1) : "";
     }
 
     /** Adds a report of Spark, which may repeat the number of a batch, without rows. */

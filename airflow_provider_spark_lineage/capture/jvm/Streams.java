@@ -21,11 +21,11 @@ public class Streams {
     private final Map runs = new LinkedHashMap();
     private long count = 0;
 
-    /** Adds an event of any kind. */
-    public void add(Object event) throws Exception {
+    /** Adds an event of any kind; returns a copy of the run that it ended, or null. */
+    public StreamRun add(Object event) throws Exception {
         String kind = event.getClass().getName();
         if (!kind.startsWith(EVENT)) {
-            return;
+            return null;
         }
         if (kind.equals(PROGRESS)) {
             Object progress = StreamRun.get(event, "progress");
@@ -33,8 +33,11 @@ public class Streams {
         } else if (kind.equals(STARTED)) {
             run(event).startedAt = StreamRun.text(event, "timestamp");
         } else if (kind.equals(TERMINATED)) {
-            run(event).ended(event);
+            StreamRun run = run(event);
+            run.ended(event);
+            return run.copy();
         }
+        return null;
     }
 
     private StreamRun run(Object about) throws Exception {
