@@ -79,7 +79,7 @@ class StreamRun:
 
     batches: int = 0
     rows: int = 0
-    """Rows that its batches read."""
+    """Rows that its batches read; Spark counts each time that the function of `foreachBatch` reads them."""
 
     error: Mapping[str, str] = field(default_factory=dict)
     """`class`, first line of the `message`, and Spark's `condition`; empty if the query has not failed."""

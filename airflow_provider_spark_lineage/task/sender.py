@@ -80,9 +80,10 @@ class Sender:
 
     def end_streams(self, runs: Iterable[StreamRun]) -> None:
         """Send the ends of those runs of streaming queries that have ended."""
-        for run in runs:
-            for application_id, waiting in self._streams.end(run):
-                self._put(application_id, [waiting])
+        with harmless("the ends of streaming queries could not be sent"):
+            for run in runs:
+                for application_id, waiting in self._streams.end(run):
+                    self._put(application_id, [waiting])
 
     def _put(self, application_id: str, executions: Iterable[EventExecution]) -> None:
         for execution in executions:
