@@ -10,8 +10,8 @@ from spark_trees import WRITE, alias, call, column, node, project, record, scan
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.runs.event_executions import execution_events_of
 from airflow_provider_spark_lineage.runs.executions import execution_lineage, executions
-from airflow_provider_spark_lineage.runs.pipeline import execution_events_of
 
 ONE = project(node("OneRowRelation"), alias("one", 1, call("Literal")))
 CTAS = "CreateDataSourceTableAsSelectCommand"

@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.records.streams import StreamRun, Streams
 from airflow_provider_spark_lineage.records.usage import Usage
 
 PAUSE_SECONDS = 0.5
@@ -40,7 +41,8 @@ jvm_lock = threading.Lock()
 class LiveApplication:
     """Numbers the records of one Spark application and passes them to `sink`.
 
-    Its listener is registered until `close`. `problems` receives a sentence for each loss.
+    Its listener is registered until `close`. `problems` receives a sentence for each loss; `stream_ended`
+    each run of a streaming query that ended, after the records of its batches.
 
     `on_begin` receives the beginning of each execution that takes longer than `BEGIN_AFTER_SECONDS`: a record
     without a number, a name and an outcome, before the record of its end.
@@ -55,6 +57,7 @@ class LiveApplication:
         problems: List[str],
         *,
         on_begin: Optional[Callable[[Record], None]] = None,
+        stream_ended: Callable[[StreamRun], None] = lambda run: None,
     ) -> None:
         self.id = str(context.applicationId)
         self.name = without_secrets(str(context.appName))
@@ -67,6 +70,7 @@ class LiveApplication:
         self._sink = sink
         self._on_begin = on_begin
         self._problems = problems
+        self._stream_ended = stream_ended
         self._count = 0
         self._calls: Dict[int, Record] = {}
         """Number of a mark -> the record of a call, which is emitted when the mark arrives."""
@@ -78,6 +82,9 @@ class LiveApplication:
         """What Spark's tasks used until the last wait for records, or the last question."""
 
         self._usage_is_asked = False
+
+        self.streams: Optional[Streams] = None
+        """What streaming queries did until then."""
 
         self._running = 0
         """Number of executions that were running when that mark arrived."""
@@ -190,8 +197,8 @@ class LiveApplication:
     def _read(self, line: str, lines: Iterator[str]) -> None:
         """Handle a line, whose first letter is its kind.
 
-        A mark (M), an execution (R) or its beginning (B), both with the next line, usage (U), end (E), a
-        loss (L).
+        A mark (M), an execution (R) or its beginning (B), both with the next line, an end (E), or a loss (L).
+        Others describe the application: usage (U), streams (S), the end of a stream (T).
         """
         kind, text = line[:1], line[1:]
         if kind == "M":
@@ -210,6 +217,14 @@ class LiveApplication:
         elif kind == "U":
             with harmless("what Spark's tasks used could not be read", self._problems):
                 self.usage = Usage.from_json(json.loads(text))
+        elif kind == "S":
+            with harmless("what streaming queries did could not be read", self._problems):
+                self.streams = Streams.from_json(json.loads(text))
+        elif kind == "T":
+            with harmless("the end of a streaming query could not be read", self._problems):
+                run = StreamRun.from_json(json.loads(text))
+                if run is not None and not self._closed:
+                    self._stream_ended(run)
         elif kind == "E":
             with self._changed:
                 self._ended = True
@@ -242,6 +257,7 @@ class LiveApplication:
         record.jobs = fields.get("jobs")
         record.execution_id = fields["id"]
         record.kept_rdd = fields.get("kept_rdd")
+        record.stream_run = fields.get("stream_run", "")
         record.written = fields.get("written")
         fill(record, fields)
         return record

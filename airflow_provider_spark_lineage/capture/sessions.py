@@ -20,6 +20,7 @@ from airflow_provider_spark_lineage.capture.watched import Call
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell, withhold
 from airflow_provider_spark_lineage.records.application import PROPERTIES, Application
 from airflow_provider_spark_lineage.records.record import FULL, Record
+from airflow_provider_spark_lineage.records.streams import StreamRun
 
 DRAIN_TIMEOUT_SECONDS = 30.0
 MAX_PLAN_BYTES = 50_000_000
@@ -30,6 +31,8 @@ class Capture:
 
     `sink` receives each record, on capture's own thread. `on_begin` receives the beginning of each execution
     that takes long, see `LiveApplication`.
+
+    `stream_ended` receives each run of a streaming query that ends, after the records of its batches.
 
     `sql_text` is one of `records.record.SQL_TEXTS`; `properties` are names of Spark's properties to record,
     with `*` for any text.
@@ -49,6 +52,7 @@ class Capture:
         sql_text: str = FULL,
         properties: Sequence[str] = PROPERTIES,
         on_begin: Optional[Callable[[Record], None]] = None,
+        stream_ended: Callable[[StreamRun], None] = lambda run: None,
     ) -> None:
         self.applications: Dict[str, Application] = {}
         """The applications so far, by their ids."""
@@ -58,6 +62,7 @@ class Capture:
         """OpenLineage's Java agent listens to the same application."""
         self._sink = sink
         self._on_begin = on_begin
+        self._stream_ended = stream_ended
         self._drain_timeout_seconds = drain_timeout_seconds
         self._max_plan_bytes = max_plan_bytes
         self._sql_text = sql_text
@@ -119,6 +124,7 @@ class Capture:
                     self._sql_text,
                     self.problems,
                     on_begin=self._on_begin,
+                    stream_ended=self._stream_ended,
                 )
                 self._dropped_before = _dropped_events(context)
                 with harmless("the Spark application could not be described", self.problems):
@@ -170,7 +176,9 @@ class Capture:
     def _add_usage(self, application: LiveApplication) -> None:
         if application.id in self.applications:
             known = self.applications[application.id]
-            self.applications[application.id] = replace(known, usage=application.usage)
+            self.applications[application.id] = replace(
+                known, usage=application.usage, streams=application.streams
+            )
 
     def disarm(self) -> None:
         """Drain, remove the listener from Spark, and restore the methods of pyspark."""

@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.words import counted, duration, size
 
 def about(facets: Mapping[str, Any]) -> str:
     """Return a block of lines below a page, for the facets of a run; empty without any."""
-    lines = [*_applications(facets), *_resources(facets), *_bottlenecks(facets)]
+    lines = [*_applications(facets), *_resources(facets), *_streams(facets), *_bottlenecks(facets)]
     return "".join(["\n", *(f"{printable(line)}\n" for line in lines)]) if lines else ""
 
 
@@ -50,6 +50,32 @@ def _resources(facets: Mapping[str, Any]) -> Iterator[str]:
             f"shuffled {size(numbers.get('shuffleWrittenBytes', 0))}",
             f"spilled {size(spilled)}" if spilled else "",
         )
+
+
+def _streams(facets: Mapping[str, Any]) -> Iterator[str]:
+    for entry in objects(object_at(facets, "sparkLineage_streams").get("queries")):
+        batches, rows = entry.get("batches"), entry.get("rows")
+        if type(batches) is not int or type(rows) is not int:
+            continue
+        speed = _amount(entry.get("processedRowsPerSecond"))
+        yield _line(
+            "stream",
+            text(entry.get("name")) or text(entry.get("id")),
+            " ".join(filter(None, [text(entry.get("outcome")), text(entry.get("errorClass"))])),
+            f"{batches:,} batch{'' if batches == 1 else 'es'}, {counted(rows, 'row')}",
+            f"{speed} rows/s in the last batch" if speed else "",
+            *(
+                f"{name} {_amount(value)}"
+                for source in objects(entry.get("sources"))
+                for name, value in object_at(source, "lag").items()
+            ),
+        )
+
+
+def _amount(value: Any) -> str:
+    """Return a number without a fraction; empty if it is none."""
+    is_number = type(value) in (int, float) and abs(value) < 1e18
+    return f"{value:,.0f}" if is_number else ""
 
 
 def _bottlenecks(facets: Mapping[str, Any]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any
 from airflow_provider_spark_lineage.event_log import inference, pipelines
 from airflow_provider_spark_lineage.event_log.files import FIRST
 from airflow_provider_spark_lineage.event_log.metrics import metrics_of
+from airflow_provider_spark_lineage.event_log.streams import LoggedStreams
 from airflow_provider_spark_lineage.event_log.usage import LoggedUsage
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
@@ -20,6 +21,7 @@ from airflow_provider_spark_lineage.words import counted
 
 _BEGIN = b'{"Event":"'
 _SQL = "org.apache.spark.sql.execution.ui.SparkListener"
+_STREAMS = "org.apache.spark.sql.streaming.StreamingQueryListener$Query"
 _STAGES = re.compile(rb'"Stage IDs":\[([\d,\s]*)\]')
 _EXECUTION = re.compile(rb'"spark\.sql\.execution\.id":"(\d+)"')
 _ACTION = re.compile(r"(\w+) at [^\n]+:\d+")
@@ -103,6 +105,7 @@ class LoggedApplication:
 
         self._user = self._java = self._scala = ""
         self._usage = LoggedUsage()
+        self._streams = LoggedStreams(with_messages=sql_text == FULL)
         self._sql_text = sql_text
         self._number = 0
         self._jobs_of_rdds = 0
@@ -129,6 +132,9 @@ class LoggedApplication:
             b"SparkListenerExecutorAdded": self._usage.executor_added,
             b"SparkListenerExecutorRemoved": self._usage.executor_removed,
             b"SparkListenerBlockManagerAdded": self._usage.memory_added,
+            f"{_STREAMS}StartedEvent".encode(): self._streams.started,
+            f"{_STREAMS}ProgressEvent".encode(): self._streams.progressed,
+            f"{_STREAMS}TerminatedEvent".encode(): self._streams.ended,
             f"{_SQL}SQLExecutionStart".encode(): self._execution_started,
             f"{_SQL}SQLAdaptiveExecutionUpdate".encode(): self._plan_changed,
             f"{_SQL}DriverAccumUpdates".encode(): self._driver_counted,
@@ -144,6 +150,7 @@ class LoggedApplication:
             java_version=self._java,
             scala_version=self._scala,
             usage=self._usage.usage(),
+            streams=self._streams.streams(),
         )
         return known.with_settings(self.properties, allowed)
 
@@ -341,6 +348,8 @@ class LoggedApplication:
     def _record(self, running: _Execution, ended_ms: int, error: str) -> Record:
         written = {"rows": running.rows, "size_bytes": running.size_bytes}
         is_shell = _OF_SHELL in running.details and not _ACTION.fullmatch(running.description)
+        # A function of `foreachBatch` may change the description of what it runs.
+        stream = _STREAM_RUN.search(self._running.get(running.root, running).description)
         sql = without_secrets(running.description) if is_shell and self._sql_text == FULL else ""
         return Record(
             application_id=self.id,
@@ -357,6 +366,7 @@ class LoggedApplication:
             settings=dict(running.settings),
             parts=running.parts,
             jobs=running.jobs,
+            stream_run=stream[1] if stream else "",
             written=written if running.ran_tasks and running.has_exact_counts else None,
             **running.result,
         )
@@ -366,6 +376,9 @@ _RESULT = re.compile(r"^== Physical Plan ==\n\W*CommandResult\b", re.MULTILINE)
 """Beginning of the physical plan of a command's result: the command ran in an execution of its own."""
 
 _BATCH = re.compile(r"^id = [0-9a-f-]{36}\nrunId = [0-9a-f-]{36}\nbatch = \d+$", re.MULTILINE)
+_STREAM_RUN = re.compile(r"^id = [0-9a-f-]{36}\nrunId = ([0-9a-f-]{36})\nbatch = ", re.MULTILINE)
+"""Description that Spark gives to what runs in the thread of a query."""
+
 _FUNCTION = re.compile(r"^~?WriteToMicroBatchDataSourceV1 ForeachBatchSink, ", re.MULTILINE)
 _UNKNOWN_SINK = (
     "the target of a stream's batch is not in its physical plan: set spark.sql.ui.explainMode to extended"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
@@ -19,13 +19,12 @@ from airflow_provider_spark_lineage.facets.runs import engine_facet, error_facet
 from airflow_provider_spark_lineage.facets.size import Content, fitted
 from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
 
-STARTS, ENDS = "starts", "ends"
-"""The events of an execution that are wanted."""
+START, RUNNING, END = "START", "RUNNING", "END"
 
 
 @dataclass(frozen=True)
 class EventExecution:
-    """One Spark execution, with the data of its events."""
+    """One Spark execution, or a streaming query so far, with the data of its events."""
 
     job: str
     """Name of its job, from `lineage.job_names`; unique in the run."""
@@ -38,7 +37,13 @@ class EventExecution:
     """Spark's version."""
 
     streaming: bool = False
-    """It is a batch of a streaming query."""
+    """It is a streaming query, or a batch of one."""
+
+    states: tuple[str, ...] = (START, END)
+    """Events to send: also `RUNNING`, for a streaming query."""
+
+    failed: bool | None = None
+    """None: it failed if its lineage has failures."""
 
     is_unfinished: bool = False
     """It was still running when the capture ended: its last event is ABORT."""
@@ -179,10 +184,9 @@ def execution_events(
     application_id: str,
     dataset_edges_per_field: bool = False,
     max_bytes: int | None = None,
-    states: Container[str] = (STARTS, ENDS),
     start_outputs: bool = True,
 ) -> Iterator[event_v2.RunEvent]:
-    """Yield START, and COMPLETE, FAIL or ABORT, of each execution, as children of `parent`.
+    """Yield START, and COMPLETE, FAIL or ABORT, of each execution, or its other `states`, below `parent`.
 
     An event has at most `max_bytes`, if given. START has what an execution's plan says: inputs, outputs,
     schemas and columns; without `start_outputs`, only inputs. One execution is in memory at a time: a task
@@ -195,31 +199,38 @@ def execution_events(
         job, began, lineage = execution.job, execution.started_at, content.lineage
         run_id = _run_id(began, parent.namespace, job, application_id, parent.run_id)
         identity = RunIdentity(run_id, parent.namespace, job, root=parent.root)
-        first, last = (_execution_facets(execution, content.sql, parent) for _ in range(2))
         per_field = content.repeats_dataset_edges
-        if STARTS in states:
-            planned = _planned(lineage) if start_outputs else replace(_planned(lineage), outputs=())
-            start = event_v2.RunState.START
-            yield _event(start, began, identity, first, planned, dataset_edges_per_field=per_field)
-        if ENDS in states:
-            yield _end(
-                execution.ended_at,
+        for state in execution.states:
+            facets = _execution_facets(execution, content.sql, parent)
+            if state == END:
+                yield _end(
+                    execution.ended_at,
+                    identity,
+                    facets,
+                    lineage,
+                    failed=bool(lineage.failures) if execution.failed is None else execution.failed,
+                    aborted=execution.is_unfinished,
+                    dataset_edges_per_field=per_field,
+                )
+                continue
+            is_start = state == START
+            shown = _planned(lineage, with_outputs=start_outputs) if is_start else lineage
+            yield _event(
+                event_v2.RunState[state],
+                began if is_start else execution.ended_at,
                 identity,
-                last,
-                lineage,
-                failed=bool(lineage.failures),
-                aborted=execution.is_unfinished,
+                facets if is_start else facets.of(lineage),
+                shown,
                 dataset_edges_per_field=per_field,
             )
 
 
-def _planned(lineage: Lineage) -> Lineage:
+def _planned(lineage: Lineage, *, with_outputs: bool) -> Lineage:
     """Return a lineage as known before it runs: without statistics and written versions."""
+    outputs = lineage.outputs if with_outputs else ()
     return Lineage(
         tuple(replace(read, statistics=Statistics()) for read in lineage.inputs),
-        tuple(
-            replace(write, dataset=write.dataset.at(""), statistics=Statistics()) for write in lineage.outputs
-        ),
+        tuple(replace(write, dataset=write.dataset.at(""), statistics=Statistics()) for write in outputs),
     )
 
 

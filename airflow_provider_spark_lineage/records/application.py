@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
 from airflow_provider_spark_lineage.records.secret_names import is_secret
+from airflow_provider_spark_lineage.records.streams import Streams
 from airflow_provider_spark_lineage.records.usage import Usage
 
 PROPERTIES = (
@@ -61,6 +62,9 @@ class Application:
     usage: Optional[Usage] = None
     """What its tasks used; None if it is unknown."""
 
+    streams: Optional[Streams] = None
+    """What its streaming queries did; None if it is unknown."""
+
     @property
     def details(self) -> dict[str, Any]:
         """Everything but id, name and version of Spark, as plain JSON."""
@@ -74,10 +78,12 @@ class Application:
         texts: dict[str, Any] = {
             name: value for name, value in details.items() if name in _TEXTS and isinstance(value, str)
         }
-        usage, properties = Usage.from_json(details.get("usage")), details.get("properties")
+        usage, streams = Usage.from_json(details.get("usage")), Streams.from_json(details.get("streams"))
+        known = replace(self, **texts, usage=usage, streams=streams)
+        properties = details.get("properties")
         if isinstance(properties, dict) and all(isinstance(value, str) for value in properties.values()):
-            return replace(self, **texts, usage=usage, properties=properties)
-        return replace(self, **texts, usage=usage)
+            return replace(known, properties=properties)
+        return known
 
     def with_settings(self, settings: Mapping[str, str], allowed: Sequence[str]) -> Application:
         """Return the application with what its Spark properties tell; known values stay.
@@ -118,7 +124,7 @@ _HOLDS_ANYTHING = re.compile("JavaOptions$")
 """Properties whose values may hold a secret in any form: only their whole names allow them, no pattern."""
 
 _IDENTITY = ("id", "name", "spark_version")
-_TEXTS = frozenset(each.name for each in fields(Application)) - {*_IDENTITY, "properties", "usage"}
+_TEXTS = frozenset(each.name for each in fields(Application)) - {*_IDENTITY, "properties", "usage", "streams"}
 
 
 def _without_secret(name: str, value: str) -> str:

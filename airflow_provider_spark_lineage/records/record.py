@@ -111,6 +111,9 @@ class Record:
     kept_rdd: int | None = None
     """Id of the RDD with the rows of an eager checkpoint; else None."""
 
+    stream_run: str = ""
+    """Run id of the streaming query that this is a batch of, or whose function ran it; empty for others."""
+
     connect: dict[str, Any] = field(default_factory=dict)
     """For Spark Connect: the `command` around the explained query, its `targets`, the `reads` of its plan,
     and the catalog's descriptions of `tables`, after the command and `before` it."""
@@ -208,6 +211,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "execution_id": lambda value: value is None or isinstance(value, int),
     "rdd_id": lambda value: value is None or isinstance(value, int),
     "kept_rdd": lambda value: value is None or isinstance(value, int),
+    "stream_run": _is_text,
     "connect": lambda value: isinstance(value, dict),
 }
 """Field of a record -> check of the type that readers rely on."""

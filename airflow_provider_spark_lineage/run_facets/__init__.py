@@ -10,6 +10,7 @@
 | `spark_gaps` | `sparkLineage_gaps` | places where the lineage is unknown |
 | `spark_properties` | `spark_properties` | properties of `[spark_lineage] spark_properties` |
 | `spark_resources` | `sparkLineage_resources` | jobs, tasks, cores, times, bytes and rows |
+| `spark_streams` | `sparkLineage_streams` | streaming queries: offsets, batches, rows per second, lag |
 | `all_facets` | all of these | |
 
 The events of captured tasks have these facets without the option; a facet is never there twice. The functions
@@ -31,6 +32,7 @@ __all__ = [
     "spark_gaps",
     "spark_properties",
     "spark_resources",
+    "spark_streams",
 ]
 
 _Function = Callable[[Any, Any], "dict[str, Any] | None"]
@@ -66,3 +68,4 @@ spark_failure = _function("spark_failure")
 spark_gaps = _function("spark_gaps")
 spark_properties = _function("spark_properties")
 spark_resources = _function("spark_resources")
+spark_streams = _function("spark_streams")

@@ -27,6 +27,7 @@ from airflow_provider_spark_lineage.records.record import (
     RecordError,
     write_record,
 )
+from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.collector import Collector, OnExecution
 from airflow_provider_spark_lineage.runs.executions import Executions, explained
 from airflow_provider_spark_lineage.runs.memory import Memory
@@ -72,6 +73,7 @@ class Captured(Recorded, Collector):
             sql_text=_sql_text(sql_text),
             properties=properties,
             on_begin=self.begin if on_begin is not None else None,
+            stream_ended=self._stream_ended,
         )
         self._executions = Executions()
         self._builder = RunBuilder()
@@ -106,6 +108,10 @@ class Captured(Recorded, Collector):
             execution = self._executions.begun(record)
         if execution is not None and self._on_begin is not None:
             self._on_begin(execution)
+
+    def _stream_ended(self, run: StreamRun) -> None:
+        if self.on_stream_end is not None:
+            self.on_stream_end([run])
 
     def records(self, problems: list[str]) -> Iterator[Record]:
         """Yield the records that are stored so far."""

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.pipeline import Run
 
@@ -15,6 +16,12 @@ OnExecution = Callable[[Execution], None]
 
 class Collector(ABC):
     """Gets the lineage of one try of a task, from before its `execute` until after."""
+
+    on_stream_end: Callable[[Sequence[StreamRun]], None] | None = None
+    """Receives runs of streaming queries that ended, after the executions of their batches.
+
+    A collector that reads files does not call it: `run` has these runs.
+    """
 
     planned: Lineage | None = None
     """Planned lineage from the job's text, if nothing was captured."""

@@ -58,6 +58,13 @@ def bottlenecks(run: Run) -> dict[str, Any]:
     return bottlenecks_facets(run.applications)
 
 
+def streams(run: Run) -> dict[str, Any]:
+    """Return what the streaming queries read and wrote, how fast, and how they ended."""
+    from airflow_provider_spark_lineage.facets.streams import streams_facets
+
+    return streams_facets(run.applications)
+
+
 RUN_FACETS: dict[str, Callable[[Run], dict[str, Any]]] = {
     "spark_application": application,
     "spark_bottlenecks": bottlenecks,
@@ -66,6 +73,7 @@ RUN_FACETS: dict[str, Callable[[Run], dict[str, Any]]] = {
     "spark_gaps": gaps,
     "spark_properties": properties,
     "spark_resources": resources,
+    "spark_streams": streams,
 }
 """Name of a function of `custom_run_facets` -> the function that creates its facets."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow_provider_spark_lineage.event_log import LoggedApplication, is_event_log, read_event_log
 from airflow_provider_spark_lineage.lineage.compose import Composer
@@ -24,10 +24,8 @@ from airflow_provider_spark_lineage.records.record import (
     record_paths,
 )
 from airflow_provider_spark_lineage.records.status import losses, read_notes
-from airflow_provider_spark_lineage.runs.executions import Execution, executions, is_batch_of_stream
-
-if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.facets import events as facet_events
+from airflow_provider_spark_lineage.records.streams import StreamRun
+from airflow_provider_spark_lineage.runs.executions import Execution, executions
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,11 @@ class Run:
     ended_at: str = ""
     problems: tuple[str, ...] = ()
     """Sentences about unreadable records and about losses of capture."""
+
+    @property
+    def stream_runs(self) -> tuple[StreamRun, ...]:
+        """The known runs of streaming queries."""
+        return tuple(run for each in self.applications if each.streams for run in each.streams.runs)
 
 
 class RunBuilder:
@@ -139,6 +142,7 @@ class Recorded(ABC):
         if it is unknown.
         """
         from airflow_provider_spark_lineage.facets.events import EventRun, events_of
+        from airflow_provider_spark_lineage.runs.event_executions import execution_events_of
         from airflow_provider_spark_lineage.runs.facets import facets_of
 
         run = self.run()
@@ -155,7 +159,7 @@ class Recorded(ABC):
             failed=failed,
         )
         return events_of(
-            execution_events_of(self.executions(), JobNames(job)),
+            execution_events_of(self.executions(), JobNames(job), run.stream_runs),
             whole,
             namespace=namespace,
             job=job,
@@ -214,34 +218,3 @@ class RecordedFolder(Recorded):
         # The application ended before its first statement.
         [logged, *_] = self._logged
         return replace(run, started_at=logged.started_at, ended_at=logged.ended_at or logged.started_at)
-
-
-def execution_events_of(
-    executions: Iterable[Execution], jobs: JobNames
-) -> Iterator[facet_events.EventExecution]:
-    """Yield the executions that touched a dataset, in the form of `facets.events`."""
-    for execution in executions:
-        lineage = execution.lineage
-        datasets = [
-            *(output.dataset for output in lineage.outputs),
-            *(read.dataset for read in lineage.inputs),
-        ]
-        if datasets:
-            yield execution_event_of(execution, jobs.next(execution.target or datasets[0].identity))
-
-
-def execution_event_of(execution: Execution, job: str) -> facet_events.EventExecution:
-    """Return an execution in the form of `facets.events`, with the name of its job."""
-    from airflow_provider_spark_lineage.facets.events import EventExecution
-
-    record = execution.record
-    return EventExecution(
-        job=job,
-        started_at=datetime.fromisoformat(record.started_at),
-        ended_at=datetime.fromisoformat(record.ended_at),
-        lineage=execution.lineage,
-        sql=record.sql,
-        engine_version=record.spark_version,
-        streaming=is_batch_of_stream(record),
-        job_type="RDD_JOB" if record.plan_kind == "rdd" else "SQL_JOB",
-    )

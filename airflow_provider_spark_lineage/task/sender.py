@@ -7,29 +7,22 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.runs.event_executions import StreamRuns, event_execution, job_of
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets.events import EventExecution, RunIdentity
+    from airflow_provider_spark_lineage.records.streams import StreamRun
     from airflow_provider_spark_lineage.runs.executions import Execution
 
 log = logging.getLogger(__name__)
-
-
-class _Waiting(NamedTuple):
-    """An execution whose events are to be sent."""
-
-    application_id: str
-    execution: EventExecution
-    states: tuple[str, ...]
-    """`STARTS`, `ENDS` of `facets.events`, or both."""
 
 
 def _key(execution: Execution) -> tuple[str, int | None]:
@@ -40,6 +33,9 @@ class Sender:
     """Sends START and COMPLETE or FAIL of each execution, as a child run of the task.
 
     START of an execution that takes long is sent while it runs, START of others with their end.
+
+    A run of a streaming query is one child run, from its first batch to its end. In between, RUNNING is sent
+    when a batch ends, at most every `progress_interval_seconds`; never if that is 0.
 
     It has its own thread: a slow or unreachable backend delays only the end of the task, for a limited time.
     `which` is a value of `[spark_lineage] execution_events`.
@@ -57,6 +53,7 @@ class Sender:
         max_event_bytes: int | None = None,
         which: str = "all",
         start_outputs: bool = True,
+        progress_interval_seconds: float = 0,
     ) -> None:
         self.silenced: Callable[[], bool] = lambda: False
         """Returns whether OpenLineage's Java agent sends the events of executions."""
@@ -67,13 +64,14 @@ class Sender:
         self._max_event_bytes = max_event_bytes
         self._start_outputs = start_outputs
         self.which = which
-        self._waiting: queue.Queue[_Waiting | None] = queue.Queue(self.MAX_WAITING)
+        self._waiting: queue.Queue[tuple[str, EventExecution] | None] = queue.Queue(self.MAX_WAITING)
         self._given_up = threading.Event()
         self._unsent = 0
         self._thread: threading.Thread | None = None
         self._jobs = JobNames(parent.job)
         self._begun: dict[tuple[str, int | None], EventExecution] = {}
         """Executions whose START is sent, or waits, by application and Spark's id."""
+        self._streams = StreamRuns(self._jobs, which, progress_interval_seconds)
 
     @property
     def sends_all(self) -> bool:
@@ -87,42 +85,49 @@ class Sender:
 
     def begin(self, execution: Execution) -> None:
         """Send START of a running execution, if it touches a dataset."""
-        from airflow_provider_spark_lineage.facets.events import STARTS
+        from airflow_provider_spark_lineage.facets.events import START
 
-        event = self._event_of(execution)
-        if event is not None and self._wait(execution.record.application_id, event, (STARTS,)):
-            self._begun[_key(execution)] = event
+        if self.silenced() or not execution.lineage or not self._is_wanted(execution):
+            return
+        started = replace(event_execution(execution, job_of(execution, self._jobs)), states=(START,))
+        if self._put(execution.record.application_id, [started]):
+            self._begun[_key(execution)] = started
 
     def put(self, execution: Execution) -> None:
         """Send the events of an execution that has ended, if it touched a dataset."""
-        from airflow_provider_spark_lineage.facets.events import ENDS, STARTS
-        from airflow_provider_spark_lineage.runs.pipeline import execution_event_of
+        from airflow_provider_spark_lineage.facets.events import END
 
-        begun = self._begun.pop(_key(execution), None)
         application_id = execution.record.application_id
+        begun = self._begun.pop(_key(execution), None)
         if begun is not None:
-            self._wait(application_id, execution_event_of(execution, begun.job), (ENDS,))
-        elif (event := self._event_of(execution)) is not None:
-            self._wait(application_id, event, (STARTS, ENDS))
+            ended = replace(event_execution(execution, begun.job), states=(END,))
+            self._put(application_id, [ended])
+        elif self.silenced():
+            return
+        elif self._streams.has(execution):
+            self._put(application_id, self._streams.add(execution))
+        elif execution.lineage and self._is_wanted(execution):
+            # Store the execution without its record, which may be large.
+            self._put(application_id, [event_execution(execution, job_of(execution, self._jobs))])
 
-    def _event_of(self, execution: Execution) -> EventExecution | None:
-        """Return the execution for its events, without its record, which may be large; None if unwanted."""
-        if not execution.lineage or self.silenced() or not self._is_wanted(execution):
-            return None
-        from airflow_provider_spark_lineage.runs.pipeline import execution_events_of
+    def end_streams(self, runs: Iterable[StreamRun]) -> None:
+        """Send the ends of those runs of streaming queries that have ended."""
+        with harmless("the ends of streaming queries could not be sent"):
+            for run in runs:
+                for application_id, waiting in self._streams.end(run):
+                    self._put(application_id, [waiting])
 
-        return next(execution_events_of([execution], self._jobs), None)
-
-    def _wait(self, application_id: str, event: EventExecution, states: tuple[str, ...]) -> bool:
+    def _put(self, application_id: str, executions: Iterable[EventExecution]) -> bool:
         """Queue events for the thread that sends; return False if too many wait."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._send, name="spark-lineage-events", daemon=True)
-            self._thread.start()
-        try:
-            self._waiting.put_nowait(_Waiting(application_id, event, states))
-        except queue.Full:
-            self._unsent += 1
-            return False
+        for execution in executions:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._send, name="spark-lineage-events", daemon=True)
+                self._thread.start()
+            try:
+                self._waiting.put_nowait((application_id, execution))
+            except queue.Full:
+                self._unsent += 1
+                return False
         return True
 
     def _is_wanted(self, execution: Execution) -> bool:
@@ -131,7 +136,13 @@ class Sender:
         return self.which == "all" or execution.record.failed
 
     def stop(self, timeout_seconds: float) -> None:
-        """Wait until all events are sent, for a limited time; drop the rest."""
+        """Wait until all events are sent, for a limited time; drop the rest.
+
+        Streaming queries that still run get COMPLETE with what they did so far: a run must have one end.
+        """
+        with harmless("the ends of streaming queries could not be sent"):
+            for application_id, waiting in self._streams.close():
+                self._put(application_id, [waiting])
         if self._thread is None:
             return
         self._abort()
@@ -151,13 +162,13 @@ class Sender:
 
     def _abort(self) -> None:
         """End the runs of executions that run on without capture; what they write is unknown."""
-        from airflow_provider_spark_lineage.facets.events import ENDS
+        from airflow_provider_spark_lineage.facets.events import END
 
         now = datetime.now(timezone.utc)
-        for (application_id, _), event in self._begun.items():
-            lineage = Lineage(inputs=event.lineage.inputs)
-            ended = replace(event, ended_at=now, lineage=lineage, is_unfinished=True)
-            self._wait(application_id, ended, (ENDS,))
+        for (application_id, _), started in self._begun.items():
+            lineage = Lineage(inputs=started.lineage.inputs)
+            ended = replace(started, ended_at=now, lineage=lineage, is_unfinished=True, states=(END,))
+            self._put(application_id, [ended])
         self._begun.clear()
 
     def _send(self) -> None:
@@ -165,13 +176,13 @@ class Sender:
 
         while (waiting := self._waiting.get()) is not None and not self._given_up.is_set():
             with harmless("events of single executions could not be sent"):
+                application_id, execution = waiting
                 events = execution_events(
-                    [waiting.execution],
+                    [execution],
                     self._parent,
-                    application_id=waiting.application_id,
+                    application_id=application_id,
                     dataset_edges_per_field=self._per_field,
                     max_bytes=self._max_event_bytes,
-                    states=waiting.states,
                     start_outputs=self._start_outputs,
                 )
                 for event in events:

@@ -80,6 +80,7 @@ class TaskLineage:
             self._collector.stop()
             self._is_stopped = True
             if self._sender is not None:
+                self._sender.end_streams(self._collector.run().stream_runs)
                 self._sender.stop(self._emit_timeout_seconds)
 
     def succeed(self, context: Context) -> None:
@@ -220,10 +221,12 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
                     max_event_bytes=conf.max_event_bytes(),
                     which=which,
                     start_outputs=conf.start_outputs(),
+                    progress_interval_seconds=conf.progress_interval_seconds(),
                 )
         collector = collector_of(task_instance, sender)
         if sender is not None:
             sender.silenced = lambda: collector.agent_configured
+            collector.on_stream_end = sender.end_streams
         before = reported_so_far() if hooks_before is None else hooks_before
         collector.start()
         lineage = TaskLineage(collector, sender, conf.emit_timeout_seconds(), before)

@@ -32,6 +32,20 @@ FACETS = {
             }
         ]
     },
+    "sparkLineage_streams": {
+        "queries": [
+            {
+                "name": "copy",
+                "outcome": "failure",
+                "errorClass": "E",
+                "batches": 1,
+                "rows": 1200,
+                "processedRowsPerSecond": 60.5,
+                "sources": [{"lag": {"maxBehind": 4.0}}],
+            },
+            {"id": "658aeef2", "outcome": "running", "batches": 0, "rows": 0},
+        ]
+    },
     "sparkLineage_bottlenecks": {
         "bottlenecks": [{"kind": "spill", "message": "Stage 7 wrote 1.0 KiB to local disks."}]
     },
@@ -40,6 +54,8 @@ FACETS = {
 PAGE = """
 app     load   application_1   Spark 4.1.4 on yarn   http://history:18080/history/application_1
 used    1,204 tasks, 95 s on 16 cores   read 3.3 GiB, wrote 2.0 KiB   shuffled 0 B   spilled 1.0 KiB
+stream  copy   failure E   1 batch, 1,200 rows   60 rows/s in the last batch   maxBehind 4
+stream  658aeef2   running   0 batches, 0 rows
 slow    spill   Stage 7 wrote 1.0 KiB to local disks.
 """
 
@@ -56,6 +72,7 @@ def test_a_reader_sees_where_it_ran_what_it_used_and_what_was_slow():
         {"sparkLineage_application": [], "sparkLineage_resources": {"applications": 3}},
         {"sparkLineage_bottlenecks": {"bottlenecks": [3, None]}},
         {"sparkLineage_resources": {"applications": [{"tasks": "many"}]}},
+        {"sparkLineage_streams": {"queries": [{"batches": "many", "rows": 1}, 3]}},
     ],
 )
 def test_foreign_values_are_left_out(facets):

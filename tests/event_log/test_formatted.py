@@ -264,3 +264,4 @@ def test_a_batch_of_a_stream_says_that_its_sink_is_missing() -> None:
     lineage = execution_lineage(record).lineage
     assert [read.dataset.id.name for read in lineage.inputs] == ["/in"]
     assert "the target of a stream's batch is not in its physical plan" in gaps(lineage)
+    assert record.stream_run == "240369be-cb4f-49e4-93c0-214b1ce2dfc6"

@@ -8,22 +8,26 @@ import subprocess
 import textwrap
 import time
 import urllib.request
+from dataclasses import replace
 
 import pytest
 from live_session import start_spark
+from pyspark.errors import StreamingQueryException
 from servers.connect import client, connect
 from servers.spark_home import spark_home
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.agent.zipped import write_agent
+from airflow_provider_spark_lineage.event_log import SETTINGS
 from airflow_provider_spark_lineage.facets.resources import bottlenecks
 from airflow_provider_spark_lineage.records.status import read_notes
+from airflow_provider_spark_lineage.records.streams import Streams
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
 
 pytestmark = pytest.mark.spark
 
-OF_THE_LOG = {"ui_url", "python_version"}
-"""A log does not tell these."""
+OF_THE_LOG = {"ui_url", "python_version", "streams"}
+"""A log does not tell these; of streams, it does not tell when they ended."""
 
 SUMS = {
     "executorRunTime": "run_ms",
@@ -46,7 +50,7 @@ def ran(tmp_path_factory):
     """An application with a skewed stage, as captured and as logged, and Spark's own figures about it."""
     folder = tmp_path_factory.mktemp("facets")
     (folder / "log").mkdir()
-    log = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": (folder / "log").as_uri()}
+    log = {**SETTINGS, "spark.eventLog.dir": (folder / "log").as_uri()}
     ui = {"spark.ui.enabled": "true", "spark.ui.port": "0"}
     spark = start_spark(folder, **log, **ui, **{"spark.executorEnv.DB_PASSWORD": "hunter2"})
     try:
@@ -65,14 +69,55 @@ def ran(tmp_path_factory):
             rows = context.parallelize(range(4), 4).map(lambda number: work(number, slow))
             rows.toDF("number int, part int").write.parquet(str(folder / "rows"))
             spark.read.parquet(str(folder / "rows")).groupBy("part").count().write.csv(str(folder / "counts"))
+            stream(spark, folder)
         context._jsc.sc().listenerBus().waitUntilEmpty(300_000)
         address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}"
         stages, executors = (answer_of(f"{address}/{name}") for name in ("stages", "executors"))
     finally:
         spark.stop()
     [application] = captured.run().applications
-    [logged] = RecordedFolder(folder / "log").run().applications
-    return application, logged, [stage for stage in stages if stage["status"] == "COMPLETE"], executors
+    written = RecordedFolder(folder / "log")
+    [logged] = written.run().applications
+    complete = [stage for stage in stages if stage["status"] == "COMPLETE"]
+    return application, logged, complete, executors, (streams_of(captured), streams_of(written))
+
+
+def stream(spark, folder):
+    """Copy two files of one and of two rows; stop, restart for a third file; a second query fails later."""
+    source = str(folder / "arrived")
+    for counts in ((1, 2), (4,)):
+        for count in counts:
+            spark.range(count).coalesce(1).write.mode("append").parquet(source)
+        rows = spark.readStream.schema("id bigint").option("maxFilesPerTrigger", 1).parquet(source)
+        copy = rows.writeStream.queryName("copy").option("checkpointLocation", str(folder / "copy_state"))
+        copy.trigger(availableNow=True).start(str(folder / "copied")).awaitTermination()
+
+    def keep_first(batch, number):
+        if number:
+            raise ValueError(number)
+        batch.sparkSession.sparkContext.setJobDescription("of the function")
+        batch.count()
+        batch.write.mode("append").parquet(str(folder / "kept"))
+
+    bad = rows.writeStream.option("checkpointLocation", str(folder / "bad_state")).foreachBatch(keep_first)
+    with pytest.raises(StreamingQueryException):
+        bad.trigger(availableNow=True).start().awaitTermination()
+
+
+def streams_of(recorded):
+    """Return state, job and written rows of the events of streaming queries."""
+    return [
+        (
+            event["eventType"],
+            event["job"]["name"],
+            [
+                output.get("outputFacets", {}).get("outputStatistics", {}).get("rowCount")
+                for output in event["outputs"]
+            ],
+        )
+        for event in recorded.events(namespace="tests", job="load")
+        if event["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
+    ]
 
 
 def answer_of(url):
@@ -82,7 +127,7 @@ def answer_of(url):
 
 def test_sums_are_those_of_sparks_own_interface(ran):
     """A figure that differs from Spark's user interface is not believed."""
-    application, _, stages, executors = ran
+    application, _, stages, executors, _ = ran
     usage = application.usage
     assert {name: getattr(usage, name) for name in SUMS.values()} == {
         name: sum(stage[field] for stage in stages) for field, name in SUMS.items()
@@ -95,7 +140,7 @@ def test_sums_are_those_of_sparks_own_interface(ran):
 
 def test_the_skewed_stage_is_named(ran):
     """Whoever asks why a task was slow learns the stage, the slowest task and the share of its rows."""
-    application, _, stages, _ = ran
+    application, _, stages, *_ = ran
     skewed = max(stages, key=lambda stage: stage["executorRunTime"])
     _, costliest = max(bottlenecks(application.usage), key=lambda pair: pair[0])
     assert (costliest["kind"], costliest["stage"]) == ("skew", skewed["stageId"])
@@ -104,7 +149,7 @@ def test_the_skewed_stage_is_named(ran):
 
 def test_a_log_tells_the_same(ran):
     """What a live session reports, its event log reports, except for two facts that a log does not have."""
-    application, logged, _, _ = ran
+    application, logged, *_ = ran
     expected = {name: value for name, value in application.details.items() if name not in OF_THE_LOG}
     assert {name: value for name, value in logged.details.items() if name not in OF_THE_LOG} == expected
     assert (logged.id, logged.name, logged.spark_version) == (
@@ -115,6 +160,43 @@ def test_a_log_tells_the_same(ran):
     assert expected["master"] == "local[2]"
     assert expected["user"]
     assert "hunter2" not in str(application.details)
+
+
+def test_a_log_tells_the_same_of_streams(ran):
+    """Each run of a query counts its own batches, also after a restart, and says how far it came."""
+    application, logged, *_ = ran
+    runs = application.streams.runs
+    assert logged.streams == Streams(3, tuple(replace(run, ended_at="") for run in runs))
+    first, second, failed = runs
+    assert [(run.name, run.outcome, run.batches, run.rows) for run in runs] == [
+        ("copy", "success", 2, 3),
+        ("copy", "success", 1, 4),
+        # The function reads its batch twice, and Spark counts both.
+        ("", "failure", 1, 2),
+    ]
+    assert first.id == second.id != failed.id
+    for run in runs:
+        assert run.started_at < run.ended_at
+    assert first.last.sources[0].end_offset == second.last.sources[0].start_offset == '{"logOffset":1}'
+    assert second.last.sink.endswith("/copied]")
+    assert failed.error["class"]
+
+
+def test_each_run_of_a_query_is_one_child_run(ran):
+    """The same from a session and from its log: one end, and the rows of its own batches."""
+    captured, logged = ran[-1]
+    assert (
+        captured
+        == logged
+        == [
+            ("START", "load.copied", [None]),
+            ("COMPLETE", "load.copied", [3]),
+            ("START", "load.copied.2", [None]),
+            ("COMPLETE", "load.copied.2", [4]),
+            ("START", "load.kept", [None]),
+            ("FAIL", "load.kept", [1]),
+        ]
+    )
 
 
 PROGRAM = """

@@ -13,7 +13,10 @@ from pyspark.sql.functions import udf
 from spark_packages import coordinate
 
 from airflow_provider_spark_lineage import capture_lineage
+from airflow_provider_spark_lineage.facets.events import RunIdentity
 from airflow_provider_spark_lineage.lineage.model import Kind
+from airflow_provider_spark_lineage.runs.captured import Captured
+from airflow_provider_spark_lineage.task.sender import Sender
 
 pytestmark = pytest.mark.spark
 
@@ -337,6 +340,28 @@ def test_each_batch_is_one_record(spark, recorded, tmp_path):
     assert [record.plan[0]["class"].rpartition(".")[2] for record in batches] == [
         "WriteToMicroBatchDataSource"
     ] * 2
+
+
+def test_a_query_has_its_end_while_the_task_goes_on(spark, data, tmp_path):
+    """A task that starts a query after another sends the end of the first before its own."""
+    captured, sent = Captured(), []
+    sender = Sender(RunIdentity("0190a0a0-0000-7000-8000-000000000000", "tests", "dag.task"), sent.append)
+    captured._on_execution, captured.on_stream_end = sender.put, sender.end_streams
+    captured.start()
+    try:
+        write(days(spark, data), tmp_path, "foreachBatch", availableNow=True)
+        captured.drain(300)
+        sender._waiting.put(None)
+        sender._thread.join(300)
+        assert [(event.eventType.value, event.job.name) for event in sent] == [
+            ("START", "dag.task.out"),
+            ("COMPLETE", "dag.task.out"),
+        ]
+    finally:
+        captured.stop()
+    [run] = captured.run().stream_runs
+    runs = {record.stream_run for record in captured.records([]) if record.name == "command"}
+    assert runs == {run.run_id}
 
 
 def test_a_batch_that_fails_is_a_failure(spark, recorded, data, tmp_path):

@@ -17,8 +17,8 @@ from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.runs.event_executions import execution_events_of
 from airflow_provider_spark_lineage.runs.executions import executions
-from airflow_provider_spark_lineage.runs.pipeline import execution_events_of
 
 CASES = Path(__file__).resolve().parent
 SIZES = frozenset({"size_bytes"})

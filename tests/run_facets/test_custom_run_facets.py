@@ -17,8 +17,10 @@ from airflow_provider_spark_lineage.facets.applications import (
 from airflow_provider_spark_lineage.facets.executions import executions_facets
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.resources import bottlenecks_facets, resources_facets
+from airflow_provider_spark_lineage.facets.streams import streams_facets
 from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Failure, Gap, Lineage
 from airflow_provider_spark_lineage.records.application import Application
+from airflow_provider_spark_lineage.records.streams import Progress, StreamRun, Streams, StreamSource
 from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
 from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
@@ -28,6 +30,25 @@ from airflow_provider_spark_lineage.task.process import TASK
 EACH = pytest.mark.parametrize("name", run_facets.__all__)
 
 STAGE = StageUsage(3, tasks=8, elapsed_ms=60_000, slowest_ms=55_000, median_ms=900, run_ms=60_000)
+STREAM = StreamRun(
+    "the query",
+    "the run",
+    name="copy",
+    started_at="2026-01-01T00:00:00.000Z",
+    ended_at="2026-01-01T00:01:00.000Z",
+    outcome="failure",
+    batches=3,
+    rows=9,
+    error={"class": "E", "message": "no", "condition": "C"},
+    last=Progress(
+        2,
+        "2026-01-01T00:00:50.000Z",
+        80,
+        "2026-01-01T00:00:00.000Z",
+        "FileSink[/out]",
+        (StreamSource("KafkaV2[Subscribe[t]]", "0", "9", 9, 2.5, 3.5, {"maxOffsetsBehindLatest": 4.0}),),
+    ),
+)
 APPLICATION = Application(
     "application_1",
     "load",
@@ -39,6 +60,7 @@ APPLICATION = Application(
     history_url="http://history:18080/history/application_1",
     properties={"spark.master": "yarn"},
     usage=Usage(jobs=1, stages=1, tasks=8, longest_stages=(STAGE,)),
+    streams=Streams(1, (STREAM,)),
 )
 EXECUTION = ExecutionSummary(
     1,
@@ -146,4 +168,6 @@ def test_an_event_lists_a_hundred_executions_and_counts_all():
 def test_nothing_captured_gives_no_facet():
     """No application and no execution: no facet at all."""
     assert application_facets(()) == executions_facets(()) == properties_facets(()) == {}
-    assert resources_facets(()) == bottlenecks_facets(()) == environment_facets({}) == {}
+    assert (
+        resources_facets(()) == bottlenecks_facets(()) == environment_facets({}) == streams_facets(()) == {}
+    )

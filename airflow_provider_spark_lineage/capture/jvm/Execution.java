@@ -21,6 +21,9 @@ public class Execution {
     /** Settings that the program had changed in its session by then; null where Spark did not report them. */
     public final scala.collection.Map modified;
 
+    /** Run id of the streaming query that ran it; empty if it is not of a stream. */
+    public String streamRun = "";
+
     /** Executions that ran inside this one, in the order in which they ended. */
     public final List nested = new ArrayList();
 

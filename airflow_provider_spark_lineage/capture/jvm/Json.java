@@ -19,6 +19,11 @@ public class Json {
         this.suspects = suspects;
     }
 
+    /** Returns an empty text that notes suspects in the same place. */
+    public Json part() {
+        return new Json(hint, suspects);
+    }
+
     public int length() {
         return out.length();
     }

@@ -88,6 +88,7 @@ public class Listener extends SparkListener implements Runnable {
     private final Map callOfJob = new HashMap();
     private final Map callOfStage = new HashMap();
     private Usage usage = new Usage();
+    private Streams streams = new Streams();
     private boolean begun = false;
 
     /** `limit` is the largest length of a plan's JSON in characters. */
@@ -107,6 +108,10 @@ public class Listener extends SparkListener implements Runnable {
                 if (next instanceof Execution) {
                     executions.decrementAndGet();
                     write((Execution) next);
+                } else if (next instanceof Streams) {
+                    write((Streams) next);
+                } else if (next instanceof StreamRun) {
+                    write((StreamRun) next);
                 } else if (next != null && !isOver) {
                     waiting.addAndGet(((String) next).length());
                     lines.add(next);
@@ -193,7 +198,7 @@ public class Listener extends SparkListener implements Runnable {
         }
     }
 
-    /** Passes the usage on to Python; without it, only the usage is missing. */
+    /** Passes on to Python what tasks used and what streams did; after an error, only that is missing. */
     private void tellUsage() {
         try {
             if (usage != null) {
@@ -203,6 +208,54 @@ public class Listener extends SparkListener implements Runnable {
             }
         } catch (Throwable error) {
             usage = null;
+        }
+        try {
+            if (streams != null) {
+                ended.add(streams.copy());
+            }
+        } catch (Throwable error) {
+            streams = null;
+        }
+    }
+
+    /** Adds an event of a streaming query, as `use`. */
+    private void follow(SparkListenerEvent event) {
+        try {
+            if (begun && streams != null) {
+                StreamRun over = streams.add(event);
+                if (over != null) {
+                    // Behind the executions of its batches.
+                    ended.add(over);
+                }
+            }
+        } catch (Throwable error) {
+            streams = null;
+        }
+    }
+
+    private void write(Streams copy) {
+        try {
+            Json facts = new Json(reader.hint, new HashSet());
+            copy.write(facts, reader.texts);
+            writeFacts("S" + facts);
+        } catch (Throwable error) {
+            // Only what the streams did is missing.
+        }
+    }
+
+    private void write(StreamRun copy) {
+        try {
+            Json facts = new Json(reader.hint, new HashSet());
+            copy.write(facts, reader.texts);
+            writeFacts("T" + facts);
+        } catch (Throwable error) {
+            // The query counts as running until the capture ends.
+        }
+    }
+
+    private void writeFacts(String line) {
+        if (waiting.get() + line.length() <= MOST_WAITING) {
+            write(line);
         }
     }
 
@@ -361,6 +414,8 @@ public class Listener extends SparkListener implements Runnable {
                 started((SparkListenerSQLExecutionStart) event);
             } else if (begun && event instanceof SparkListenerSQLExecutionEnd) {
                 ended((SparkListenerSQLExecutionEnd) event);
+            } else {
+                follow(event);
             }
         } catch (Throwable error) {
             failed(error);
@@ -419,8 +474,10 @@ public class Listener extends SparkListener implements Runnable {
         Long id = Long.valueOf(event.executionId());
         scala.collection.Map modified = (scala.collection.Map) Paths.call(event, "modifiedConfigs", new Object[0]);
         Execution execution = new Execution(event.executionId(), root, event.time(), parent, modified);
+        // A function of `foreachBatch` may change the description of what it runs.
+        execution.streamRun = parent == null ? StreamRun.idOf(event.description()) : parent.streamRun;
         open.put(id, execution);
-        if (beginAfterMs >= 0 && root == event.executionId()) {
+        if (beginAfterMs >= 0 && root == event.executionId() && execution.streamRun.isEmpty()) {
             starting.add(execution);
         }
     }

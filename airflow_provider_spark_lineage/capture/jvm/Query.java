@@ -203,6 +203,10 @@ public class Query {
         id(out);
         out.name("ended_ms");
         out.raw(Paths.call(execution.end, "time", new Object[0]));
+        if (!execution.streamRun.isEmpty()) {
+            out.name("stream_run");
+            out.plain(execution.streamRun);
+        }
         if (failed()) {
             out.name("error");
             error(reader.texts, out, execution.failure());

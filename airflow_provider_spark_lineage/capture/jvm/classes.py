@@ -21,7 +21,7 @@ from typing import Any, Dict, Optional, Tuple
 _CLASSES = tuple(
     """
     ClassesFile Computed Counts Execution Foresight Jobs Json Listener Mark MaskedSql Paths Plans Query Reader
-    Schemas StageUsage Step Texts TooLarge Usage
+    Schemas StageUsage Step StreamRun Streams Texts TooLarge Usage
     """.split()
 )
 
