@@ -80,6 +80,11 @@ class Submitted(OtherProcess):
         self._hook: Any = None
         self._methods = Replacements()
 
+    @property
+    def agent_configured(self) -> bool:
+        """Return whether OpenLineage's Java agent sends events of the same executions."""
+        return super().agent_configured or (self._recorded is not None and self._recorded.agent_configured)
+
     def start(self) -> None:
         """Have the operator's hook start its job with the agent or an event log."""
         # A hook that exists already is not watched.
@@ -116,6 +121,10 @@ class Submitted(OtherProcess):
         def run_armed(*args: Any, **kwargs: Any) -> Any:
             application = args[0] if args else kwargs.get("application", "")
             self._job = job = self.job_class(hook, application)
+            with alarm_paused(), harmless("the job has no properties for OpenLineage's Java agent"):
+                added = self.added_properties(job.properties) if self.added_properties is not None else {}
+                if added and not (job.is_dry or job.obstacle):
+                    job.add(added)
             with alarm_paused(), harmless("the job could not be armed for its lineage", self._problems):
                 if not job.is_dry:
                     reason = self._arm(job)
