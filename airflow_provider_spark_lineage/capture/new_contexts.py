@@ -45,7 +45,7 @@ class NewContexts:
         # `pyspark-client` has no such class.
         context_class = getattr(sys.modules["pyspark"], "SparkContext", None)
         if context_class is not None:
-            # Not `_do_init`: when it begins, there is no JVM yet, and so no SparkConf with all defaults.
+            # Only here does the SparkConf have everything: defaults, and arguments of the context.
             self._methods.replace(context_class, "_initialize_context", self._creates)
 
     def _creates(self, create: Any) -> Callable[..., Any]:

@@ -46,6 +46,11 @@ WITHOUT_FILES = (
 NO_HOOK = "nothing is captured: {} has neither `_get_hook` nor `hook`, unlike Airflow's operators"
 NO_JOB = "the task ended before it started a job, or started it by another hook than its operator's"
 
+REDACTION = "spark.redaction.regex"
+_TRANSPORT = "spark.openlineage.transport."
+_REDACTED = "(?i)secret|password|token|access[.]?key|api[.]?key|[.]headers[.]"
+"""Spark's default, and the names of secrets of OpenLineage's Java agent, which it would log."""
+
 _AT_ONCE_SECONDS = 3.0
 """Limit for reading while the task is stopped (`on_kill`): less than `task_lineage.KILL_TIMEOUT_SECONDS`."""
 
@@ -155,6 +160,8 @@ class Submitted(OtherProcess):
         self.place.create(job)
         folder = local_path(self.place.uri)
         log = {"spark.eventLog.dir": folder.as_uri() if folder else self.place.uri}
+        if REDACTION not in properties and any(name.startswith(_TRANSPORT) for name in properties):
+            log[REDACTION] = _REDACTED
         # Uncompressed: to read a compressed log, the worker would need another library.
         # The user's own limits for plan texts are kept.
         own = {name: properties[name] for name in SETTINGS if name in properties and "eventLog" not in name}

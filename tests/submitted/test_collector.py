@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,7 @@ from recordings import EVENTS, Recording
 from airflow_provider_spark_lineage.agent.settings import PROPERTIES, RECORDS, SQL_TEXT
 from airflow_provider_spark_lineage.records.record import Record, encode_record
 from airflow_provider_spark_lineage.records.status import UNFINISHED, DriverNote
-from airflow_provider_spark_lineage.submitted.collector import Submitted
+from airflow_provider_spark_lineage.submitted.collector import REDACTION, Submitted
 from airflow_provider_spark_lineage.submitted.jobs import Job, SparkSqlJob
 from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
 
@@ -127,7 +128,7 @@ def test_the_java_agent_is_told_the_task_of_a_job_that_the_user_did_not_tell(tmp
 
     def added(present: Iterable[str]) -> dict[str, str]:
         asked.append(set(present))
-        return {"spark.openlineage.parentRunId": "1"}
+        return {"spark.openlineage.parentRunId": "1", "spark.openlineage.transport.auth.apiKey": "planted"}
 
     collector.added_properties = added
     collector.start()
@@ -135,6 +136,9 @@ def test_the_java_agent_is_told_the_task_of_a_job_that_the_user_did_not_tell(tmp
     assert asked == [{"spark.openlineage.namespace", "spark.a"}]
     assert hook._conf["spark.a"] == "1"
     assert hook._conf["spark.openlineage.parentRunId"] == "1"
+    # The event log is ours, and in a shared folder.
+    for name in ("auth.apiKey", "headers.X-Team", "transports.main.headers.X-Team"):
+        assert re.search(hook._conf[REDACTION], f"spark.openlineage.transport.{name}"), name
     collector.added_properties = lambda _: {}[""]
     task._get_hook().run_query()
     collector.stop()
