@@ -14,7 +14,7 @@ from airflow_runs import metadata
 from servers import kafka, postgres, yarn
 from servers.jars import JarsError, remove_broken
 from servers.quick_java import archive_classes
-from spark_packages import s3a, settings
+from spark_packages import java_agent, s3a, settings
 
 
 def main() -> int:
@@ -24,7 +24,7 @@ def main() -> int:
         with ThreadPoolExecutor() as pool:
             # The archive and the metadata take time of the processor, the jars that of the network.
             others = [pool.submit(archive_classes), pool.submit(metadata)]
-            for fetch in (settings, s3a, kafka.fetch, postgres.fetch, yarn.fetch):
+            for fetch in (settings, s3a, java_agent, kafka.fetch, postgres.fetch, yarn.fetch):
                 fetch()
             for other in others:
                 other.result()

@@ -125,6 +125,12 @@ def s3a() -> str:
     return _uris(jars(S3A[_line()].split(","), S3A_EXCLUDED))
 
 
+def java_agent() -> Path:
+    """Return the jar of OpenLineage's Java agent for this interpreter's Spark."""
+    scala = "2.12" if _line() == "3.5" else "2.13"
+    return jar(f"io.openlineage:openlineage-spark_{scala}:1.53.0")
+
+
 def _line() -> str:
     import pyspark
 

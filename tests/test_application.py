@@ -55,6 +55,20 @@ def test_options_of_the_jvm_are_reported_only_by_their_names():
     assert properties({name: value}, [name]) == {name: "-Dtoken=*** -Xss4m"}
 
 
+def test_secrets_of_the_java_agents_transport_are_not_reported():
+    """Airflow passes them as properties; a user may want to see the others."""
+    prefix = "spark.openlineage.transport"
+    secrets = {
+        f"{prefix}.auth.apiKey": "Bearer hunter2",
+        f"{prefix}.headers.X-Team": "hunter2",
+        f"{prefix}.transports.main.headers.X-Team": "hunter2",
+        f"{prefix}.url": "https://user:hunter2@backend",
+    }
+    reported = properties({**secrets, "spark.openlineage.parentJobName": "d.t"}, ["spark.openlineage.*"])
+    assert "hunter2" not in str(reported)
+    assert reported["spark.openlineage.parentJobName"] == "d.t"
+
+
 def test_what_spark_has_masked_is_unknown():
     """Spark masks values that look like secrets, such as a host called `token`: they are no addresses."""
     masked = "*********(redacted)"

@@ -10,6 +10,7 @@ import pytest
 
 import airflow_provider_spark_lineage
 from airflow_provider_spark_lineage import Captured, capture_lineage
+from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.record import Record
 
 RECORD = Record(
@@ -27,6 +28,15 @@ RECORD = Record(
 def ending(captured: Captured) -> str:
     event: dict[str, str] = captured.events(namespace="ns", job="j")[-1]
     return event["eventType"]
+
+
+def test_the_java_agent_of_a_connect_server_is_seen():
+    """The server's settings have its listeners; this process has no Spark context that could be asked."""
+    captured = Captured()
+    assert not captured.agent_configured
+    listeners = "a.Other,io.openlineage.spark.agent.OpenLineageSparkListener"
+    captured._capture._describe(Application("app-1", "app", "4.1.4"), {"spark.extraListeners": listeners})
+    assert captured.agent_configured
 
 
 def test_an_exception_passes_through_and_the_run_failed():

@@ -64,7 +64,8 @@ def instance(**changes: object) -> SimpleNamespace:
     """A task instance with the attributes that Airflow's OpenLineage provider reads."""
     from airflow.sdk import DAG
 
-    dag_run = SimpleNamespace(logical_date=pendulum.datetime(2026, 1, 1), clear_number=0, conf={})
+    started_with = changes.pop("conf", {})
+    dag_run = SimpleNamespace(logical_date=pendulum.datetime(2026, 1, 1), clear_number=0, conf=started_with)
     fields = {"dag_id": "d", "task_id": "t", "run_id": "r", "map_index": -1, "try_number": 1}
     task = changes.setdefault("task", operator())
     context = {"dag_run": dag_run, "dag": DAG("d", schedule=None, tags=["daily"]), "task": task}
@@ -276,6 +277,49 @@ def test_a_task_that_has_not_ended_repeats_the_facets_of_its_start(backend, send
     parent = event.run.facets["parent"]
     assert (parent.job.name, parent.root.job.name) == ("d", "d")
     assert parent.run.runId == parent.root.run.runId
+
+
+_ROOT, _PARENT = "01941f29-7c00-7087-8940-40e509050000", "01941f29-7c00-7743-963e-b6f26e4b0000"
+_OF_ROOT = {"rootParentRunId": _ROOT, "rootParentJobNamespace": "other", "rootParentJobName": "nightly"}
+_OF_PARENT = {"parentRunId": _PARENT, "parentJobNamespace": "caller", "parentJobName": "nightly.start"}
+
+
+def roots(events: list[Any]) -> set[tuple[str, str, str]]:
+    facets = [event.run.facets["parent"].root for event in events]
+    return {(root.job.namespace, root.job.name, root.run.runId) for root in facets}
+
+
+@pytest.mark.usefixtures("unsettled")
+@pytest.mark.parametrize(
+    ("given", "root"),
+    [
+        ({**_OF_ROOT, **_OF_PARENT}, ("other", "nightly", _ROOT)),
+        (_OF_PARENT, ("caller", "nightly.start", _PARENT)),
+    ],
+)
+def test_all_events_have_the_root_that_the_dag_run_was_started_with(backend, given, root):
+    """A consumer finds all runs of one request by their root: START and end of executions, and OTHER."""
+    lineage = started(conf={"openlineage": given})
+    lineage.stop()
+    lineage.pause(instance(conf={"openlineage": given}))
+    assert [kind for kind, _ in backend.sent] == ["START", "COMPLETE"] * 2 + ["OTHER"]
+    assert roots(backend.events) == {root}
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_all_events_of_a_triggered_dag_run_have_the_root_of_the_trigger(backend, monkeypatch):
+    """`TriggerDagRunOperator` passes its own root on, over any number of DAGs."""
+    trigger = import_or_skip("airflow.providers.standard.utils.openlineage")
+    monkeypatch.setattr(trigger, "_is_openlineage_provider_accessible", lambda: True)
+    first = provider.identity_of(instance(dag_id="first")).root
+    conf: Any = {}
+    for dag_id in ("first", "second"):
+        conf = trigger.safe_inject_openlineage_properties_into_dagrun_conf(
+            {}, instance(dag_id=dag_id, conf=conf)
+        )
+    started(dag_id="third", conf=conf).stop()
+    assert roots(backend.events) == {(first.namespace, first.job, first.run_id)}
+    assert first.job == "first"
 
 
 def test_a_task_that_goes_on_after_it_was_told_to_stop_is_complete(backend):

@@ -16,9 +16,15 @@ from airflow_provider_spark_lineage.capture.application import LiveApplication, 
 from airflow_provider_spark_lineage.capture.calls import record_of
 from airflow_provider_spark_lineage.capture.connect.capture import ConnectCapture
 from airflow_provider_spark_lineage.capture.hooks import hooks
+from airflow_provider_spark_lineage.capture.new_contexts import NewContexts
 from airflow_provider_spark_lineage.capture.watched import Call
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell, withhold
-from airflow_provider_spark_lineage.records.application import PROPERTIES, Application
+from airflow_provider_spark_lineage.records.application import (
+    LISTENERS,
+    PROPERTIES,
+    Application,
+    has_java_agent,
+)
 from airflow_provider_spark_lineage.records.record import FULL, Record
 from airflow_provider_spark_lineage.records.streams import StreamRun
 
@@ -60,6 +66,9 @@ class Capture:
         """Losses that do not belong to a single record, one sentence each."""
         self.agent_configured = False
         """OpenLineage's Java agent listens to the same application."""
+        self.added_properties: Optional[Callable[[Sequence[str]], Mapping[str, str]]] = None
+        """Properties of the agent for new Spark contexts (`new_contexts`); set it before `arm`."""
+        self._new_contexts: Optional[NewContexts] = None
         self._sink = sink
         self._on_begin = on_begin
         self._stream_ended = stream_ended
@@ -85,6 +94,9 @@ class Capture:
             if _is_connect_only():
                 return
             hooks().add(self)
+            if self.added_properties is not None:
+                self._new_contexts = NewContexts(self.added_properties)
+                self._new_contexts.arm()
             from pyspark import SparkContext
 
             context = SparkContext._active_spark_context
@@ -130,12 +142,13 @@ class Capture:
                 with harmless("the Spark application could not be described", self.problems):
                     application, settings = described(context)
                     self._describe(application, settings)
-                listeners = context._conf.get("spark.extraListeners", "")
-                self.agent_configured = "OpenLineageSparkListener" in listeners
+                self.agent_configured = has_java_agent({LISTENERS: context._conf.get(LISTENERS, "")})
             return self._application
 
     def _describe(self, application: Application, settings: Mapping[str, str]) -> None:
         """Store an application, with the allowed ones among its Spark properties."""
+        # A server of Spark Connect has its own listeners.
+        self.agent_configured |= has_java_agent(settings)
         self.applications[application.id] = application.with_settings(settings, self._properties)
 
     def drain(self, timeout_seconds: Optional[float] = None, problems: Optional[List[str]] = None) -> None:
@@ -185,6 +198,8 @@ class Capture:
         self._release()
         with harmless("the methods of pyspark could not be restored", self.problems):
             hooks().remove(self)
+            if self._new_contexts is not None:
+                self._new_contexts.disarm()
             self._connect.disarm()
         # A session may have been created before the hooks were removed.
         self._release()

@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.event_log.files import FIRST
 from airflow_provider_spark_lineage.event_log.metrics import metrics_of
 from airflow_provider_spark_lineage.event_log.streams import LoggedStreams
 from airflow_provider_spark_lineage.event_log.usage import LoggedUsage
-from airflow_provider_spark_lineage.records.application import Application
+from airflow_provider_spark_lineage.records.application import Application, has_java_agent
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH, REFRESH, Record
 from airflow_provider_spark_lineage.words import counted
@@ -140,6 +140,11 @@ class LoggedApplication:
             f"{_SQL}DriverAccumUpdates".encode(): self._driver_counted,
             f"{_SQL}SQLExecutionEnd".encode(): self._execution_ended,
         }
+
+    @property
+    def agent_configured(self) -> bool:
+        """Return whether OpenLineage's Java agent listened to the application."""
+        return has_java_agent(self.properties)
 
     def described(self, allowed: Sequence[str]) -> Application:
         """Return the application, with its Spark properties of these names."""

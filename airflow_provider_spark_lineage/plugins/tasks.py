@@ -25,6 +25,7 @@ from airflow_provider_spark_lineage.task.selection import is_selected
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
+    from airflow_provider_spark_lineage.capture.new_contexts import NewContexts
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
 
@@ -40,6 +41,7 @@ class CapturedTask:
         self._is_named = is_named
         self._lineage: TaskLineage | None = None
         self._hooks_before: Reported | None = None
+        self._new_contexts: NewContexts | None = None
         self._arrival: Arrival | CommandArrival | None = None
         if driver == PYTHON:
             self._arrival = Arrival(self._start)
@@ -56,6 +58,8 @@ class CapturedTask:
         _succeed_after_execute(self._task, self._succeed)
         if self._arrival is not None:
             self._hooks_before = reported_so_far()
+            if isinstance(self._arrival, Arrival):
+                self._add_properties()
             self._arrival.arm()
         else:
             self._start()
@@ -70,6 +74,8 @@ class CapturedTask:
                 report_launches(self.task_instance)
         if self._lineage is not None:
             self._lineage.stop()
+        if self._new_contexts is not None:
+            self._new_contexts.disarm()
 
     def pause(self) -> None:
         """Stop capturing a task that continues later, and send its lineage, as the provider does not."""
@@ -83,6 +89,21 @@ class CapturedTask:
             self.stop()
             if self._lineage is not None:
                 self._lineage.succeed(context)
+
+    def _add_properties(self) -> None:
+        """Have a new Spark context get the properties of OpenLineage's Java agent.
+
+        Capture does so, too, but it starts when the first context has been created.
+        """
+        with harmless("OpenLineage's Java agent cannot be told the task of its application"):
+            from airflow_provider_spark_lineage.task.java_agent import properties_for_java_agent
+
+            added = properties_for_java_agent(self.task_instance)
+            if added is not None:
+                from airflow_provider_spark_lineage.capture.new_contexts import NewContexts
+
+                self._new_contexts = NewContexts(added)
+                self._new_contexts.arm()
 
     def _start_command(self) -> None:
         from airflow_provider_spark_lineage import conf

@@ -27,6 +27,9 @@ PROPERTIES = (
 )
 """Default of the option `spark_properties`."""
 
+LISTENERS = "spark.extraListeners"
+"""Property with the classes of an application's listeners."""
+
 _PROXY = "spark.org.apache.hadoop.yarn.server.webproxy.amfilter.AmIpFilter.param.PROXY_URI_BASES"
 """YARN sets this to the address of the application's page behind its proxy."""
 
@@ -120,11 +123,20 @@ class Application:
         )
 
 
-_HOLDS_ANYTHING = re.compile("JavaOptions$")
+_HOLDS_ANYTHING = re.compile(r"JavaOptions$|^spark\.openlineage\.transport\..*headers\.")
 """Properties whose values may hold a secret in any form: only their whole names allow them, no pattern."""
 
 _IDENTITY = ("id", "name", "spark_version")
 _TEXTS = frozenset(each.name for each in fields(Application)) - {*_IDENTITY, "properties", "usage", "streams"}
+
+
+def has_java_agent(settings: Mapping[str, str]) -> bool:
+    """Return whether Spark properties of an application name OpenLineage's Java agent as a listener.
+
+    >>> has_java_agent({"spark.extraListeners": "io.openlineage.spark.agent.OpenLineageSparkListener"})
+    True
+    """
+    return "OpenLineageSparkListener" in settings.get(LISTENERS, "")
 
 
 def _without_secret(name: str, value: str) -> str:

@@ -124,6 +124,7 @@ class Captured(Recorded, Collector):
     def start(self) -> None:
         """Capture what Spark does from now on, in any session."""
         self._began = _now()
+        self._capture.added_properties = self.added_properties
         self._capture.arm()
 
     def attach(self, spark: Any) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.pipeline import Run
+
+AddedProperties = Callable[[Iterable[str]], Mapping[str, str]]
+"""Returns properties to add to a new application, given the names of properties that it has."""
 
 OnExecution = Callable[[Execution], None]
 """Receives each execution as soon as it is known, on the collector's own thread."""
@@ -25,6 +28,9 @@ class Collector(ABC):
 
     planned: Lineage | None = None
     """Planned lineage from the job's text, if nothing was captured."""
+
+    added_properties: AddedProperties | None = None
+    """Properties of OpenLineage's Java agent for applications of this task; set it before `start`."""
 
     @property
     def agent_configured(self) -> bool:

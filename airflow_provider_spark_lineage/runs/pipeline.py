@@ -201,6 +201,11 @@ class RecordedFolder(Recorded):
         yield from (logged.described(self._properties) for logged in self._logged if logged.names)
 
     @property
+    def agent_configured(self) -> bool:
+        """Return whether OpenLineage's Java agent listened to an application whose log was read so far."""
+        return any(logged.agent_configured for logged in self._logged)
+
+    @property
     def _is_log(self) -> bool:
         is_record = self.directory.is_dir() or self.directory.name.endswith(SUFFIX)
         return is_event_log(self.directory) or (self.directory.is_file() and not is_record)

@@ -46,6 +46,11 @@ WITHOUT_FILES = (
 NO_HOOK = "nothing is captured: {} has neither `_get_hook` nor `hook`, unlike Airflow's operators"
 NO_JOB = "the task ended before it started a job, or started it by another hook than its operator's"
 
+REDACTION = "spark.redaction.regex"
+_TRANSPORT = "spark.openlineage.transport."
+_REDACTED = "(?i)secret|password|token|access[.]?key|api[.]?key|[.]headers[.]"
+"""Spark's default, and the names of secrets of OpenLineage's Java agent, which it would log."""
+
 _AT_ONCE_SECONDS = 3.0
 """Limit for reading while the task is stopped (`on_kill`): less than `task_lineage.KILL_TIMEOUT_SECONDS`."""
 
@@ -79,6 +84,11 @@ class Submitted(OtherProcess):
         self._problems: list[str] = []
         self._hook: Any = None
         self._methods = Replacements()
+
+    @property
+    def agent_configured(self) -> bool:
+        """Return whether OpenLineage's Java agent sends events of the same executions."""
+        return super().agent_configured or (self._recorded is not None and self._recorded.agent_configured)
 
     def start(self) -> None:
         """Have the operator's hook start its job with the agent or an event log."""
@@ -116,6 +126,10 @@ class Submitted(OtherProcess):
         def run_armed(*args: Any, **kwargs: Any) -> Any:
             application = args[0] if args else kwargs.get("application", "")
             self._job = job = self.job_class(hook, application)
+            with alarm_paused(), harmless("the job has no properties for OpenLineage's Java agent"):
+                added = self.added_properties(job.properties) if self.added_properties is not None else {}
+                if added and not (job.is_dry or job.obstacle):
+                    job.add(added)
             with alarm_paused(), harmless("the job could not be armed for its lineage", self._problems):
                 if not job.is_dry:
                     reason = self._arm(job)
@@ -146,6 +160,8 @@ class Submitted(OtherProcess):
         self.place.create(job)
         folder = local_path(self.place.uri)
         log = {"spark.eventLog.dir": folder.as_uri() if folder else self.place.uri}
+        if REDACTION not in properties and any(name.startswith(_TRANSPORT) for name in properties):
+            log[REDACTION] = _REDACTED
         # Uncompressed: to read a compressed log, the worker would need another library.
         # The user's own limits for plan texts are kept.
         own = {name: properties[name] for name in SETTINGS if name in properties and "eventLog" not in name}

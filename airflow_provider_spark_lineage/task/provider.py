@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +127,22 @@ def facets_of_start(task_instance: Any) -> EventFacets:
 def emit(event: Any) -> None:
     """Send an event from this process."""
     _adapter().emit(event)
+
+
+@contextmanager
+def client_of_this_process() -> Iterator[None]:
+    """Let the provider's functions use the client that sends events from this process.
+
+    They would create the listener's client here otherwise, which belongs to its forked children.
+    """
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    adapter = get_openlineage_listener().adapter
+    before, adapter._client = adapter._client, _adapter().get_or_create_openlineage_client()
+    try:
+        yield
+    finally:
+        adapter._client = before
 
 
 @cache

@@ -208,6 +208,10 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
             return None
         from airflow_provider_spark_lineage import conf
         from airflow_provider_spark_lineage.task.collectors import collector_of
+        from airflow_provider_spark_lineage.task.java_agent import (
+            left_to_java_agent,
+            properties_for_java_agent,
+        )
         from airflow_provider_spark_lineage.task.sender import Sender
 
         sender = None
@@ -225,8 +229,10 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
                 )
         collector = collector_of(task_instance, sender)
         if sender is not None:
-            sender.silenced = lambda: collector.agent_configured
             collector.on_stream_end = sender.end_streams
+            sender.silenced = left_to_java_agent(collector)
+        with harmless("OpenLineage's Java agent cannot be told the task of its application"):
+            collector.added_properties = properties_for_java_agent(task_instance)
         before = reported_so_far() if hooks_before is None else hooks_before
         collector.start()
         lineage = TaskLineage(collector, sender, conf.emit_timeout_seconds(), before)

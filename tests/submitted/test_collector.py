@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from recordings import Recording
+from recordings import EVENTS, Recording
 
 from airflow_provider_spark_lineage.agent.settings import PROPERTIES, RECORDS, SQL_TEXT
 from airflow_provider_spark_lineage.records.record import Record, encode_record
 from airflow_provider_spark_lineage.records.status import UNFINISHED, DriverNote
-from airflow_provider_spark_lineage.submitted.collector import Submitted
-from airflow_provider_spark_lineage.submitted.jobs import Job
+from airflow_provider_spark_lineage.submitted.collector import REDACTION, Submitted
+from airflow_provider_spark_lineage.submitted.jobs import Job, SparkSqlJob
 from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
 
 RECORD = Record.from_json(json.loads(Recording("scan_write_parquet").lines[0]))
@@ -51,10 +52,13 @@ def collected(tmp_path: Path):
     """Return a function that has a driver write its files, and gives the collector that has read them."""
 
     def run(
-        driver: Callable[[Path], None], application: str = "", error: type[BaseException] = SystemExit
+        driver: Callable[[Path], None],
+        application: str = "",
+        error: type[BaseException] = SystemExit,
+        on_execution: Callable[[Submitted], None] = lambda _: None,
     ) -> Submitted:
         def prepared(folder: Path) -> None:
-            folder.mkdir(parents=True)
+            folder.mkdir(parents=True, exist_ok=True)
             driver(folder)
 
         task = SparkSubmitOperator(prepared)
@@ -63,6 +67,7 @@ def collected(tmp_path: Path):
         settings = {SQL_TEXT: "full", PROPERTIES: "spark.master"}
         place = RecordsFolder(str(tmp_path / "records"), instance)
         collector = Submitted(task, place, job_class=OwnJob, settings=settings)
+        collector.on_execution = lambda _: on_execution(collector)
         collector.start()
         with suppress(error):
             task._get_hook().submit("app.py")
@@ -83,6 +88,60 @@ def write(folder: Path, note: DriverNote, attempt: str = "", version: int = 1) -
 
 def note(**fields: Any) -> DriverNote:
     return DriverNote("application_1", "load", "4.1.0", **{"is_complete": True, **fields})
+
+
+@pytest.mark.parametrize("listeners", ["", "a.Other,io.openlineage.spark.agent.OpenLineageSparkListener"])
+def test_the_java_agent_is_seen_before_the_first_execution(collected, listeners: str):
+    """No event of an execution is sent then; a log has the properties, and a driver's note the answer."""
+    seen: list[bool] = []
+
+    def log(folder: Path) -> None:
+        lines = Recording("ctas", kind=EVENTS).lines
+        mark = '"Spark Properties":{'
+        assert mark in "".join(lines)
+        named = f'{mark}"spark.extraListeners":"{listeners}",'
+        text = "\n".join(line.replace(mark, named) for line in lines)
+        (folder / "app-1").write_text(text)
+
+    def notes(folder: Path) -> None:
+        write(folder, note(agent_configured=bool(listeners)))
+
+    for driver in (log, notes):
+        seen.clear()
+        collector = collected(driver, on_execution=lambda collector: seen.append(collector.agent_configured))
+        assert seen
+        assert set(seen) == {bool(listeners)}
+        assert collector.agent_configured is bool(listeners)
+
+
+def test_the_java_agent_is_told_the_task_of_a_job_that_the_user_did_not_tell(tmp_path: Path, monkeypatch):
+    """Airflow's hook of `spark-sql` does not; properties in a file of this machine are the user's."""
+    (tmp_path / "spark-defaults.conf").write_text("spark.openlineage.namespace mine\n")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    hook = SimpleNamespace(_conf="spark.a=1", _master="local[1]", run_query=lambda: None)
+    task = SimpleNamespace(_get_hook=lambda: hook, sql="select 1")
+    instance = SimpleNamespace(dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1)
+    place = RecordsFolder(str(tmp_path / "records"), instance)
+    settings = {SQL_TEXT: "full", PROPERTIES: "spark.master"}
+    collector = Submitted(task, place, job_class=SparkSqlJob, settings=settings)
+    asked: list[set[str]] = []
+
+    def added(present: Iterable[str]) -> dict[str, str]:
+        asked.append(set(present))
+        return {"spark.openlineage.parentRunId": "1", "spark.openlineage.transport.auth.apiKey": "planted"}
+
+    collector.added_properties = added
+    collector.start()
+    task._get_hook().run_query()
+    assert asked == [{"spark.openlineage.namespace", "spark.a"}]
+    assert hook._conf["spark.a"] == "1"
+    assert hook._conf["spark.openlineage.parentRunId"] == "1"
+    # The event log is ours, and in a shared folder.
+    for name in ("auth.apiKey", "headers.X-Team", "transports.main.headers.X-Team"):
+        assert re.search(hook._conf[REDACTION], f"spark.openlineage.transport.{name}"), name
+    collector.added_properties = lambda _: {}[""]
+    task._get_hook().run_query()
+    collector.stop()
 
 
 @pytest.mark.parametrize("version", [0, 2])

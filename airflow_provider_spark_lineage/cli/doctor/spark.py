@@ -106,7 +106,7 @@ def _release(version: str) -> str:
 
 
 def java_listener(installation: Installation) -> Iterator[Finding]:
-    """Look for OpenLineage's Java listener, which reports the same executions a second time."""
+    """Look for OpenLineage's Java listener, which reports the same datasets as the task's event."""
     home, conf = os.environ.get("SPARK_HOME"), os.environ.get("SPARK_CONF_DIR")
     homes = filter(None, (Path(home) if home else None, installation.pyspark_folder))
     folders = [Path(conf)] if conf else [each / "conf" for each in homes]
@@ -121,7 +121,8 @@ def java_listener(installation: Installation) -> Iterator[Finding]:
         places.append("the environment variable PYSPARK_SUBMIT_ARGS")
     for place in places:
         advice = (
-            f"OpenLineage's Java listener is configured in {place}, so each execution is reported twice; "
+            f"OpenLineage's Java listener is configured in {place}, so each dataset is reported twice: by "
+            "the listener for an execution, and by this package for the task; if one of them is enough, "
             f"remove `{_LISTENER}` from `spark.extraListeners` there, or set `[spark_lineage] disabled` to "
             "True."
         )
