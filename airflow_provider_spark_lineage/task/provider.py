@@ -12,7 +12,6 @@ from airflow_provider_spark_lineage.guard import harmless
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
-    from openlineage.client import OpenLineageClient
 
     from airflow_provider_spark_lineage.facets.events import EventFacets, RunIdentity
 
@@ -166,7 +165,7 @@ _last = threading.local()
 class _Client:
     """OpenLineage's client, which notes whether the last event was sent."""
 
-    def __init__(self, client: OpenLineageClient) -> None:
+    def __init__(self, client: Any) -> None:
         self._client = client
 
     def __getattr__(self, name: str) -> Any:
@@ -195,5 +194,5 @@ def _adapter() -> OpenLineageAdapter | None:
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
     with harmless("OpenLineage's transport could not be created: events of executions are not sent"):
-        return OpenLineageAdapter(client=cast("OpenLineageClient", _client()))
+        return OpenLineageAdapter(client=cast("Any", _client()))
     return None
