@@ -48,8 +48,8 @@ rest: prepare ## Run the other tests that start Spark or Airflow
 services: setup ## Run the tests of operators whose providers are large: Databricks, Dataproc, Kubernetes, Synapse
 	@bash scripts/services.sh
 
-installs: setup ## Try each command of docs/install.md in an environment of its own
-	@. scripts/env.sh && pytest -m installs tests/install
+installs: setup ## Try each command of docs/install.md, and Data.Rentgen as a consumer, in environments of their own
+	@. scripts/env.sh && pytest -m installs tests/install tests/consumers
 
 soundness: setup ## Prove all queries by changing what they read, and seeded programs by looking at disk and catalog
 	@. scripts/env.sh && python tests/soundness/run.py

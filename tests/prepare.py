@@ -11,6 +11,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 from airflow_runs import metadata
+from consumers import java_client
 from servers import kafka, postgres, yarn
 from servers.jars import JarsError, remove_broken
 from servers.quick_java import archive_classes
@@ -24,7 +25,15 @@ def main() -> int:
         with ThreadPoolExecutor() as pool:
             # The archive and the metadata take time of the processor, the jars that of the network.
             others = [pool.submit(archive_classes), pool.submit(metadata)]
-            for fetch in (settings, s3a, java_agent, kafka.fetch, postgres.fetch, yarn.fetch):
+            for fetch in (
+                settings,
+                s3a,
+                java_agent,
+                kafka.fetch,
+                postgres.fetch,
+                yarn.fetch,
+                java_client.fetch,
+            ):
                 fetch()
             for other in others:
                 other.result()

@@ -144,18 +144,18 @@ _QUOTED_ADDRESS = re.compile(r"(?<=://)%5B([0-9A-Fa-f:.]+)%5D")
 """An IPv6 address, the only place where a URI has brackets."""
 
 
-def _uri_of(identity: Identity) -> str | None:
+def _uri_of(identity: Identity) -> str:
     """Return the namespace as a URI, percent-encoded; `file:///` for `file`.
 
-    None if it is only a name: of a catalog, for a table in an unknown place.
+    `catalog:///<name>` if it is only a name: of a catalog, for a table in an unknown place. There is always a
+    URI, because Data.Rentgen refuses a whole event if one dataset has none.
     """
     namespace = identity.id.namespace
-    if ":" not in namespace:
-        # A file system without a host.
-        return f"{namespace}:///" if identity.storage_layer or namespace == "file" else None
-    if not _SCHEME.match(namespace):
-        return None
+    if ":" not in namespace and (identity.storage_layer or namespace == "file"):
+        return f"{namespace}:///"  # a file system without a host
     quoted = quote(_PERCENT.sub("%25", namespace), safe=":/?@!$&'()*+,;=%~")
+    if not _SCHEME.match(namespace):
+        return f"catalog:///{quoted}"
     return _QUOTED_ADDRESS.sub(r"[\1]", quoted)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+from airflow_provider_spark_lineage.guard import harmless
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
@@ -124,9 +128,55 @@ def facets_of_start(task_instance: Any) -> EventFacets:
     return EventFacets(run, job)
 
 
-def emit(event: Any) -> None:
-    """Send an event from this process."""
-    _adapter().emit(event)
+def emit(event: Any) -> bool:
+    """Send an event from this process; return False if the transport raised an error, or does not exist.
+
+    The provider's adapter logs the error, and does not raise it.
+    """
+    adapter = _adapter()
+    if adapter is None:
+        return False
+    _last.failed = False
+    adapter.emit(event)
+    return not _last.failed
+
+
+def wait_until_sent(timeout_seconds: float) -> int:
+    """Wait for transports that send on a thread of their own; return the number of events that they lost.
+
+    Their threads end with this process, and do not exist in its forked children.
+    """
+    if not _client.cache_info().currsize:
+        return 0
+    deadline, lost = time.monotonic() + timeout_seconds, 0
+    waiting = [_client().transport]
+    while waiting:
+        transport = waiting.pop()
+        waiting += getattr(transport, "transports", ())
+        if hasattr(transport, "wait_for_completion"):
+            transport.wait_for_completion(max(deadline - time.monotonic(), 0))
+            counts = transport.get_stats()
+            lost += counts["pending"] + counts["failed"]
+    return lost
+
+
+_last = threading.local()
+"""`failed`: the last event of this thread was not sent."""
+
+
+class _Client:
+    """OpenLineage's client, which notes whether the last event was sent."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def emit(self, event: Any) -> None:
+        _last.failed = True
+        self._client.emit(event)
+        _last.failed = False
 
 
 @contextmanager
@@ -138,7 +188,7 @@ def client_of_this_process() -> Iterator[None]:
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
     adapter = get_openlineage_listener().adapter
-    before, adapter._client = adapter._client, _adapter().get_or_create_openlineage_client()
+    before, adapter._client = adapter._client, _client()
     try:
         yield
     finally:
@@ -146,12 +196,21 @@ def client_of_this_process() -> Iterator[None]:
 
 
 @cache
-def _adapter() -> OpenLineageAdapter:
-    """Return the adapter that sends events from this process.
+def _client() -> _Client:
+    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
+
+    return _Client(OpenLineageAdapter().get_or_create_openlineage_client())
+
+
+@cache
+def _adapter() -> OpenLineageAdapter | None:
+    """Return the adapter that sends events from this process; None if its transport cannot be created.
 
     Not the listener's, which sends in forked children: they would inherit a client whose connections are in
     use here, or whose sending thread does not exist in the child.
     """
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
-    return OpenLineageAdapter()
+    with harmless("OpenLineage's transport could not be created: events of executions are not sent"):
+        return OpenLineageAdapter(client=cast("Any", _client()))
+    return None

@@ -38,7 +38,9 @@ class Sender:
     when a batch ends, at most every `progress_interval_seconds`; never if that is 0.
 
     It has its own thread: a slow or unreachable backend delays only the end of the task, for a limited time.
-    `which` is a value of `[spark_lineage] execution_events`.
+    `which` is a value of `[spark_lineage] execution_events`. `emit` returns False if an event is lost;
+    `wait_until_sent` is called at the end with a limit in seconds, and returns how many events are lost after
+    `emit` took them.
     """
 
     MAX_WAITING = 1000
@@ -47,13 +49,14 @@ class Sender:
     def __init__(
         self,
         parent: RunIdentity,
-        emit: Callable[[Any], None],
+        emit: Callable[[Any], object],
         *,
         per_field: bool = False,
         max_event_bytes: int | None = None,
         which: str = "all",
         start_outputs: bool = True,
         progress_interval_seconds: float = 0,
+        wait_until_sent: Callable[[float], int] = lambda _: 0,
     ) -> None:
         self.silenced: Callable[[], bool] = lambda: False
         """Returns whether OpenLineage's Java agent sends the events of executions."""
@@ -66,7 +69,13 @@ class Sender:
         self.which = which
         self._waiting: queue.Queue[tuple[str, EventExecution] | None] = queue.Queue(self.MAX_WAITING)
         self._given_up = threading.Event()
-        self._unsent = 0
+        self._wait_until_sent = wait_until_sent
+        self._wanted = 0
+        """Number of events to send."""
+
+        self._sent = 0
+        """Number of those that `emit` took."""
+
         self._thread: threading.Thread | None = None
         self._jobs = JobNames(parent.job)
         self._begun: dict[tuple[str, int | None], EventExecution] = {}
@@ -123,10 +132,10 @@ class Sender:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._send, name="spark-lineage-events", daemon=True)
                 self._thread.start()
+            self._wanted += len(execution.states)
             try:
                 self._waiting.put_nowait((application_id, execution))
             except queue.Full:
-                self._unsent += 1
                 return False
         return True
 
@@ -146,18 +155,21 @@ class Sender:
         if self._thread is None:
             return
         self._abort()
-        began = time.monotonic()
+        deadline = time.monotonic() + timeout_seconds
         with contextlib.suppress(queue.Full):
             self._waiting.put(None, timeout=timeout_seconds)
-        self._thread.join(max(timeout_seconds - (time.monotonic() - began), 0))
+        self._thread.join(max(deadline - time.monotonic(), 0))
         if self._thread.is_alive():
             # Stop the thread: the provider forks next, and a child inherits locks that this thread holds.
             self._given_up.set()
-            self._unsent += self._waiting.qsize()
-        if self._unsent:
+        lost = self._wanted - self._sent
+        with harmless("it is unknown whether all events of single executions were sent"):
+            lost += self._wait_until_sent(max(deadline - time.monotonic(), 0))
+        if lost:
             log.warning(
-                "Spark lineage: the events of %d executions were not sent: the backend is slow or down.",
-                self._unsent,
+                "Spark lineage: %d events of executions were not sent: the backend is slow or down, or"
+                " refuses them. This has no impact on the task.",
+                lost,
             )
 
     def _abort(self) -> None:
@@ -187,4 +199,4 @@ class Sender:
                 )
                 for event in events:
                     if not self._given_up.is_set():
-                        self._emit(event)
+                        self._sent += self._emit(event) is not False

@@ -173,7 +173,12 @@ def _send(lineage: Lineage, task_instance: Any) -> None:
     """Send an interim event with a lineage, and with Airflow's facets of all events of the task."""
     from airflow_provider_spark_lineage.facets.events import EventFacets, interim_event
     from airflow_provider_spark_lineage.task.answers import content_of
-    from airflow_provider_spark_lineage.task.provider import emit, facets_of_start, identity_of
+    from airflow_provider_spark_lineage.task.provider import (
+        emit,
+        facets_of_start,
+        identity_of,
+        wait_until_sent,
+    )
 
     facets = EventFacets({}, {})
     with harmless("an event of this task does not have Airflow's facets"):
@@ -182,6 +187,8 @@ def _send(lineage: Lineage, task_instance: Any) -> None:
     content = content_of(lineage)
     per_field = content.repeats_dataset_edges
     emit(interim_event(content.lineage, identity, facets, dataset_edges_per_field=per_field))
+    # The process may end next. Not longer than a signal handler may take.
+    wait_until_sent(KILL_TIMEOUT_SECONDS)
 
 
 def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> None:
@@ -202,7 +209,12 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
         TASK.lineage.stop()
     TASK.lineage = None
     with harmless("capture could not be started"):
-        from airflow_provider_spark_lineage.task.provider import emit, identity_of, is_active
+        from airflow_provider_spark_lineage.task.provider import (
+            emit,
+            identity_of,
+            is_active,
+            wait_until_sent,
+        )
 
         if not is_active(task_instance):
             return None
@@ -226,6 +238,7 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
                     which=which,
                     start_outputs=conf.start_outputs(),
                     progress_interval_seconds=conf.progress_interval_seconds(),
+                    wait_until_sent=wait_until_sent,
                 )
         collector = collector_of(task_instance, sender)
         if sender is not None:

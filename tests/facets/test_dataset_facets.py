@@ -235,9 +235,9 @@ def _objects(value: Any) -> dict[int, Any]:
         ("file", "file", "file:///"),
         ("file", "iceberg", "file:///"),
         ("dbfs", "delta", "dbfs:///"),
-        ("spark_catalog", "", None),
-        ("lake", "", None),
-        ("my catalog: 2", "", None),
+        ("spark_catalog", "", "catalog:///spark_catalog"),
+        ("lake", "", "catalog:///lake"),
+        ("my catalog: 2", "", "catalog:///my%20catalog:%202"),
         ("s3://bucket", "s3", "s3://bucket"),
         ("file:/ware house#1", "", "file:/ware%20house%231"),
         ("postgres://db:5432", "", "postgres://db:5432"),
@@ -247,7 +247,7 @@ def _objects(value: Any) -> dict[int, Any]:
     ],
 )
 def test_the_data_source_is_the_namespace(namespace, storage_layer, uri):
-    """Its URI is a valid one (RFC 3986), or absent; an escaped character stays escaped."""
+    """Its URI is a valid one (RFC 3986), of every namespace; an escaped character stays escaped."""
     identity = Identity(DatasetId(namespace, "a/b"), storage_layer=storage_layer)
     (dataset,) = input_datasets(Lineage(inputs=(Input(Dataset(identity)),)))
     assert (dataset.facets["dataSource"].name, dataset.facets["dataSource"].uri) == (namespace, uri)
