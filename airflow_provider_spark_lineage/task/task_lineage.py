@@ -184,10 +184,17 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
         TASK.lineage.stop()
     TASK.lineage = None
     with harmless("capture could not be started"):
-        from airflow_provider_spark_lineage.task.provider import emit, identity_of, is_active
+        from airflow_provider_spark_lineage.task.provider import (
+            emit,
+            identity_of,
+            is_active,
+            warn_of_unknown_run_facets,
+        )
 
         if not is_active(task_instance):
             return None
+        with harmless("the names of `custom_run_facets` could not be checked"):
+            warn_of_unknown_run_facets()
         from airflow_provider_spark_lineage import conf
         from airflow_provider_spark_lineage.task.collectors import collector_of
         from airflow_provider_spark_lineage.task.sender import Sender

@@ -8,9 +8,11 @@ import subprocess
 import textwrap
 import time
 import urllib.request
+from dataclasses import replace
 
 import pytest
 from live_session import start_spark
+from pyspark.sql.functions import expr
 from servers.connect import client, connect
 from servers.spark_home import spark_home
 
@@ -64,15 +66,20 @@ def ran(tmp_path_factory):
             slow = max(3.0, 8 * (time.monotonic() - began))
             rows = context.parallelize(range(4), 4).map(lambda number: work(number, slow))
             rows.toDF("number int, part int").write.parquet(str(folder / "rows"))
-            spark.read.parquet(str(folder / "rows")).groupBy("part").count().write.csv(str(folder / "counts"))
+            rows = spark.read.parquet(str(folder / "rows"))
+            rows.groupBy("part").count().write.csv(str(folder / "counts"))
+            doubled = spark.udf.register("doubled", lambda number: 2 * number, "int")
+            few, renamed = rows.filter(doubled("number") < 100), rows.toDF("other", "rest")
+            spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+            few.crossJoin(renamed).write.parquet(str(folder / "pairs"))
+            few.join(renamed.hint("broadcast"), expr("number < other")).count()
         context._jsc.sc().listenerBus().waitUntilEmpty(300_000)
         address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}"
         stages, executors = (answer_of(f"{address}/{name}") for name in ("stages", "executors"))
     finally:
         spark.stop()
-    [application] = captured.run().applications
-    [logged] = RecordedFolder(folder / "log").run().applications
-    return application, logged, [stage for stage in stages if stage["status"] == "COMPLETE"], executors
+    stages = [stage for stage in stages if stage["status"] == "COMPLETE"]
+    return captured.run(), RecordedFolder(folder / "log").run(), stages, executors
 
 
 def answer_of(url):
@@ -82,29 +89,30 @@ def answer_of(url):
 
 def test_sums_are_those_of_sparks_own_interface(ran):
     """A figure that differs from Spark's user interface is not believed."""
-    application, _, stages, executors = ran
-    usage = application.usage
+    run, _, stages, executors = ran
+    usage = run.applications[0].usage
     assert {name: getattr(usage, name) for name in SUMS.values()} == {
         name: sum(stage[field] for stage in stages) for field, name in SUMS.items()
     }
     assert (usage.stages, usage.failed_stages, usage.failed_tasks) == (len(stages), 0, 0)
     assert (usage.executors, usage.cores) == (1, 2)
+    assert usage.python_ms > 0
     assert usage.memory_bytes == sum(executor["maxMemory"] for executor in executors)
     assert usage.cpu_ms == sum(stage["executorCpuTime"] // 1_000_000 for stage in stages)
 
 
 def test_the_skewed_stage_is_named(ran):
     """Whoever asks why a task was slow learns the stage, the slowest task and the share of its rows."""
-    application, _, stages, _ = ran
+    run, _, stages, _ = ran
     skewed = max(stages, key=lambda stage: stage["executorRunTime"])
-    _, costliest = max(bottlenecks(application.usage), key=lambda pair: pair[0])
+    _, costliest = max(bottlenecks(run.applications[0].usage), key=lambda pair: pair[0])
     assert (costliest["kind"], costliest["stage"]) == ("skew", skewed["stageId"])
     assert "The slowest of 4 tasks" in costliest["message"]
 
 
 def test_a_log_tells_the_same(ran):
     """What a live session reports, its event log reports, except for two facts that a log does not have."""
-    application, logged, _, _ = ran
+    [application], [logged] = (way.applications for way in ran[:2])
     expected = {name: value for name, value in application.details.items() if name not in OF_THE_LOG}
     assert {name: value for name, value in logged.details.items() if name not in OF_THE_LOG} == expected
     assert (logged.id, logged.name, logged.spark_version) == (
@@ -115,6 +123,16 @@ def test_a_log_tells_the_same(ran):
     assert expected["master"] == "local[2]"
     assert expected["user"]
     assert "hunter2" not in str(application.details)
+
+
+def test_joins_without_an_equality_are_in_the_plan(ran):
+    """Both ways tell the join, the execution that Spark's interface shows, and the rows of each side."""
+    joins, logged = ([join for each in way.executions for join in each.joins] for way in ran[:2])
+    assert [(join.operator, join.rows, join.left_rows, join.right_rows) for join in joins] == [
+        ("CartesianProduct", 16, None, None),
+        ("BroadcastNestedLoopJoin", 6, 4, 4),
+    ]
+    assert [replace(join, elapsed_ms=0) for join in logged] == [replace(join, elapsed_ms=0) for join in joins]
 
 
 PROGRAM = """
