@@ -56,7 +56,7 @@ def joins_of(plan: Mapping[str, Any], values: Mapping[int, int], execution: int)
 def _rows_of(node: Mapping[str, Any], values: Mapping[int, int]) -> int | None:
     """Return the rows of the first node with a count, downwards; None below a node with two sides."""
     while (rows := _rows(node, values)) is None:
-        children = node.get("children") or ()
+        children = list(node.get("children") or ())
         if len(children) != 1:
             break
         node = children[0]

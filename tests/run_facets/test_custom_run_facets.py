@@ -133,6 +133,16 @@ def test_the_tasks_own_event_has_the_facets_without_the_option():
 
 
 @pytest.mark.usefixtures("ran")
+def test_a_forked_child_does_not_measure_the_event_again(monkeypatch):
+    """Each function is called in a child that is killed after a time: the parent has measured the event."""
+    expected = _facets("all_facets")
+    TASK.lineage._collector.stop = lambda: None
+    TASK.lineage.stop()
+    monkeypatch.delattr(task_lineage.TaskLineage, "_content_of")
+    assert _facets("all_facets") == expected
+
+
+@pytest.mark.usefixtures("ran")
 def test_only_named_variables_are_reported_and_no_secret():
     """The environment of a worker holds credentials: nothing is reported unasked."""
     variables = _facets("spark_environment")["environmentVariables"]["environmentVariables"]
