@@ -10,6 +10,7 @@ BENCHMARKS = (
     "import_time",
     "testing",
     "lineage",
+    "run_facets",
     "capture",
     "programs",
     "tpch",

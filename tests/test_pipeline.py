@@ -12,6 +12,8 @@ from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.event_executions import execution_events_of
 from airflow_provider_spark_lineage.runs.executions import execution_lineage, executions
+from airflow_provider_spark_lineage.runs.facets import facets_as_json
+from airflow_provider_spark_lineage.runs.pipeline import RunBuilder
 
 ONE = project(node("OneRowRelation"), alias("one", 1, call("Literal")))
 CTAS = "CreateDataSourceTableAsSelectCommand"
@@ -170,3 +172,27 @@ def test_a_command_has_the_job_of_the_table_that_it_changes() -> None:
     dropped = "DropTableCommand"
     probed = {**TABLE, "table_type": "MANAGED", "existed": True}
     assert jobs_of(record([], plan=node(dropped), facts=[target(dropped, probed)])) == ["etl.t"]
+
+
+def test_a_plan_that_cannot_be_read_is_an_extraction_error() -> None:
+    """An execution that the lineage does not contain is named by the standard facet, others are not."""
+    builder = RunBuilder()
+    damaged = replace(record(scan(column("id", 1))), plan=[{"class": "a.Project", "num-children": 9}])
+    for execution in executions([record(scan(column("id", 1))), damaged]):
+        builder.add(execution)
+    facet = facets_as_json(builder.run())["extractionError"]
+    assert (facet["totalTasks"], facet["failedTasks"]) == (2, 1)
+    [error] = facet["errors"]
+    assert error["taskNumber"] == 1
+    assert error["errorMessage"].startswith("the plan could not be read: ")
+
+
+def test_a_repeated_join_is_reported_once() -> None:
+    """The plan of a command repeats the plan of the write inside, whose stages have its number."""
+    joins = [{"node": "CartesianProduct", "execution": number, "rows": 9} for number in (1, 2)]
+    small = {"node": "CartesianProduct", "execution": 3, "rows": 2}
+    builder = RunBuilder()
+    for execution in executions([replace(record(scan(column("id", 1))), joins=[*joins, small])]):
+        builder.add(execution)
+    [summary] = builder.run().executions
+    assert [(join.execution, join.rows) for join in summary.joins] == [(2, 9)]

@@ -504,3 +504,16 @@ def test_the_next_task_of_a_process_finds_nothing_of_the_one_before():
     assert TASK.lineage_of(first) is None
     lineage.stop()
     assert SparkSession.__init__ is original
+
+
+def test_a_run_facet_that_does_not_exist_is_named_once(monkeypatch, caplog):
+    """A misspelled function is one sentence in the log of the process, and the others work."""
+    from airflow.providers.openlineage import conf as openlineage_conf
+
+    names = {f"airflow_provider_spark_lineage.run_facets.{name}" for name in ("spark_gap", "all_facets")}
+    monkeypatch.setattr(openlineage_conf, "custom_run_facets", lambda: names)
+    provider.warn_of_unknown_run_facets.cache_clear()
+    for _ in range(2):
+        provider.warn_of_unknown_run_facets()
+    [line] = caplog.messages
+    assert "run_facets.spark_gap, which does not exist" in line

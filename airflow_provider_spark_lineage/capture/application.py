@@ -306,6 +306,7 @@ def fill(record: Record, fields: Dict[str, Any]) -> None:
     record.plan_kind, record.plan = fields.get("plan_kind", "none"), fields.get("plan", [])
     record.facts = fields.get("facts", [])
     record.metrics = _metrics(fields)
+    record.joins = fields.get("joins", [])
     record.parts = [
         {
             "name": part["name"],

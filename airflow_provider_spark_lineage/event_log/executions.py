@@ -11,7 +11,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.event_log import inference, pipelines
 from airflow_provider_spark_lineage.event_log.files import FIRST
-from airflow_provider_spark_lineage.event_log.metrics import metrics_of
+from airflow_provider_spark_lineage.event_log.metrics import joins_of, metrics_of
 from airflow_provider_spark_lineage.event_log.streams import LoggedStreams
 from airflow_provider_spark_lineage.event_log.usage import LoggedUsage
 from airflow_provider_spark_lineage.records.application import Application, has_java_agent
@@ -58,6 +58,7 @@ class _Execution:
     failed_parts: list[dict[str, Any]] = field(default_factory=list)
     """Parts that failed; a successful execution has repeated them, or did not need them."""
 
+    joins_of_parts: list[dict[str, Any]] = field(default_factory=list)
     jobs: int = 0
     rows: int = 0
     size_bytes: int = 0
@@ -75,6 +76,11 @@ class _Execution:
         """Its name, plan and counts, as a record has them."""
         metrics = list(metrics_of(self.plan, self.values))
         return {"name": self.name, "explain": without_secrets(self.text), "metrics": metrics}
+
+    def joins(self, *, failed: bool = False) -> list[dict[str, Any]]:
+        """Return its joins without an equality, and those of its parts; without rows if it failed."""
+        own = joins_of(self.plan, {} if failed else self.values, self.number)
+        return [*own, *self.joins_of_parts]
 
     @property
     def is_batch_without_sink(self) -> bool:
@@ -294,6 +300,7 @@ class LoggedApplication:
                 around.failed_parts += [running.result, *running.parts, *running.failed_parts]
                 return None
             around.parts += [running.result, *running.parts]
+            around.joins_of_parts += running.joins()
             # A command repeats the counts of the write inside, with the write's name.
             around.values.update(running.values)
             around.jobs += running.jobs
@@ -372,6 +379,7 @@ class LoggedApplication:
             parts=running.parts,
             jobs=running.jobs,
             stream_run=stream[1] if stream else "",
+            joins=running.joins(failed=bool(error)),
             written=written if running.ran_tasks and running.has_exact_counts else None,
             **running.result,
         )

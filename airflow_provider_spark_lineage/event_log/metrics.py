@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.records.counts import COUNTS, COUNTS_OF_SCANS, OPERATORS
+from airflow_provider_spark_lineage.records.counts import (
+    COUNTS,
+    COUNTS_OF_SCANS,
+    JOINS,
+    NESTED_LOOP,
+    OPERATORS,
+)
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 
@@ -28,6 +34,41 @@ def metrics_of(plan: Mapping[str, Any], values: Mapping[int, int]) -> Iterator[d
             # To sample the ranges, Spark runs the nodes below twice, down to the next exchange.
             sampled = "rangepartitioning(" in str(node.get("simpleString", ""))
         waiting.extend((child, sampled) for child in reversed(node.get("children") or ()))
+
+
+def joins_of(plan: Mapping[str, Any], values: Mapping[int, int], execution: int) -> Iterator[dict[str, Any]]:
+    """Yield an entry of a record's `joins` for each join without an equality, as `Joins.java` does."""
+    waiting = [plan]
+    while waiting:
+        node = waiting.pop()
+        children = node.get("children") or ()
+        name = node.get("nodeName")
+        if name in JOINS:
+            counts = {"rows": _rows(node, values)}
+            # A cartesian product reads its sides several times, and their metrics count each time.
+            if name == NESTED_LOOP and len(children) == 2:
+                counts["left_rows"], counts["right_rows"] = (_rows_of(side, values) for side in children)
+            known = {count: rows for count, rows in counts.items() if rows is not None}
+            yield {"node": name, "execution": execution, **known}
+        waiting.extend(reversed(children))
+
+
+def _rows_of(node: Mapping[str, Any], values: Mapping[int, int]) -> int | None:
+    """Return the rows of the first node with a count, downwards; None below a node with two sides."""
+    while (rows := _rows(node, values)) is None:
+        children = list(node.get("children") or ())
+        if len(children) != 1:
+            break
+        node = children[0]
+    return rows
+
+
+def _rows(node: Mapping[str, Any], values: Mapping[int, int]) -> int | None:
+    """Return the rows that a node returned; None where they are not counted."""
+    for metric in node.get("metrics") or ():
+        if metric.get("name") == "number of output rows":
+            return values.get(metric.get("accumulatorId", -1)) or None
+    return None
 
 
 def _entry(node: Mapping[str, Any], name: str, values: Mapping[int, int], *, sampled: bool) -> dict[str, Any]:

@@ -25,6 +25,7 @@ _METRICS = {
     "executorRunTime": "run_ms",
     "executorCpuTime": "cpu_ns",
     "jvmGCTime": "gc_ms",
+    "time to run Python workers": "python_ms",
     "memoryBytesSpilled": "memory_spilled_bytes",
     "diskBytesSpilled": "disk_spilled_bytes",
     "input.recordsRead": "input_rows",
@@ -35,7 +36,7 @@ _METRICS = {
     "shuffle.read.localBytesRead": "shuffle_read_bytes",
     "shuffle.write.bytesWritten": "shuffle_written_bytes",
 }
-"""Spark's name of a stage's sum after `internal.metrics.` -> its name here."""
+"""Spark's name of a stage's sum, without `internal.metrics.` -> its name here."""
 
 
 @dataclass

@@ -9,6 +9,7 @@ import attrs
 from openlineage.client.facet_v2 import RunFacet
 
 from airflow_provider_spark_lineage.facets.producer import PRODUCER, OwnSchema
+from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Join
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
 from airflow_provider_spark_lineage.words import counted, duration, size
@@ -20,6 +21,12 @@ _SLOW_MS = 2_000
 
 _IDLE_MS = 30_000
 """A shorter time without tasks is not reported."""
+
+_MOST_PAIRS = 10_000_000
+"""A nested loop join that compares fewer pairs of rows is not reported."""
+
+_PAIRS_PER_MS = 20_000
+"""Pairs of rows that one core compares, roughly."""
 
 _MANY_TASKS = 1_000
 _SHORT_TASK_MS = 50
@@ -52,7 +59,9 @@ def resources_facets(applications: Sequence[Application]) -> dict[str, RunFacet]
     return {"sparkLineage_resources": SparkResourcesRunFacet(entries, producer=PRODUCER)}
 
 
-def bottlenecks_facets(applications: Sequence[Application]) -> dict[str, RunFacet]:
+def bottlenecks_facets(
+    applications: Sequence[Application], executions: Sequence[ExecutionSummary] = ()
+) -> dict[str, RunFacet]:
     """Return `sparkLineage_bottlenecks`, with at most five; empty without any."""
     pairs = [
         (cost_ms, {"applicationId": each.id, **entry})
@@ -60,6 +69,10 @@ def bottlenecks_facets(applications: Sequence[Application]) -> dict[str, RunFace
         if each.usage is not None
         for cost_ms, entry in bottlenecks(each.usage)
     ]
+    cores = {each.id: each.usage.cores for each in applications if each.usage is not None}
+    for join in (join for execution in executions for join in execution.joins):
+        for cost_ms, entry in _of_join(join, max(cores.get(join.application_id, 1), 1)):
+            pairs.append((cost_ms, {"applicationId": join.application_id, **entry}))
     pairs.sort(key=lambda pair: -pair[0])
     if not pairs:
         return {}
@@ -118,6 +131,11 @@ def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]
         share = f"{stage.gc_ms / stage.run_ms:.0%}"
         message = f"Garbage collection took {share} of the time of stage {stage.id}."
         yield "garbage collection", stage.gc_ms // cores, message
+    if stage.run_ms and stage.python_ms * 2 > stage.run_ms:
+        # Operators of one stage wait for each other, each in its own worker.
+        share = f"{min(stage.python_ms / stage.run_ms, 1):.0%}"
+        message = f"Python workers ran for {share} of the time of stage {stage.id}."
+        yield "python", min(stage.python_ms, stage.run_ms) // cores // 4, message
     bytes_per_task = (stage.input_bytes + stage.shuffle_read_bytes) // max(stage.partitions, 1)
     if not stage.attempt and stage.partitions < cores and bytes_per_task > _LARGE_TASK_BYTES:
         tasks = counted(stage.partitions, "task")
@@ -134,11 +152,31 @@ def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]
         yield "failed tasks", stage.failed_tasks * stage.median_ms // cores, message
 
 
+def _of_join(join: Join, cores: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    if join.elapsed_ms < _SLOW_MS:
+        return
+    cost_ms, compared = join.elapsed_ms, "compared every row of one side with every row of the other"
+    if join.left_rows is not None and join.right_rows is not None:
+        pairs = join.left_rows * join.right_rows
+        if pairs < _MOST_PAIRS:
+            return
+        cost_ms = min(cost_ms, pairs // _PAIRS_PER_MS // cores)
+        compared = f"compared {counted(join.left_rows, 'row')} with {counted(join.right_rows, 'row')}"
+    is_product = join.operator == "CartesianProduct"
+    kind = "cartesian product" if is_product else "nested loop join"
+    returned = "" if join.rows is None else f"; it returned {counted(join.rows, 'row')}"
+    message = f"A {kind} in execution {join.execution} {compared}{returned}."
+    yield cost_ms, {"kind": kind, "message": message, "execution": join.execution}
+
+
 def _camel_case(usage: Usage) -> dict[str, Any]:
-    """Return the sums with the names of the facet; without executors if they are unknown."""
-    unknown = (
-        {"longest_stages"} if usage.executors else {"longest_stages", "executors", "cores", "memory_bytes"}
-    )
+    """Return the sums with the names of the facet; without executors and Python if they are unknown."""
+    unknown = {"longest_stages"}
+    if not usage.executors:
+        unknown |= {"executors", "cores", "memory_bytes"}
+    if not usage.python_ms:
+        # Spark 3.5 does not count it.
+        unknown.add("python_ms")
     return {_camel(name): value for name, value in vars(usage).items() if name not in unknown}
 
 

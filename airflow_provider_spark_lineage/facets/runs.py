@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
-from openlineage.client.facet_v2 import RunFacet, error_message_run, processing_engine_run
+from openlineage.client.facet_v2 import (
+    RunFacet,
+    error_message_run,
+    extraction_error_run,
+    processing_engine_run,
+)
 from openlineage.client.utils import RedactMixin
 
 from airflow_provider_spark_lineage import __version__
 from airflow_provider_spark_lineage.facets.failures import MAX_FAILURES, failures_facets
 from airflow_provider_spark_lineage.facets.producer import PRODUCER, OwnSchema
-from airflow_provider_spark_lineage.lineage.model import Failure, Gap, Lineage
+from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Failure, Gap, Lineage
 
 GAPS = "sparkLineage_gaps"
 """Key of `SparkLineageGapsRunFacet`; OpenLineage requires `<prefix>_<name>` for custom facets."""
@@ -60,6 +67,26 @@ def gaps_facets(lineage: Lineage) -> dict[str, RunFacet]:
     if not gaps:
         return {}
     return {GAPS: SparkLineageGapsRunFacet([_gap(gap) for gap in gaps], producer=PRODUCER)}
+
+
+def extraction_errors(executions: Sequence[ExecutionSummary]) -> dict[str, RunFacet]:
+    """Return OpenLineage's `extractionError`; empty if every plan could be read."""
+    unread = [execution for execution in executions if execution.unread]
+    if not unread:
+        return {}
+    errors = [
+        extraction_error_run.Error(
+            errorMessage=each.unread,
+            # OpenLineage counts from 0.
+            taskNumber=each.number - 1,
+            task=f"execution {each.number} ({each.name})",
+        )
+        for each in unread[:MAX_GAPS]
+    ]
+    facet = extraction_error_run.ExtractionErrorRunFacet(
+        totalTasks=len(executions), failedTasks=len(unread), errors=errors, producer=PRODUCER
+    )
+    return {"extractionError": facet}
 
 
 def error_facet(failures: tuple[Failure, ...]) -> dict[str, RunFacet]:

@@ -285,6 +285,27 @@ class Lineage:
 
 
 @dataclass(frozen=True)
+class Join:
+    """A physical join that compares every row of one side with every row of the other."""
+
+    application_id: str
+    operator: str
+    """`CartesianProduct` or `BroadcastNestedLoopJoin`."""
+
+    execution: int
+    """Number of the execution in Spark's user interface."""
+
+    elapsed_ms: int
+    """Duration of the execution."""
+
+    rows: int | None = None
+    """Number of rows that it returned; None if it is unknown, as the following ones."""
+
+    left_rows: int | None = None
+    right_rows: int | None = None
+
+
+@dataclass(frozen=True)
 class ExecutionSummary:
     """One execution in a line, for run facets and listings."""
 
@@ -299,3 +320,8 @@ class ExecutionSummary:
     writes: tuple[DatasetId, ...] = ()
     rows: int | None = None
     """Number of rows that it wrote; None if it is unknown for one of its outputs."""
+
+    joins: tuple[Join, ...] = ()
+    """At most one of each operator."""
+    unread: str = ""
+    """Reason why its plan could not be read; empty if it could."""

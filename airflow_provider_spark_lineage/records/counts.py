@@ -18,6 +18,10 @@ OPERATORS = (
 )
 """Beginnings of the names of physical scans and writes."""
 
+NESTED_LOOP = "BroadcastNestedLoopJoin"
+JOINS = (NESTED_LOOP, "CartesianProduct")
+"""Names of physical joins that compare every row of one side with every row of the other."""
+
 COUNTS = {
     "number of output rows": "rows",
     "size of files read": "size_bytes",

@@ -93,6 +93,10 @@ class Record:
     """Executions that Spark ran inside this one, in the order of their ends: `name`, and `plan`, `facts` and
     `metrics`, or `explain`, as in the record."""
 
+    joins: list[dict[str, Any]] = field(default_factory=list)
+    """Physical joins that compare every row of one side with every row of the other: `node`, the number of
+    the `execution` in Spark's user interface, and where known `rows`, `left_rows` and `right_rows`."""
+
     jobs: int | None = None
     """Number of Spark jobs; None if they were not counted."""
 
@@ -205,6 +209,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "settings": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
     "metrics": _is_list_of_entries(_is_count),
     "parts": _is_list_of_entries(_is_part),
+    "joins": _is_list_of_entries(_is_count),
     "jobs": lambda value: value is None or isinstance(value, int),
     "written": lambda value: value is None or (isinstance(value, dict) and _is_count(value)),
     "problems": _is_list_of(str),

@@ -44,6 +44,9 @@ class StageUsage:
 
     cpu_ms: int = 0
     gc_ms: int = 0
+    python_ms: int = 0
+    """Sum of the times that Python workers ran for operators of SQL; 0 before Spark 4.0."""
+
     memory_spilled_bytes: int = 0
     disk_spilled_bytes: int = 0
     input_rows: int = 0
@@ -87,6 +90,7 @@ class Usage:
     run_ms: int = 0
     cpu_ms: int = 0
     gc_ms: int = 0
+    python_ms: int = 0
     memory_spilled_bytes: int = 0
     disk_spilled_bytes: int = 0
     peak_task_memory_bytes: int = 0

@@ -7,7 +7,7 @@
 | `spark_environment` | `environmentVariables` | variables of `[spark_lineage] spark_environment` |
 | `spark_executions` | `sparkLineage_executions` | what each execution read and wrote, and how it ended |
 | `spark_failure` | `sparkLineage_failures` | errors of failed executions |
-| `spark_gaps` | `sparkLineage_gaps` | places where the lineage is unknown |
+| `spark_gaps` | `sparkLineage_gaps`, `extractionError` | places where the lineage is unknown |
 | `spark_properties` | `spark_properties` | properties of `[spark_lineage] spark_properties` |
 | `spark_resources` | `sparkLineage_resources` | jobs, tasks, cores, times, bytes and rows |
 | `spark_streams` | `sparkLineage_streams` | streaming queries: offsets, batches, rows per second, lag |

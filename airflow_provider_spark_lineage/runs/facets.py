@@ -31,10 +31,10 @@ def failures(run: Run) -> dict[str, Any]:
 
 
 def gaps(run: Run) -> dict[str, Any]:
-    """Return the places where the lineage is unknown."""
-    from airflow_provider_spark_lineage.facets.runs import gaps_facets
+    """Return the places where the lineage is unknown, and the executions whose plan could not be read."""
+    from airflow_provider_spark_lineage.facets.runs import extraction_errors, gaps_facets
 
-    return gaps_facets(run.lineage)
+    return {**gaps_facets(run.lineage), **extraction_errors(run.executions)}
 
 
 def properties(run: Run) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def bottlenecks(run: Run) -> dict[str, Any]:
     """Return what slowed Spark's tasks down."""
     from airflow_provider_spark_lineage.facets.resources import bottlenecks_facets
 
-    return bottlenecks_facets(run.applications)
+    return bottlenecks_facets(run.applications, run.executions)
 
 
 def streams(run: Run) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from typing import Any
 from airflow_provider_spark_lineage.event_log import LoggedApplication, is_event_log, read_event_log
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
-from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Gap, Lineage
+from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Gap, Join, Lineage
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.records.application import PROPERTIES, Application
 from airflow_provider_spark_lineage.records.record import (
@@ -71,6 +72,8 @@ class RunBuilder:
                 tuple(read.dataset.id for read in execution.lineage.inputs),
                 tuple(write.dataset.id for write in execution.lineage.outputs),
                 sum(filter(None, rows)) if rows and None not in rows else None,
+                tuple(_joins(record)),
+                next((gap.reason for gap in execution.lineage.gaps if _UNREAD.match(gap.reason)), ""),
             )
         )
 
@@ -223,3 +226,25 @@ class RecordedFolder(Recorded):
         # The application ended before its first statement.
         [logged, *_] = self._logged
         return replace(run, started_at=logged.started_at, ended_at=logged.ended_at or logged.started_at)
+
+
+_UNREAD = re.compile(r"the plan('s text)? could not be read|the plan has .*: it was not read$")
+"""Reasons of a gap that stands for the whole plan of an execution."""
+
+
+def _joins(record: Record) -> Iterator[Join]:
+    """Yield the largest join of each operator; of equal ones the last, of the innermost execution."""
+    largest: dict[str, dict[str, Any]] = {}
+    for entry in record.joins:
+        name = str(entry.get("node"))
+        if entry.get("rows", 0) >= largest.get(name, {}).get("rows", 0):
+            largest[name] = entry
+    elapsed = datetime.fromisoformat(record.ended_at) - datetime.fromisoformat(record.started_at)
+    for name, entry in largest.items():
+        yield Join(
+            record.application_id,
+            name,
+            entry.get("execution", 0),
+            round(elapsed.total_seconds() * 1000),
+            *(entry.get(count) for count in ("rows", "left_rows", "right_rows")),
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import warnings
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
     from airflow_provider_spark_lineage.facets.events import EventFacets, RunIdentity
+
+log = logging.getLogger(__name__)
 
 
 def is_skipped(task_instance: Any) -> bool:
@@ -44,6 +47,17 @@ def is_active(task_instance: Any) -> bool:
 
     task = task_instance.task
     return not is_operator_disabled(task) and is_selective_lineage_enabled(task)
+
+
+@cache
+def warn_of_unknown_run_facets() -> None:
+    """Log a warning, once per process, for each function of `custom_run_facets` that we do not have."""
+    from airflow.providers.openlineage import conf as openlineage_conf
+
+    from airflow_provider_spark_lineage.task.run_facets import unknown_functions
+
+    for _, sentence in unknown_functions(";".join(sorted(openlineage_conf.custom_run_facets()))):
+        log.warning("%s", sentence)
 
 
 def emission_policy(task_instance: Any) -> Any:

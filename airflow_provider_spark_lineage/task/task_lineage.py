@@ -45,6 +45,8 @@ class TaskLineage:
         self._emit_timeout_seconds = emit_timeout_seconds
         self._is_stopped = False
         self._progress: Progress | None = None
+        self._fitted: tuple[Run, Lineage | None, bool, Content] | None = None
+        """The last result of `_content`, and what it was made of."""
         self.hooks_before = hooks_before
         """Numbers of hooks' reports in this process before the task began."""
         self.is_added = False
@@ -82,6 +84,8 @@ class TaskLineage:
             if self._sender is not None:
                 self._sender.end_streams(self._collector.run().stream_runs)
                 self._sender.stop(self._emit_timeout_seconds)
+            # Facet methods run in a forked child that is killed after a time: measure the event before.
+            self._content(failed=False)
 
     def succeed(self, context: Context) -> None:
         """Have Airflow record events of the written assets, if `[spark_lineage] asset_events` is set.
@@ -140,7 +144,16 @@ class TaskLineage:
         return replace(self.run, lineage=self._content(failed).lineage)
 
     def _content(self, failed: bool) -> Content:
-        """Return the lineage that the end event can hold.
+        """Return the lineage that the end event can hold; measuring it takes long, so it is kept."""
+        run, planned, known = self.run, self._collector.planned, self._fitted
+        failed = failed and planned is not None
+        if known is None or known[0] is not run or known[1] is not planned or known[2] is not failed:
+            content = self._content_of(run, planned, failed)
+            self._fitted = known = (run, planned, failed, content)
+        return known[3]
+
+    def _content_of(self, run: Run, planned: Lineage | None, failed: bool) -> Content:
+        """Return the lineage of a run that the end event can hold.
 
         If nothing was captured of a task that has not failed, it is the planned lineage, with a gap.
         """
@@ -149,13 +162,13 @@ class TaskLineage:
         from airflow_provider_spark_lineage.task.answers import content_of
         from airflow_provider_spark_lineage.task.run_facets import all_run_facets
 
-        lineage, planned = self._of_task(self.run.lineage), self._collector.planned
+        lineage = self._of_task(run.lineage)
         if planned is not None:
             if not failed:
                 lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
             elif not (lineage or lineage.gaps):
                 lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
-        return content_of(lineage, size_of(all_run_facets(replace(self.run, lineage=lineage))))
+        return content_of(lineage, size_of(all_run_facets(replace(run, lineage=lineage))))
 
     def operator_lineage(self, failed: bool = False) -> OperatorLineage:
         """Return new OpenLineage objects on each call, because the provider's redactor modifies them."""
@@ -214,10 +227,13 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
             identity_of,
             is_active,
             wait_until_sent,
+            warn_of_unknown_run_facets,
         )
 
         if not is_active(task_instance):
             return None
+        with harmless("the names of `custom_run_facets` could not be checked"):
+            warn_of_unknown_run_facets()
         from airflow_provider_spark_lineage import conf
         from airflow_provider_spark_lineage.task.collectors import collector_of
         from airflow_provider_spark_lineage.task.java_agent import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_provider_spark_lineage.facets.resources import bottlenecks, bottlenecks_facets
+from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Join
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
 
@@ -43,6 +44,12 @@ def test_an_even_stage_is_no_bottleneck():
             "Stage 7 wrote 3.0 GiB to local disks, because its tasks had too little memory.",
         ),
         ({"gc_ms": 45_000}, "garbage collection", "Garbage collection took 25% of the time of stage 7."),
+        ({"python_ms": 135_000}, "python", "Python workers ran for 75% of the time of stage 7."),
+        (
+            {"python_ms": 400_000},
+            "python",
+            "Python workers ran for 100% of the time of stage 7.",
+        ),
         (
             {"partitions": 1, "input_bytes": 5 << 30},
             "too few partitions",
@@ -94,6 +101,47 @@ def test_time_without_tasks():
         "message": "No task ran for 95 s of 160 s: the program was busy elsewhere, or it waited.",
     }
     assert not [*bottlenecks(Usage(span_ms=1_600_000, idle_ms=95_000))]
+
+
+@pytest.mark.parametrize(
+    ("operator", "counts", "message"),
+    [
+        (
+            "CartesianProduct",
+            {"rows": 40_000_000},
+            "A cartesian product in execution 4 compared every row of one side with every row of the other;"
+            " it returned 40,000,000 rows.",
+        ),
+        (
+            "CartesianProduct",
+            {},
+            "A cartesian product in execution 4 compared every row of one side with every row of the other.",
+        ),
+        (
+            "BroadcastNestedLoopJoin",
+            {"rows": 1, "left_rows": 2_000_000, "right_rows": 30_000},
+            "A nested loop join in execution 4 compared 2,000,000 rows with 30,000 rows; it returned 1 row.",
+        ),
+    ],
+)
+def test_a_join_without_an_equality(operator, counts, message):
+    """The plan tells what no stage shows: how many pairs of rows were compared."""
+    [entry] = joined(operator, **counts)
+    kind = "cartesian product" if operator == "CartesianProduct" else "nested loop join"
+    assert entry == {"applicationId": "a", "kind": kind, "message": message, "execution": 4}
+
+
+def test_a_join_with_few_pairs_or_of_a_second_is_no_bottleneck():
+    """A join with one row of totals is how Spark runs a scalar subquery."""
+    assert joined("BroadcastNestedLoopJoin", left_rows=2_000_000, right_rows=1) == []
+    assert joined("CartesianProduct", elapsed_ms=1_900) == []
+
+
+def joined(operator, elapsed_ms=60_000, **counts):
+    join = Join("a", operator, 4, elapsed_ms, **counts)
+    summary = ExecutionSummary(1, "count", "2026-01-01", "2026-01-01", failed=False, joins=(join,))
+    facets = bottlenecks_facets([Application("a", "n", "4", usage=Usage(cores=4))], [summary])
+    return facets["sparkLineage_bottlenecks"].bottlenecks if facets else []
 
 
 def test_an_event_has_the_five_costliest():

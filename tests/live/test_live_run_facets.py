@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import textwrap
 import time
 import urllib.request
 from dataclasses import replace
@@ -13,15 +12,19 @@ from dataclasses import replace
 import pytest
 from live_session import start_spark
 from pyspark.errors import StreamingQueryException
+from pyspark.sql.functions import expr
 from servers.connect import client, connect
 from servers.spark_home import spark_home
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.event_log import SETTINGS
+from airflow_provider_spark_lineage.facets import resources
+from airflow_provider_spark_lineage.facets.events import plain
 from airflow_provider_spark_lineage.facets.resources import bottlenecks
 from airflow_provider_spark_lineage.records.status import read_notes
 from airflow_provider_spark_lineage.records.streams import Streams
+from airflow_provider_spark_lineage.runs.facets import RUN_FACETS
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
 
 pytestmark = pytest.mark.spark
@@ -68,18 +71,22 @@ def ran(tmp_path_factory):
             slow = max(3.0, 8 * (time.monotonic() - began))
             rows = context.parallelize(range(4), 4).map(lambda number: work(number, slow))
             rows.toDF("number int, part int").write.parquet(str(folder / "rows"))
-            spark.read.parquet(str(folder / "rows")).groupBy("part").count().write.csv(str(folder / "counts"))
+            rows = spark.read.parquet(str(folder / "rows"))
+            rows.groupBy("part").count().write.csv(str(folder / "counts"))
             stream(spark, folder)
+            doubled = spark.udf.register("doubled", lambda number: 2 * number, "int")
+            few, renamed = rows.filter(doubled("number") < 100), rows.toDF("other", "rest")
+            spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+            few.crossJoin(renamed).write.parquet(str(folder / "pairs"))
+            few.join(renamed.hint("broadcast"), expr("number < other")).count()
         context._jsc.sc().listenerBus().waitUntilEmpty(300_000)
         address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}"
         stages, executors = (answer_of(f"{address}/{name}") for name in ("stages", "executors"))
     finally:
         spark.stop()
-    [application] = captured.run().applications
     written = RecordedFolder(folder / "log")
-    [logged] = written.run().applications
-    complete = [stage for stage in stages if stage["status"] == "COMPLETE"]
-    return application, logged, complete, executors, (streams_of(captured), streams_of(written))
+    stages = [stage for stage in stages if stage["status"] == "COMPLETE"]
+    return captured.run(), written.run(), stages, executors, (streams_of(captured), streams_of(written))
 
 
 def stream(spark, folder):
@@ -127,29 +134,30 @@ def answer_of(url):
 
 def test_sums_are_those_of_sparks_own_interface(ran):
     """A figure that differs from Spark's user interface is not believed."""
-    application, _, stages, executors, _ = ran
-    usage = application.usage
+    run, _, stages, executors, _ = ran
+    usage = run.applications[0].usage
     assert {name: getattr(usage, name) for name in SUMS.values()} == {
         name: sum(stage[field] for stage in stages) for field, name in SUMS.items()
     }
     assert (usage.stages, usage.failed_stages, usage.failed_tasks) == (len(stages), 0, 0)
     assert (usage.executors, usage.cores) == (1, 2)
+    assert usage.python_ms > 0
     assert usage.memory_bytes == sum(executor["maxMemory"] for executor in executors)
     assert usage.cpu_ms == sum(stage["executorCpuTime"] // 1_000_000 for stage in stages)
 
 
 def test_the_skewed_stage_is_named(ran):
     """Whoever asks why a task was slow learns the stage, the slowest task and the share of its rows."""
-    application, _, stages, *_ = ran
+    run, _, stages, *_ = ran
     skewed = max(stages, key=lambda stage: stage["executorRunTime"])
-    _, costliest = max(bottlenecks(application.usage), key=lambda pair: pair[0])
+    _, costliest = max(bottlenecks(run.applications[0].usage), key=lambda pair: pair[0])
     assert (costliest["kind"], costliest["stage"]) == ("skew", skewed["stageId"])
     assert "The slowest of 4 tasks" in costliest["message"]
 
 
 def test_a_log_tells_the_same(ran):
     """What a live session reports, its event log reports, except for two facts that a log does not have."""
-    application, logged, *_ = ran
+    [application], [logged] = (way.applications for way in ran[:2])
     expected = {name: value for name, value in application.details.items() if name not in OF_THE_LOG}
     assert {name: value for name, value in logged.details.items() if name not in OF_THE_LOG} == expected
     assert (logged.id, logged.name, logged.spark_version) == (
@@ -164,7 +172,7 @@ def test_a_log_tells_the_same(ran):
 
 def test_a_log_tells_the_same_of_streams(ran):
     """Each run of a query counts its own batches, also after a restart, and says how far it came."""
-    application, logged, *_ = ran
+    [application], [logged] = (way.applications for way in ran[:2])
     runs = application.streams.runs
     assert logged.streams == Streams(3, tuple(replace(run, ended_at="") for run in runs))
     first, second, failed = runs
@@ -199,51 +207,185 @@ def test_each_run_of_a_query_is_one_child_run(ran):
     )
 
 
+def test_joins_without_an_equality_are_in_the_plan(ran):
+    """Both ways tell the join, the execution that Spark's interface shows, and the rows of each side."""
+    joins, logged = ([join for each in way.executions for join in each.joins] for way in ran[:2])
+    assert [(join.operator, join.rows, join.left_rows, join.right_rows) for join in joins] == [
+        ("CartesianProduct", 16, None, None),
+        ("BroadcastNestedLoopJoin", 6, 4, 4),
+    ]
+    assert [replace(join, elapsed_ms=0) for join in logged] == [replace(join, elapsed_ms=0) for join in joins]
+
+
 PROGRAM = """
-    import sys
-    from pyspark.sql import SparkSession
-    spark = SparkSession.builder.getOrCreate()
-    spark.range(3).write.parquet(sys.argv[1])
+def program(spark, folder):
+    rows = spark.range(6, numPartitions=2).selectExpr("id", "id % 2 part")
+    rows.write.parquet(folder + "/rows")
+    spark.read.parquet(folder + "/rows").groupBy("part").count().write.parquet(folder + "/counts")
+    wrong = spark.sql("select raise_error('no') wrong, id from parquet.`" + folder + "/rows`")
+    try:
+        wrong.write.mode("overwrite").parquet(folder + "/counts")
+    except Exception:
+        pass
+"""
+
+MAIN = """
+import sys
+from pyspark.sql import SparkSession
+program(SparkSession.builder.getOrCreate(), sys.argv[1])
 """
 
 
-def test_an_agent_tells_the_same(tmp_path):
-    """The driver of a submitted job writes what the job's event log says; secrets stay in the driver."""
-    (tmp_path / "log").mkdir()
-    (tmp_path / "app.py").write_text(textwrap.dedent(PROGRAM))
-    agent = write_agent(tmp_path / "agent.zip")
+def program(spark, folder):
+    """Run the program in this process."""
+    names = {}
+    exec(PROGRAM, names)  # noqa: S102  our own text
+    names["program"](spark, str(folder))
+
+
+@pytest.fixture(scope="module")
+def of_session(tmp_path_factory):
+    """What a session of this process tells."""
+    folder = tmp_path_factory.mktemp("session")
+    spark = start_spark(folder)
+    try:
+        with capture_lineage(spark) as captured:
+            program(spark, folder)
+    finally:
+        spark.stop()
+    return captured.run()
+
+
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory):
+    """The folder of a submitted job that ran the program: with `records` of the agent, and a `log`."""
+    folder = tmp_path_factory.mktemp("submitted")
+    (folder / "log").mkdir()
+    (folder / "app.py").write_text(PROGRAM + MAIN)
+    agent = write_agent(folder / "agent.zip")
     conf = {
         "spark.ui.enabled": "false",
-        "spark.lineage.records": str(tmp_path / "records"),
+        "spark.lineage.records": str(folder / "records"),
         "spark.lineage.properties": "spark.master;spark.redis.*",
         "spark.redis.auth": "hunter2",
         "spark.eventLog.enabled": "true",
-        "spark.eventLog.dir": (tmp_path / "log").as_uri(),
+        "spark.eventLog.dir": (folder / "log").as_uri(),
     }
     options = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
-    command = ["spark-submit", "--master", "local[1]", "--py-files", str(agent), *options, "app.py", "rows"]
+    command = [
+        "spark-submit",
+        "--master",
+        "local[1]",
+        "--py-files",
+        str(agent),
+        *options,
+        "app.py",
+        str(folder),
+    ]
     environment = {**os.environ, **spark_home()}
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, timeout=300)
-    [note] = read_notes(tmp_path / "records", [])
-    recorded = RecordedFolder(tmp_path / "log", properties=["spark.master", "spark.redis.*"])
-    [logged] = recorded.run().applications
+    subprocess.run(
+        [*command, "app.py", str(folder)],
+        cwd=folder,
+        env=environment,
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def of_log(submitted):
+    """What the log of the submitted job tells."""
+    return RecordedFolder(submitted / "log", properties=["spark.master", "spark.redis.*"]).run()
+
+
+@pytest.fixture(scope="module")
+def of_connect(tmp_path_factory):
+    """What a client of Spark Connect tells, and the server's version."""
+    folder = tmp_path_factory.mktemp("connect")
+    with connect(folder) as url, client(url) as spark:
+        with capture_lineage(spark) as captured:
+            program(spark, folder)
+        version = spark.version
+    return captured.run(), version
+
+
+def test_an_agent_tells_the_same(submitted, of_log):
+    """The driver of a submitted job writes what the job's event log says; secrets stay in the driver."""
+    [note] = read_notes(submitted / "records", [])
+    [logged] = of_log.applications
     details = note.application.details
     assert details["properties"] == {"spark.master": "local[1]", "spark.redis.auth": "***"}
-    assert details["usage"]["output_rows"] == 3
+    assert details["usage"]["output_rows"] == 8
     assert {name: details[name] for name in details if name not in OF_THE_LOG} == {
         name: value for name, value in logged.details.items() if name not in OF_THE_LOG
     }
-    for file in (tmp_path / "records").iterdir():
+    for file in (submitted / "records").iterdir():
         assert b"hunter2" not in file.read_bytes()
 
 
-def test_a_connect_server_tells_its_place_and_settings(tmp_path):
+def test_a_connect_server_tells_its_place_and_settings(of_connect):
     """A Connect client knows no tasks of the server; the rest is as for other sessions."""
-    with connect(tmp_path) as url, client(url) as spark:
-        with capture_lineage(spark) as captured:
-            spark.range(3).write.parquet(str(tmp_path / "rows"))
-        version = spark.version
-    [application] = captured.run().applications
+    run, version = of_connect
+    [application] = run.applications
     assert (application.spark_version, application.usage) == (version, None)
     assert application.master.startswith("local")
     assert application.properties["spark.master"] == application.master
+
+
+NOT_TOLD = {"log": {"pythonVersion"}, "connect": {"scalaVersion", "javaVersion", "rowsWritten"}}
+"""Way -> fields that it does not tell."""
+
+NOT_OF_CONNECT = {"spark_bottlenecks", "spark_resources"}
+"""Functions that have no facet: a server does not tell a client about its tasks."""
+
+
+def test_the_four_ways_give_facets_of_one_shape(of_session, submitted, of_log, of_connect, monkeypatch):
+    """A consumer of facets needs no cases: what a way does not tell is absent, as usage.md says."""
+    monkeypatch.setattr(resources, "_SLOW_MS", 0)
+    ways = {"agent": RecordedFolder(submitted / "records").run(), "log": of_log, "connect": of_connect[0]}
+    for name, function in RUN_FACETS.items():
+        expected = shape_of(facets_of(function, of_session))
+        assert expected, name
+        for way, run in ways.items():
+            absent = way == "connect" and name in NOT_OF_CONNECT
+            told = {} if absent else without(expected, NOT_TOLD.get(way, ()))
+            assert shape_of(facets_of(function, run)) == told, (name, way)
+
+
+def facets_of(function, run):
+    """The facets of a function, as in an event."""
+    return {key: plain(facet) for key, facet in function(run).items()}
+
+
+def shape_of(value):
+    """The names and types of a facet; those of a list are of all its items."""
+    if isinstance(value, list):
+        shape = {}
+        for item in value:
+            shape = merged(shape, shape_of(item))
+        return [shape]
+    if isinstance(value, dict):
+        # A property has any name.
+        return {name: {} if name == "properties" else shape_of(item) for name, item in value.items()}
+    return type(value).__name__
+
+
+def merged(first, second):
+    """A shape with the fields of both."""
+    if isinstance(first, list) and isinstance(second, list):
+        return [merged(*first, *second)]
+    if isinstance(first, dict) and isinstance(second, dict):
+        both = {name: merged(first[name], second[name]) for name in first if name in second}
+        return {**first, **second, **both}
+    return second or first
+
+
+def without(shape, names):
+    """A shape without fields of these names, at any depth."""
+    if isinstance(shape, list):
+        return [without(item, names) for item in shape]
+    if isinstance(shape, dict):
+        return {name: without(item, names) for name, item in shape.items() if name not in names}
+    return shape

@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.facets.executions import executions_facets
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.resources import bottlenecks_facets, resources_facets
 from airflow_provider_spark_lineage.facets.streams import streams_facets
-from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Failure, Gap, Lineage
+from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Failure, Gap, Join, Lineage
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.streams import Progress, StreamRun, Streams, StreamSource
 from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
@@ -26,6 +26,7 @@ from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 from airflow_provider_spark_lineage.task import task_lineage
 from airflow_provider_spark_lineage.task.process import TASK
+from airflow_provider_spark_lineage.task.run_facets import RUN_FACETS, unknown_functions
 
 EACH = pytest.mark.parametrize("name", run_facets.__all__)
 
@@ -59,7 +60,7 @@ APPLICATION = Application(
     ui_url="http://driver:4040",
     history_url="http://history:18080/history/application_1",
     properties={"spark.master": "yarn"},
-    usage=Usage(jobs=1, stages=1, tasks=8, longest_stages=(STAGE,)),
+    usage=Usage(jobs=1, stages=1, tasks=8, python_ms=5, longest_stages=(STAGE,)),
     streams=Streams(1, (STREAM,)),
 )
 EXECUTION = ExecutionSummary(
@@ -70,6 +71,8 @@ EXECUTION = ExecutionSummary(
     failed=True,
     reads=(DatasetId("file", "/in"),),
     rows=3,
+    joins=(Join("application_1", "CartesianProduct", 0, 30_000, rows=9),),
+    unread="the plan could not be read: ValueError: no",
 )
 
 
@@ -152,10 +155,51 @@ def test_the_tasks_own_event_has_the_facets_without_the_option():
 
 
 @pytest.mark.usefixtures("ran")
+def test_a_forked_child_does_not_measure_the_event_again(monkeypatch):
+    """Each function is called in a child that is killed after a time: the parent has measured the event."""
+    expected = _facets("all_facets")
+    TASK.lineage._collector.stop = lambda: None
+    TASK.lineage.stop()
+    monkeypatch.delattr(task_lineage.TaskLineage, "_content_of")
+    assert _facets("all_facets") == expected
+
+
+@pytest.mark.usefixtures("ran")
 def test_only_named_variables_are_reported_and_no_secret():
     """The environment of a worker holds credentials: nothing is reported unasked."""
     variables = _facets("spark_environment")["environmentVariables"]["environmentVariables"]
     assert variables == [{"name": "DB_PASSWORD", "value": "***"}, {"name": "TEAM", "value": "sales"}]
+
+
+@pytest.mark.usefixtures("ran")
+def test_a_plan_that_could_not_be_read_is_an_extraction_error():
+    """Consumers that know the standard facet see which executions the lineage does not contain."""
+    facet = _facets("spark_gaps")["extractionError"]
+    assert (facet["totalTasks"], facet["failedTasks"]) == (1, 1)
+    assert facet["errors"] == [
+        {
+            "errorMessage": "the plan could not be read: ValueError: no",
+            "taskNumber": 0,
+            "task": "execution 1 (count)",
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("company.facet; airflow_provider_spark_lineage.run_facets.spark_gaps", ""),
+        ("airflow_provider_spark_lineage.run_facets.spark_resource", "write {}.spark_resources."),
+        ("airflow_provider_spark_lineage.facets.all_facets", "write {}.all_facets."),
+    ],
+)
+def test_a_function_that_does_not_exist_is_named(option, sentence):
+    """The provider only skips it: one sentence says so, with the name that was meant."""
+    sentences = [text for _, text in unknown_functions(option)]
+    assert len(sentences) == bool(sentence)
+    for text in sentences:
+        assert option in text
+        assert text.endswith(sentence.format("airflow_provider_spark_lineage.run_facets"))
 
 
 def test_an_event_lists_a_hundred_executions_and_counts_all():
@@ -163,6 +207,11 @@ def test_an_event_lists_a_hundred_executions_and_counts_all():
     executions = [ExecutionSummary(n, "count", "2026-01-01", "2026-01-01", n % 2 == 0) for n in range(1, 251)]
     facet = executions_facets(executions)["sparkLineage_executions"]
     assert (facet.count, facet.failedCount, len(facet.executions)) == (250, 125, 100)
+
+
+def test_every_function_has_a_row():
+    """A function that is not in the table of functions would create all facets."""
+    assert sorted(RUN_FACETS) == sorted(set(run_facets.__all__) - {"all_facets"})
 
 
 def test_nothing_captured_gives_no_facet():

@@ -39,8 +39,11 @@ public class Counts {
         this.namesOfScans = namesOfScans;
     }
 
-    public void write(Query query, Json out, SparkPlan executed) {
-        out.open('[');
+    /** Writes counts to `out`, unless it is null, and adds the plan's joins without an equality to `joins`. */
+    public void write(Query query, Json out, SparkPlan executed, List joins) {
+        if (out != null) {
+            out.open('[');
+        }
         ArrayDeque waiting = new ArrayDeque();
         waiting.push(new Object[] {SparkPlanInfo.fromSparkPlan(executed), Boolean.FALSE, Boolean.FALSE});
         while (!waiting.isEmpty()) {
@@ -48,7 +51,10 @@ public class Counts {
             SparkPlanInfo node = (SparkPlanInfo) next[0];
             boolean cached = ((Boolean) next[1]).booleanValue();
             boolean sampled = ((Boolean) next[2]).booleanValue();
-            if (isOperator(node.nodeName())) {
+            if (Joins.isOne(node)) {
+                joins.add(Joins.entry(node, query.number(), query.failed()));
+            }
+            if (out != null && isOperator(node.nodeName())) {
                 entry(query, out, node, cached, sampled);
             }
             if (node.nodeName().equals(EXCHANGE)) {
@@ -62,7 +68,9 @@ public class Counts {
                 waiting.push(new Object[] {children.get(i), below, sampledBelow});
             }
         }
-        out.close(']');
+        if (out != null) {
+            out.close(']');
+        }
     }
 
     private static boolean isOperator(String name) {

@@ -30,6 +30,7 @@ public class Query {
     private final QueryExecution query;
     private final Execution execution;
     private final List problems = new ArrayList();
+    private final List joins = new ArrayList();
     private final Set suspects = new LinkedHashSet();
     private boolean incomplete = false;
 
@@ -120,8 +121,8 @@ public class Query {
         }
         Set leaves = new HashSet();
         boolean asked = plan(out, limit, failed(), leaves);
-        if (asked && !failed() && !RUN_LATER.contains(name())) {
-            counts(out);
+        if (!RUN_LATER.contains(name())) {
+            counts(out, asked && !failed());
         }
         out.name("parts");
         out.open('[');
@@ -129,6 +130,10 @@ public class Query {
             part(out, (Execution) each.next(), leaves, limit);
         }
         out.close(']');
+        if (!joins.isEmpty()) {
+            out.name("joins");
+            out.value(joins);
+        }
         out.name("problems");
         out.value(problems);
         out.close('}');
@@ -157,6 +162,11 @@ public class Query {
         out.raw(Long.valueOf(execution.startedMs));
     }
 
+    /** Returns the number of its execution in Spark's user interface. */
+    long number() {
+        return execution.id;
+    }
+
     private String about() {
         return about(reader.hint, suspects, incomplete);
     }
@@ -180,7 +190,7 @@ public class Query {
         }
     }
 
-    private boolean failed() {
+    boolean failed() {
         try {
             return execution != null && execution.failure() != null;
         } catch (Exception error) {
@@ -290,9 +300,10 @@ public class Query {
             if (isWrite) {
                 inner.plan(text, limit, true, new HashSet());
             }
-            inner.counts(text);
+            inner.counts(text, true);
             text.close('}');
             out.raw(text);
+            joins.addAll(inner.joins);
             suspects.addAll(inner.suspects);
             problems.addAll(inner.problems);
             incomplete = incomplete || inner.incomplete;
@@ -466,18 +477,26 @@ public class Query {
         return !wanted.isEmpty();
     }
 
-    private void counts(Json out) {
+    /** Writes row counts, if `wanted`, and looks for joins without an equality. */
+    private void counts(Json out, boolean wanted) {
+        if (query == null || !wanted && execution.jobs == 0) {
+            return;
+        }
         try {
-            Object executed = Computed.read(query, "executedPlan", failed());
+            Object executed = Computed.read(query, "executedPlan", failed() || !wanted);
             if (executed == null) {
                 return;
             }
-            Json text = json();
-            reader.counts.write(this, text, (SparkPlan) executed);
-            out.name("metrics");
-            out.raw(text);
+            Json text = wanted ? json() : null;
+            reader.counts.write(this, text, (SparkPlan) executed, joins);
+            if (wanted) {
+                out.name("metrics");
+                out.raw(text);
+            }
         } catch (Throwable error) {
-            problem("row counts could not be read", error);
+            if (wanted) {
+                problem("row counts could not be read", error);
+            }
         }
     }
 

@@ -1,6 +1,9 @@
 package sparklineage;
 
+import java.util.Iterator;
 import org.apache.spark.executor.TaskMetrics;
+import org.apache.spark.scheduler.AccumulableInfo;
+import org.apache.spark.scheduler.StageInfo;
 
 /**
  * What the tasks of one attempt of a stage used, or of all.
@@ -32,6 +35,7 @@ public class StageUsage {
     long outputBytes = 0;
     long shuffleRead = 0;
     long shuffleWritten = 0;
+    long pythonMs = 0;
     /** Numbers of successful tasks by the class of their duration; created at the first. */
     int[] durations = null;
 
@@ -66,11 +70,25 @@ public class StageUsage {
         shuffleWritten += metrics.shuffleWriteMetrics().bytesWritten();
     }
 
+    /** Returns how long Python workers ran, which is a metric of SQL from Spark 4.0 on. */
+    static long pythonMs(StageInfo info) {
+        long sum = 0;
+        for (Iterator each = Paths.all(info.accumulables().values()).iterator(); each.hasNext();) {
+            AccumulableInfo counter = (AccumulableInfo) each.next();
+            boolean isOne = counter.name().isDefined() && counter.name().get().equals("time to run Python workers");
+            if (isOne && counter.value().isDefined() && counter.value().get() instanceof Long) {
+                sum += ((Long) counter.value().get()).longValue();
+            }
+        }
+        return sum;
+    }
+
     void counts(Json out) {
         Usage.number(out, "tasks", tasks);
         Usage.number(out, "run_ms", runMs);
         Usage.number(out, "cpu_ms", cpuMs);
         Usage.number(out, "gc_ms", gcMs);
+        Usage.number(out, "python_ms", pythonMs);
         Usage.number(out, "memory_spilled_bytes", memorySpilled);
         Usage.number(out, "disk_spilled_bytes", diskSpilled);
         Usage.number(out, "input_rows", inputRows);

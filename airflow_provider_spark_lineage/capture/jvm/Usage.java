@@ -174,6 +174,8 @@ public class Usage {
             stage.add(info.taskMetrics());
             total.add(info.taskMetrics());
         }
+        stage.pythonMs = StageUsage.pythonMs(info);
+        total.pythonMs += stage.pythonMs;
         keep(stage);
     }
 

@@ -37,6 +37,7 @@ CHECKS: tuple[Callable[[Installation], Iterator[Finding]], ...] = (
     openlineage.other_plugins,
     transport,
     openlineage.separators,
+    openlineage.run_facets,
     openlineage.unknown_options,
     openlineage.execution,
     openlineage.namespace,

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 
 from airflow_provider_spark_lineage.cli.doctor.model import PACKAGE, Finding, Installation, note, problem
+from airflow_provider_spark_lineage.task.run_facets import unknown_functions
 
 TRANSPORT_EXAMPLE = """AIRFLOW__OPENLINEAGE__TRANSPORT='{"type": "http", "url": "http://localhost:5000"}'"""
 
@@ -134,6 +135,13 @@ def separators(installation: Installation) -> Iterator[Finding]:
                 f"name; write `{';'.join(names)}`."
             )
             yield problem("list-separator", name, "one name", advice)
+
+
+def run_facets(installation: Installation) -> Iterator[Finding]:
+    """Look for functions of this package that it does not have."""
+    for entry, advice in unknown_functions(installation.airflow.texts.get("custom_run_facets", "")):
+        if not is_several_names(entry):
+            yield problem("run-facet-unknown", "custom_run_facets", entry, advice)
 
 
 def is_several_names(entry: str) -> bool:

@@ -90,6 +90,16 @@ PLANTED = [
         "list-separator",
         ["`[openlineage] disabled_for_operators`", "write `a.B;c.D`"],
     ),
+    (
+        texts(custom_run_facets="company.facet;airflow_provider_spark_lineage.run_facets.spark_gap"),
+        "run-facet-unknown",
+        ["names airflow_provider_spark_lineage.run_facets.spark_gap", "run_facets.spark_gaps."],
+    ),
+    (
+        texts(custom_run_facets="airflow_provider_spark_lineage.all_facets"),
+        "run-facet-unknown",
+        ["write airflow_provider_spark_lineage.run_facets.all_facets."],
+    ),
     (options(execution_timeout=0), "execution-timeout", ["set it to 10 or more"]),
     (
         options(disabled_operators={SQL_OPERATOR}),
