@@ -24,7 +24,8 @@ from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.executions import Execution, executions
 from airflow_provider_spark_lineage.runs.facets import facets_of
-from airflow_provider_spark_lineage.runs.pipeline import Run, RunBuilder, execution_events_of
+from airflow_provider_spark_lineage.runs.event_executions import execution_events_of
+from airflow_provider_spark_lineage.runs.pipeline import Run, RunBuilder
 
 FOLDER = Path(__file__).resolve().parent / "docs"
 GOLDEN = FOLDER / "events"
