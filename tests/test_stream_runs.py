@@ -78,6 +78,13 @@ def test_all_batches_are_one_run():
     assert [event.job.facets["jobType"].processingType for event in sent.events] == ["STREAMING"] * 2
 
 
+def test_an_execution_that_began_earlier_and_ended_later_is_of_the_same_run():
+    """Threads of a function write at the same time; START is sent when the first of them has ended."""
+    sent = Sent().put(batch(2), batch(1))
+    assert [state for state, _ in sent.stop()] == ["START", "COMPLETE"]
+    assert len({event.run.runId for event in sent.events}) == 1
+
+
 def test_a_query_that_runs_has_its_start():
     """Somebody who looks at a stream that runs for days finds it in the backend."""
     sent = Sent().put(batch(1))

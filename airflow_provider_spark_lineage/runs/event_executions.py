@@ -94,7 +94,9 @@ class _Stream:
     def add(self, execution: Execution) -> None:
         record = execution.record
         self._composer.add(execution.lineage)
-        self._started_at = min(self._started_at, datetime.fromisoformat(record.started_at))
+        if not self.job:
+            # The id of the run is derived from this time: it stays as START has it.
+            self._started_at = min(self._started_at, datetime.fromisoformat(record.started_at))
         self.ended_at = max(self.ended_at, datetime.fromisoformat(record.ended_at))
         self._last_failed = record.failed
         self.failed = self.failed or record.failed
