@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
 
+_FOR_JAVA_AGENT = ("spark_inject_parent_job_info", "spark_inject_transport_info")
+"""Options of Airflow, the only ones for Python functions: their operators have no such arguments."""
+
+
 class CapturedTask:
     """A task that runs in this process.
 
@@ -96,6 +100,11 @@ class CapturedTask:
         Capture does so, too, but it starts when the first context has been created.
         """
         with harmless("OpenLineage's Java agent cannot be told the task of its application"):
+            from airflow.providers.openlineage import conf
+
+            # Airflow's options first: a task without Spark imports next to nothing of this package.
+            if not any(getattr(conf, option, bool)() for option in _FOR_JAVA_AGENT):
+                return
             from airflow_provider_spark_lineage.task.java_agent import properties_for_java_agent
 
             added = properties_for_java_agent(self.task_instance)
