@@ -158,7 +158,9 @@ def test_the_tasks_own_event_has_the_facets_without_the_option():
 def test_a_forked_child_does_not_measure_the_event_again(monkeypatch):
     """Each function is called in a child that is killed after a time: the parent has measured the event."""
     expected = _facets("all_facets")
-    TASK.lineage._collector.stop = lambda: None
+    collector = TASK.lineage._collector
+    collector.stop = lambda: None
+    TASK.set_lineage(_task_instance(), task_lineage.TaskLineage(collector))
     TASK.lineage.stop()
     monkeypatch.delattr(task_lineage.TaskLineage, "_content_of")
     assert _facets("all_facets") == expected

@@ -11,6 +11,8 @@ import org.apache.spark.scheduler.StageInfo;
  * Nothing is kept for a task: durations are counted in classes, each an eighth of a power of two.
  */
 public class StageUsage {
+    private static final String PYTHON = "time to run Python workers";
+
     int id;
     int attempt;
     int partitions;
@@ -73,12 +75,16 @@ public class StageUsage {
     /** Returns how long Python workers ran, which is a metric of SQL from Spark 4.0 on. */
     static long pythonMs(StageInfo info) {
         long sum = 0;
-        for (Iterator each = Paths.all(info.accumulables().values()).iterator(); each.hasNext();) {
-            AccumulableInfo counter = (AccumulableInfo) each.next();
-            boolean isOne = counter.name().isDefined() && counter.name().get().equals("time to run Python workers");
-            if (isOne && counter.value().isDefined() && counter.value().get() instanceof Long) {
-                sum += ((Long) counter.value().get()).longValue();
+        try {
+            for (Iterator each = Paths.all(info.accumulables().values()).iterator(); each.hasNext();) {
+                AccumulableInfo counter = (AccumulableInfo) each.next();
+                boolean isOne = counter.name().isDefined() && counter.name().get().equals(PYTHON);
+                if (isOne && counter.value().isDefined() && counter.value().get() instanceof Long) {
+                    sum += ((Long) counter.value().get()).longValue();
+                }
             }
+        } catch (RuntimeException error) {
+            // The scheduler may add a late task meanwhile: this figure is too small then.
         }
         return sum;
     }
