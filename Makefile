@@ -14,7 +14,7 @@ ORDER :=
 LIVE := pytest -n 3 --dist loadfile --no-loadscope-reorder $(ORDER)
 PREPARED := python tests/prepare.py
 
-.PHONY: help setup requirements lint unit prepare live rest full smoke services installs soundness system-standalone test lakes matrix spark-4.3 demo bench clean
+.PHONY: help setup requirements lint unit prepare live rest long full smoke services installs soundness system-standalone test lakes matrix spark-4.3 demo bench clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -28,7 +28,7 @@ demo: setup ## Run the example DAGs on real Airflow and Spark, and print their l
 test: ## Set up, lint, and run the unit tests and one live test of each way to run Spark, in 12 minutes
 	@bash scripts/test.sh
 
-full: test rest services smoke installs soundness system-standalone spark-4.3 ## Run every test on the pinned releases, in two hours: before a release
+full: test rest long services smoke installs soundness system-standalone spark-4.3 ## Run every test on the pinned releases, in two hours: before a release
 
 lint: setup ## Check style, formatting, types and the walls between packages
 	@. scripts/env.sh && ruff check . && ruff format --check . && mypy && lint-imports
@@ -43,7 +43,10 @@ live: prepare ## Run one test of each way to run Spark, and the example DAGs: te
 	@. scripts/env.sh && $(LIVE) -m representative system_tests tests
 
 rest: prepare ## Run the other tests that start Spark or Airflow
-	@. scripts/env.sh && $(LIVE) -m "(spark or airflow) and not representative and not standalone and not installs" system_tests tests
+	@. scripts/env.sh && $(LIVE) -m "(spark or airflow) and not representative and not long and not standalone and not installs" system_tests tests
+
+long: prepare ## Run the live tests that take minutes each: tests/representatives.py
+	@. scripts/env.sh && $(LIVE) -m long system_tests tests
 
 services: setup ## Run the tests of operators whose providers are large: Databricks, Dataproc, Kubernetes, Synapse
 	@bash scripts/services.sh

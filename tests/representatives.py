@@ -1,6 +1,8 @@
-"""Live tests of `make test`: one of each way to run Spark, and one of each matrix.
+"""Live tests by where they run.
 
-The others run in `make rest`. A new live test runs there until a row here names it.
+`REPRESENTATIVES` run in `make test`: one of each way to run Spark, and one of each matrix. `LONG` tests run in
+`make long`: each takes minutes, and a shorter test has another row of the same matrix. The others run in
+`make rest`, as a new live test does.
 """
 
 from __future__ import annotations
@@ -124,16 +126,41 @@ REPRESENTATIVES = {
 }
 """Way -> beginnings of the ids of tests."""
 
+LONG = {
+    "the pipeline of the example DAGs, run in other ways": (
+        "system_tests/test_nycflights_on_yarn.py",
+        "system_tests/test_nycflights_unmodified.py",
+        "system_tests/test_nycflights.py::test_the_pipeline_in_sql_has_the_lineage_of_that_in_python",
+        "system_tests/test_plain_operators.py::test_our_operators_report_the_same_as_unmodified_ones",
+    ),
+    "shapes of scripts": ("tests/launch/test_shapes_in_airflow.py",),
+    "secrets in what the command writes": (
+        "tests/live/test_live_secrets.py::test_no_planted_secret_is_in_what_the_command_writes[none]",
+        "tests/live/test_live_secrets.py::test_no_planted_secret_is_in_what_the_command_writes[masked]",
+    ),
+    "proofs": (
+        "tests/soundness/test_soundness.py::test_the_proof_finds_an_edge_that_is_not_there",
+        "tests/soundness/test_row_level.py::test_dependent_columns_have_an_edge[row level: update, delta]",
+        "tests/soundness/test_row_level.py::test_dependent_columns_have_an_edge"
+        "[row level: delete by a subquery, iceberg]",
+    ),
+    "the harness": (
+        "tests/testing/test_runs.py::test_a_run_that_takes_too_long_is_ended_with_all_its_processes",
+    ),
+}
+"""The same for tests that take minutes."""
+
 MARKS = ("spark", "airflow")
 
 
 def mark(items: list[pytest.Item], *, whole: bool) -> None:
-    """Mark the representatives; raises UsageError where a row names no test although `tests/` is `whole`."""
+    """Mark the tests of both tables; raises UsageError if a row names no test although `tests/` is `whole`."""
     live = [item for item in items if any(item.get_closest_marker(name) for name in MARKS)]
-    for names in REPRESENTATIVES.values():
-        for name in names:
-            named = [item for item in live if item.nodeid.startswith(name)]
-            for item in named:
-                item.add_marker("representative")
-            if whole and not named and name.startswith("tests/"):
-                raise pytest.UsageError(f"tests/representatives.py: no test begins with `{name}`")
+    tables = {"representative": REPRESENTATIVES, "long": LONG}
+    rows = [(marker, name) for marker, table in tables.items() for names in table.values() for name in names]
+    for marker, name in rows:
+        named = [item for item in live if item.nodeid.startswith(name)]
+        for item in named:
+            item.add_marker(marker)
+        if whole and not named and name.startswith("tests/"):
+            raise pytest.UsageError(f"tests/representatives.py: no test begins with `{name}`")
