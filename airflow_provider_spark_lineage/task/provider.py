@@ -6,7 +6,7 @@ import threading
 import time
 import warnings
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.guard import harmless
 
@@ -131,7 +131,8 @@ def emit(event: Any) -> bool:
 
     The provider's adapter logs the error, and does not raise it.
     """
-    adapter = _adapter()
+    with _creating:
+        adapter = _adapter()
     if adapter is None:
         return False
     _last.failed = False
@@ -158,6 +159,9 @@ def wait_until_sent(timeout_seconds: float) -> int:
     return lost
 
 
+_creating = threading.Lock()
+"""The sender's thread and that of a signal handler may both be the first: they share one client."""
+
 _last = threading.local()
 """`failed`: the last event of this thread was not sent."""
 
@@ -178,7 +182,7 @@ class _Client:
 
 
 @cache
-def _client() -> _Client:
+def _client() -> Any:
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
     return _Client(OpenLineageAdapter().get_or_create_openlineage_client())
@@ -194,5 +198,5 @@ def _adapter() -> OpenLineageAdapter | None:
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
     with harmless("OpenLineage's transport could not be created: events of executions are not sent"):
-        return OpenLineageAdapter(client=cast("Any", _client()))
+        return OpenLineageAdapter(client=_client())
     return None
