@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.guard import harmless
 
@@ -147,7 +147,8 @@ def emit(event: Any) -> bool:
 
     The provider's adapter logs the error, and does not raise it.
     """
-    adapter = _adapter()
+    with _creating:
+        adapter = _adapter()
     if adapter is None:
         return False
     _last.failed = False
@@ -173,6 +174,9 @@ def wait_until_sent(timeout_seconds: float) -> int:
             lost += counts["pending"] + counts["failed"]
     return lost
 
+
+_creating = threading.Lock()
+"""The sender's thread and that of a signal handler may both be the first: they share one client."""
 
 _last = threading.local()
 """`failed`: the last event of this thread was not sent."""
@@ -210,7 +214,7 @@ def client_of_this_process() -> Iterator[None]:
 
 
 @cache
-def _client() -> _Client:
+def _client() -> Any:
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
     return _Client(OpenLineageAdapter().get_or_create_openlineage_client())
@@ -226,5 +230,5 @@ def _adapter() -> OpenLineageAdapter | None:
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
     with harmless("OpenLineage's transport could not be created: events of executions are not sent"):
-        return OpenLineageAdapter(client=cast("Any", _client()))
+        return OpenLineageAdapter(client=_client())
     return None

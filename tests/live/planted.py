@@ -10,14 +10,24 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import runpy
 import sys
 from pathlib import Path
 
 DOORS = (
     *("app_name", "aws_env", "bearer", "column_comment", "conf_of_builder", "conf_of_session"),
     *("connection_extra", "connection_password", "description", "derby_url"),
+    *("env_name", "env_url", "executor_env", "traceback_argument", "traceback_line"),
     *("folder_of_partition", "frame_error", "https_path", "jaas_in_sql", "jaas_option"),
-    *("jdbc_option", "jdbc_query", "jdbc_userinfo", "list_of_rows", "literal_of_frame"),
+    *(
+        "jdbc_init",
+        "jdbc_option",
+        "jdbc_query",
+        "jdbc_subquery",
+        "jdbc_userinfo",
+        "list_of_rows",
+        "literal_of_frame",
+    ),
     *("option_access_key", "option_of_reader", "option_of_writer", "option_token", "path_query"),
     *("property", "raised", "raised_later", "rdd_error", "s3_userinfo", "sas", "set_command"),
     *("sf_password", "sql_comment", "sql_literal", "stream_option", "table_of_jdbc"),
@@ -35,6 +45,11 @@ TEXT, NUMBER = "ordinary-literal-4711", 4242424242
 
 ENVIRONMENT = {
     "AWS_SECRET_ACCESS_KEY": SECRETS["aws_env"],
+    # Sent with the events on purpose, without secrets.
+    "AIRFLOW__SPARK_LINEAGE__SPARK_ENVIRONMENT": "WAREHOUSE_URL; API_TOKEN; TEAM",
+    "WAREHOUSE_URL": f"postgres://etl:{SECRETS['env_url']}@db/sales",
+    "API_TOKEN": SECRETS["env_name"],
+    "TEAM": "sales",
     "AIRFLOW_CONN_WAREHOUSE": json.dumps(
         {
             "conn_type": "jdbc",
@@ -48,6 +63,7 @@ ENVIRONMENT = {
 BUILDER = {
     "spark.hadoop.fs.s3a.secret.key": SECRETS["conf_of_builder"],
     "spark.jdbc.password": SECRETS["conf_of_builder"],
+    "spark.executorEnv.DB_PASSWORD": SECRETS["executor_env"],
     "spark.app.name": f"etl password={SECRETS['app_name']}",
 }
 
@@ -75,7 +91,7 @@ def run(spark, folder):
     _statements(spark, folder)
     _databases(spark, frame)
     _paths(spark, frame, folder)
-    _errors(spark, frame)
+    _errors(spark, frame, folder)
     _stream(spark, source, folder)
 
 
@@ -163,6 +179,10 @@ def _databases(spark, frame):
     query = f'select "id" + {NUMBER} as n, \'{TEXT}\' as w from people where "id" < {NUMBER}'
     attempt(lambda: spark.read.format("jdbc").options(**options, query=query).load().collect())
     attempt(lambda: spark.read.format("jdbc").options(**options, dbtable=f"({query}) q").load().collect())
+    secret = SECRETS["jdbc_subquery"]
+    subquery = f"(select * from people where \"token\" <> '{secret}' /* password={secret} */) q"
+    attempt(lambda: spark.read.format("jdbc").options(**options, dbtable=subquery).load().collect())
+    options["sessionInitStatement"] = f"values 'password={SECRETS['jdbc_init']}'"
     people = spark.read.format("jdbc").options(**options, dbtable="people")
     attempt(lambda: people.load().filter(f"id < {NUMBER}").collect())
 
@@ -184,7 +204,22 @@ def _paths(spark, frame, folder):
     attempt(lambda: spark.read.parquet(f"{folder}/signed?token={SECRETS['path_query']}").collect())
 
 
-def _errors(spark, frame):
+def _module_that_fails(folder):
+    """Return a function whose traceback quotes a line of source with a secret in it."""
+    source = f"""
+def connect(**options):
+    raise ConnectionError(f"refused: {{options}}") from KeyError("token={SECRETS["traceback_argument"]}")
+
+
+def fails(value):
+    return connect(user="etl", password="{SECRETS["traceback_line"]}", value=value)
+"""
+    path = Path(folder, "connecting.py")
+    path.write_text(source)
+    return runpy.run_path(str(path))["fails"]
+
+
+def _errors(spark, frame, folder):
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.functions import udf
 
@@ -204,6 +239,7 @@ def _errors(spark, frame):
         raise RuntimeError(f"no access with token={SECRETS['rdd_error']} {TEXT} {NUMBER}")
 
     attempt(frame.select(udf(fails)("id").alias("u")).collect)
+    attempt(frame.select(udf(_module_that_fails(folder))("id").alias("u")).collect)
     attempt(frame.rdd.map(fails_too).collect)
     attempt(lambda: spark.sql(f"select no_such_column, '{TEXT}' from tokens where id < {NUMBER}").collect())
     attempt(lambda: spark.sql(f"selec '{TEXT}' fro tokens"))

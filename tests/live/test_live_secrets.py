@@ -16,6 +16,7 @@ import attrs
 import planted
 import pytest
 from live_session import start_spark
+from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.facets.events import RunIdentity
@@ -82,6 +83,9 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     check_sql([record["sql"] for record in records], sql_text)
     tables = [str(fact["probed"].get("dbtable")) for record in records for fact in record["facts"]]
     assert any("from people where" in text for text in tables), "Derby ran no query"
+    messages = [str((record["error"] or {}).get("message")) for record in records]
+    quoted = any('connect(user="etl", password=' in message for message in messages)
+    assert quoted == (sql_text == "full"), "a traceback quotes its lines of source"
     # The user's own calls are logged by py4j as ever: here, only calls of other threads for capture.
     talk = [entry for entry in caplog.records if entry.threadName != threading.current_thread().name]
     talk += [entry for entry in caplog.records if entry.name.startswith("airflow_provider_spark_lineage")]
@@ -89,6 +93,8 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     lineage = task.operator_lineage()
     assert len(lineage.inputs) > 1
     assert "spark_properties" in lineage.run_facets
+    variables = lineage.run_facets["environmentVariables"].environmentVariables
+    assert {variable.name for variable in variables} == {"WAREHOUSE_URL", "API_TOKEN", "TEAM"}
     assert len(emitted) > 20
     assert ("sql" in {name for event in events for name in event["job"]["facets"]}) == (sql_text != "none")
     check(
@@ -100,6 +106,7 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
             "model": repr(dataclasses.asdict(captured.lineage)),
             "events": json.dumps(events),
             "events of the task": "\n".join(repr(attrs.asdict(event)) for event in emitted),
+            "their bytes": "\n".join(map(Serde.to_json, emitted)),
             "operator lineage": repr(attrs.asdict(lineage)),
         },
         sql_text,
