@@ -1,7 +1,7 @@
 """Live tests by where they run.
 
-`REPRESENTATIVES` run in `make test`: one of each way to run Spark, and one of each matrix. `LONG` tests run in
-`make long`: each takes minutes, and a shorter test has another row of the same matrix. The others run in
+`REPRESENTATIVES` run in `make test`: one of each way to run Spark, and one of each matrix. `LONG` tests run
+in `make long`: each takes minutes, and a shorter test has another row of the same matrix. The others run in
 `make rest`, as a new live test does.
 """
 
@@ -154,7 +154,7 @@ MARKS = ("spark", "airflow")
 
 
 def mark(items: list[pytest.Item], *, whole: bool) -> None:
-    """Mark the tests of both tables; raises UsageError if a row names no test although `tests/` is `whole`."""
+    """Mark the tests of both tables; raise UsageError if a row names no test although `tests/` is `whole`."""
     live = [item for item in items if any(item.get_closest_marker(name) for name in MARKS)]
     tables = {"representative": REPRESENTATIVES, "long": LONG}
     rows = [(marker, name) for marker, table in tables.items() for names in table.values() for name in names]

@@ -22,9 +22,9 @@ from airflow_provider_spark_lineage.facets.events import (
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.runs.event_executions import execution_events_of
 from airflow_provider_spark_lineage.runs.executions import Execution, executions
 from airflow_provider_spark_lineage.runs.facets import facets_of
-from airflow_provider_spark_lineage.runs.event_executions import execution_events_of
 from airflow_provider_spark_lineage.runs.pipeline import Run, RunBuilder
 
 FOLDER = Path(__file__).resolve().parent / "docs"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import contextlib
+import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
