@@ -1,4 +1,4 @@
-"""The events of two tasks, built from the records of one real run: golden files of `docs/events.md`.
+"""The events of three tasks, built from the records of one real run: golden files of `docs/events.md`.
 
 `tools/record_shop.py` made the run, `tools/events_page.py` writes the files of this module and the page.
 """
@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.facets.events import (
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.event_executions import execution_events_of
+from airflow_provider_spark_lineage.runs.event_executions import StreamRuns, execution_events_of
 from airflow_provider_spark_lineage.runs.executions import Execution, executions
 from airflow_provider_spark_lineage.runs.facets import facets_of
 from airflow_provider_spark_lineage.runs.pipeline import Run, RunBuilder
@@ -86,6 +86,16 @@ class Task:
         assert datetime.fromisoformat(first["eventTime"]) <= datetime.fromisoformat(second["eventTime"])
         return first, second
 
+    def progress_of_stream(self) -> dict[str, Any]:
+        """Return RUNNING of the task's streaming query, when its last batch has ended."""
+        streams = StreamRuns(JobNames(self.identity.job), "all", progress_interval_seconds=1e-9)
+        [*_, last] = [each for execution in self.executions for each in streams.add(execution)]
+        application = self._content["application"]["id"]
+        (event,) = execution_events([last], self.identity, application_id=application)
+        running: dict[str, Any] = Serde.to_dict(event)
+        assert running["eventType"] == "RUNNING"
+        return running
+
 
 def _tasks() -> dict[str, Task]:
     content = json.loads((FOLDER / "shop.json").read_text(encoding="utf-8"))
@@ -99,6 +109,8 @@ EVENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "execution_start": lambda: TASKS["revenue"].of_last_execution()[0],
     "execution_complete": lambda: TASKS["revenue"].of_last_execution()[1],
     "task_complete": TASKS["revenue"].ended,
+    "stream_running": TASKS["stock"].progress_of_stream,
+    "stream_task_complete": TASKS["stock"].ended,
     "execution_fail": lambda: TASKS["ratio"].of_last_execution()[1],
     "task_fail": TASKS["ratio"].ended,
 }

@@ -25,15 +25,16 @@ PAGE = ROOT / "docs" / "events.md"
 HEAD = """\
 # Events, facet by facet
 
-This page shows the events of two tasks that ran in Airflow 3.3 with Spark 4.1. `tools/events_page.py`
+This page shows events of three tasks that ran in Airflow 3.3 with Spark 4.1. `tools/events_page.py`
 generates it from records of that run; the complete events are in `tests/docs/events/`.
 
-The DAG `shop` has two tasks. `revenue` joins orders with customers, sums the amounts by country and writes
-the result. `ratio` divides the revenue by the number of returned orders, which is 0 for one country, so it
-fails.
+The DAG `shop` has three tasks. `revenue` joins orders with customers, sums the amounts by country and writes
+the result. `stock` is a streaming query that copies deliveries. `ratio` divides the revenue by the number of
+returned orders, which is 0 for one country, so it fails.
 
 Each task sends START when it starts, and COMPLETE or FAIL when it ends. Each Spark execution that reads or
-writes a dataset is a child run of its task, with START and COMPLETE or FAIL of its own.
+writes a dataset is a child run of its task, with START and COMPLETE or FAIL of its own; so is each run of a
+streaming query. With `progress_interval_seconds`, there are RUNNING events in between.
 [consumers.md](consumers.md) says how backends show both.
 
 In the JSON below, `"..."` stands for a part that is left out: a facet that an earlier event of this page
@@ -50,17 +51,25 @@ SECTIONS = {
     ),
     "execution_start": (
         "START of an execution",
-        "What Spark's plan says: inputs and outputs with their schemas. Rows, versions and columns' sources"
-        " are in the end event.",
+        "What Spark's plan says: inputs and outputs with their schemas, and from which columns each column"
+        " comes. Rows and versions are in the end event.",
     ),
     "execution_complete": (
         "COMPLETE of an execution",
-        "What was read and written, how much, and from which columns each column comes.",
+        "What was read and written, and how much.",
     ),
     "task_complete": (
         "COMPLETE of a task",
         "The datasets of all executions together, and facets about the Spark application. The other facets of"
         " the run are Airflow's.",
+    ),
+    "stream_running": (
+        "RUNNING of a streaming query",
+        "What its batches have read and written so far.",
+    ),
+    "stream_task_complete": (
+        "COMPLETE of a task with a stream",
+        "`sparkLineage_streams` has the place up to which each source was read, and how fast.",
     ),
     "execution_fail": (
         "FAIL of an execution",
@@ -87,6 +96,7 @@ FACETS = {
         "spark_properties": "With which settings did it run?",
         "sparkLineage_resources": "How many tasks, how much time, memory and shuffled data did it need?",
         "sparkLineage_bottlenecks": "Why was it slow?",
+        "sparkLineage_streams": "Does each streaming query keep up, and how far has it read?",
         "sparkLineage_executions": "What did the task do, one execution after another?",
         "sparkLineage_failures": "What failed, and at which place of the statement or of the code?",
         "errorMessage": "With which error did the run end?",

@@ -21,6 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "docs" / "shop.json"
+TASKS = ("revenue", "ratio", "stock")
 
 DATA = """
 import sys
@@ -33,6 +34,9 @@ for name, schema, rows in (
     ("returns", "country string, returned int", [("NL", 0), ("DE", 1)]),
 ):
     spark.createDataFrame(rows, schema).coalesce(1).write.parquet(f"{sys.argv[1]}/{name}")
+for rows in ([("pen", 20), ("cup", 0)], [("cup", 7)]):
+    deliveries = spark.createDataFrame(rows, "product string, pieces int")
+    deliveries.coalesce(1).write.mode("append").parquet(f"{sys.argv[1]}/deliveries")
 spark.stop()
 """
 
@@ -64,9 +68,17 @@ def ratio(spark):
 SELECT country, revenue / returned AS ratio
 FROM revenue JOIN returns USING (country)''')
 
+@task.pyspark_lineage
+def stock(spark):
+    with recorded("stock", spark):
+        deliveries = spark.readStream.schema("product string, pieces int").option("maxFilesPerTrigger", 1)
+        arrived = deliveries.parquet("/shop/deliveries").where("pieces > 0")
+        query = arrived.writeStream.option("checkpointLocation", "/shop/state").trigger(availableNow=True)
+        query.start("/shop/stock").awaitTermination()
+
 @dag
 def shop():
-    revenue() >> ratio()
+    stock() >> revenue() >> ratio()
 
 shop()
 """
@@ -92,11 +104,11 @@ def recorded(task, spark):
 
 
 def main() -> int:
-    """Run both tasks and write the file; return 1 if an event is missing."""
+    """Run the tasks and write the file; return 1 if an event is missing."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         events = _run(folder)
-        tasks = {task: json.loads((folder / f"{task}.json").read_text()) for task in ("revenue", "ratio")}
+        tasks = {task: json.loads((folder / f"{task}.json").read_text()) for task in TASKS}
     for task, content in tasks.items():
         own = [event for event in events if event["job"]["name"] == f"shop.{task}"]
         if len(own) != 2:
