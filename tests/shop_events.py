@@ -110,7 +110,7 @@ EVENTS: dict[str, Callable[[], dict[str, Any]]] = {
     "execution_complete": lambda: TASKS["revenue"].of_last_execution()[1],
     "task_complete": TASKS["revenue"].ended,
     "stream_running": TASKS["stock"].progress_of_stream,
-    "stream_task_complete": TASKS["stock"].ended,
+    "task_with_stream_complete": TASKS["stock"].ended,
     "execution_fail": lambda: TASKS["ratio"].of_last_execution()[1],
     "task_fail": TASKS["ratio"].ended,
 }

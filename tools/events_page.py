@@ -67,7 +67,7 @@ SECTIONS = {
         "RUNNING of a streaming query",
         "What its batches have read and written so far.",
     ),
-    "stream_task_complete": (
+    "task_with_stream_complete": (
         "COMPLETE of a task with a stream",
         "`sparkLineage_streams` has the place up to which each source was read, and how fast.",
     ),

@@ -42,7 +42,7 @@ def test_page_shows_each_golden_event_in_order() -> None:
     assert [block["run"]["runId"] for block in blocks] == [event["run"]["runId"] for event in events]
 
 
-def test_one_run_of_two_tasks() -> None:
+def test_all_are_of_one_run() -> None:
     """Parents on the page are runs on the page: executions of the tasks, tasks of one DAG run."""
     events = {name: json.loads((GOLDEN / f"{name}.json").read_text()) for name in EVENTS}
     tasks = {event["run"]["runId"] for name, event in events.items() if name.startswith("task")}
