@@ -9,7 +9,7 @@ import atexit
 import threading
 from typing import Any, Callable, List, Optional
 
-from airflow_provider_spark_lineage.agent.folder import Write, writer_of
+from airflow_provider_spark_lineage.agent.folder import Write, local_path, writer_of
 from airflow_provider_spark_lineage.agent.settings import (
     DRAIN_TIMEOUT,
     MAX_PLAN,
@@ -59,6 +59,8 @@ class Agent(Capture):
             max_plan_bytes=int(number(conf, MAX_PLAN, MAX_PLAN_BYTES, unreadable)),
             sql_text=sql_text(conf, unreadable),
             properties=properties(conf),
+            # For a worker that follows the folder; elsewhere nobody reads it before the end.
+            on_begin=self._write if local_path(conf(RECORDS) or "") is not None else None,
         )
         self.problems.extend(unreadable)
         self._write_file = write

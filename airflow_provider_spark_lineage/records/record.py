@@ -21,6 +21,8 @@ from typing import Any
 FORMAT = "spark-lineage-record"
 VERSION = 1
 SUFFIX = ".record.json.gz"
+BEGUN = ".begun.json.gz"
+"""Suffix of files with the beginning of an execution."""
 
 MAX_MESSAGE_LENGTH = 4000
 """Maximum of characters of an error's message; cut after secrets are removed, because half a secret is not
@@ -223,11 +225,12 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
 
 
 def encode_record(record: Record, attempt: str = "") -> tuple[str, bytes]:
-    """Return the name and content of the record's file.
+    """Return the name and content of the file of a record, or of the beginning of an execution.
 
     `attempt` is the driver's attempt, if the cluster may restart the driver of an application.
     """
-    name = f"{file_stem(record.application_id, attempt)}-{record.number:06d}{SUFFIX}"
+    ending = f"{record.number:06d}{SUFFIX}" if record.number else f"{record.execution_id}{BEGUN}"
+    name = f"{file_stem(record.application_id, attempt)}-{ending}"
     # Level 1: the plan is repetitive; a higher level costs the job more time than it saves space.
     return name, gzip.compress(json.dumps(record.to_json(), separators=(",", ":")).encode("ascii"), 1)
 

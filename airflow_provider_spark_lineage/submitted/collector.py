@@ -17,11 +17,12 @@ from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import SUFFIX
-from airflow_provider_spark_lineage.records.status import losses, read_notes
+from airflow_provider_spark_lineage.records.status import DriverNote, losses, read_notes
 from airflow_provider_spark_lineage.runs.collector import OnExecution
 from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder, Run, RunBuilder
 from airflow_provider_spark_lineage.submitted.jobs import Job
+from airflow_provider_spark_lineage.submitted.live_records import LiveRecords
 from airflow_provider_spark_lineage.submitted.other_process import OtherProcess
 from airflow_provider_spark_lineage.submitted.planned import planned_of
 from airflow_provider_spark_lineage.submitted.records_folder import TIMEOUT_SECONDS, RecordsFolder
@@ -71,6 +72,7 @@ class Submitted(OtherProcess):
     agent: str = ""
     keep: bool = False
     on_execution: OnExecution | None = None
+    on_begin: OnExecution | None = None
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -84,6 +86,7 @@ class Submitted(OtherProcess):
         self._problems: list[str] = []
         self._hook: Any = None
         self._methods = Replacements()
+        self._live: LiveRecords | None = None
 
     @property
     def agent_configured(self) -> bool:
@@ -136,6 +139,8 @@ class Submitted(OtherProcess):
                     self._is_armed = not reason
                     if reason:
                         tell(reason, self._problems)
+                    else:
+                        self._follow(job)
             return self._until_returned(run, *args, **kwargs)
 
         return run_armed
@@ -168,11 +173,22 @@ class Submitted(OtherProcess):
         job.add({**SETTINGS, **own, **records, **log, "spark.eventLog.compress": "false"})
         return ""
 
+    def _follow(self, job: Job) -> None:
+        """Send events while the job runs, if an agent writes its records to a disk of this machine."""
+        folder = local_path(self.place.uri)
+        if self._live is None and self.on_execution is not None and job.is_python and folder is not None:
+            self._live = LiveRecords(folder, self._noted, self.on_execution, self.on_begin)
+
+    def _noted(self, notes: list[DriverNote]) -> None:
+        self._notes = notes
+
     def stop(self) -> None:
         """Read the driver's files, send the events of its executions, and remove the files."""
         if self._final is not None:
             return
         self._methods.restore()
+        if self._live is not None:
+            self._live.end(_AT_ONCE_SECONDS)
         final = self._read(self.on_execution)
         if not self._has_written:
             with harmless("the text of the job could not be read"):
@@ -209,7 +225,7 @@ class Submitted(OtherProcess):
         with harmless("the driver's records or event log could not be read", lost):
             for execution in self._executions(lost, timeout_seconds):
                 builder.add(execution)
-                if on_execution is not None:
+                if on_execution is not None and not (self._live and self._live.has(execution)):
                     on_execution(execution)
             if self._recorded is not None:
                 builder.describe(self._recorded.applications())

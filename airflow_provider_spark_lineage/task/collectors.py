@@ -22,12 +22,13 @@ def collector_of(task_instance: Any, sender: Sender | None) -> Collector:
     from airflow_provider_spark_lineage import conf
 
     driver = driver_kind(type(task_instance.task), conf.extra_operators()) or IN_PROCESS
+    on_begin = sender.begin if sender and sender.sends_beginnings else None
     if driver in (IN_PROCESS, PYTHON):
         from airflow_provider_spark_lineage.runs.captured import Captured
 
         return Captured(
             on_execution=sender.put if sender else None,
-            on_begin=sender.begin if sender and sender.sends_beginnings else None,
+            on_begin=on_begin,
             keep=False,
             drain_timeout_seconds=conf.drain_timeout_seconds(),
             max_plan_bytes=conf.max_plan_bytes(),
@@ -63,4 +64,5 @@ def collector_of(task_instance: Any, sender: Sender | None) -> Collector:
     from airflow_provider_spark_lineage.submitted.collector import Submitted
     from airflow_provider_spark_lineage.submitted.jobs import JOBS
 
+    options["on_begin"] = on_begin
     return Submitted(task_instance.task, place, job_class=JOBS[driver], **options)

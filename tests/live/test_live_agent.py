@@ -11,7 +11,9 @@ import pytest
 from servers.spark_home import spark_home
 
 from airflow_provider_spark_lineage.agent.zipped import write_agent
+from airflow_provider_spark_lineage.records.record import BEGUN, read_record
 from airflow_provider_spark_lineage.records.status import read_notes
+from airflow_provider_spark_lineage.runs.executions import Executions
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
 
 pytestmark = pytest.mark.spark
@@ -91,10 +93,14 @@ def test_a_command_is_read_with_the_settings_of_its_session(submit, tmp_path):
 
 
 def test_a_driver_that_is_killed_leaves_ended_executions(submit, tmp_path):
-    """At most the running execution is lost, and the note says that the end is missing."""
+    """Of a running execution only its end is lost, and the note says that the end is missing."""
     kill = f"""
-    import os, time, pathlib
-    while len(list(pathlib.Path(sys.argv[1], "records").glob("*.record.json.gz"))) < 2:
+    import os, time, pathlib, threading
+    spark.udf.register("slowly", lambda number: time.sleep(60) or number, "long")
+    write = rows.selectExpr("slowly(twice) as never").write.parquet
+    threading.Thread(target=write, args=(sys.argv[1] + "/never",), daemon=True).start()
+    files = pathlib.Path(sys.argv[1], "records")
+    while len([*files.glob("*.record.json.gz")]) < 2 or not [*files.glob("*.begun.json.gz")]:
         time.sleep(0.05)
     os.kill(os.getpid(), {int(signal.SIGKILL)})
     """
@@ -103,6 +109,9 @@ def test_a_driver_that_is_killed_leaves_ended_executions(submit, tmp_path):
     (note,) = read_notes(tmp_path / "records", [])
     assert not note.is_complete
     assert "next <- in.twice" in RecordedFolder(tmp_path / "records").text()
+    (begun,) = (tmp_path / "records").glob("*" + BEGUN)
+    running = Executions().begun(read_record(begun))
+    assert [written.dataset.id.name for written in running.lineage.outputs] == [f"{tmp_path}/never"]
 
 
 def test_a_folder_that_cannot_be_written_changes_nothing(submit, tmp_path):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +19,7 @@ from recordings import EVENTS, Recording
 from airflow_provider_spark_lineage.agent.settings import PROPERTIES, RECORDS, SQL_TEXT
 from airflow_provider_spark_lineage.records.record import Record, encode_record
 from airflow_provider_spark_lineage.records.status import UNFINISHED, DriverNote
+from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.submitted.collector import REDACTION, Submitted
 from airflow_provider_spark_lineage.submitted.jobs import Job, SparkSqlJob
 from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
@@ -56,6 +59,7 @@ def collected(tmp_path: Path):
         application: str = "",
         error: type[BaseException] = SystemExit,
         on_execution: Callable[[Submitted], None] = lambda _: None,
+        on_begin: Callable[[Execution], None] | None = None,
     ) -> Submitted:
         def prepared(folder: Path) -> None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -67,7 +71,7 @@ def collected(tmp_path: Path):
         settings = {SQL_TEXT: "full", PROPERTIES: "spark.master"}
         place = RecordsFolder(str(tmp_path / "records"), instance)
         collector = Submitted(task, place, job_class=OwnJob, settings=settings)
-        collector.on_execution = lambda _: on_execution(collector)
+        collector.on_execution, collector.on_begin = lambda _: on_execution(collector), on_begin
         collector.start()
         with suppress(error):
             task._get_hook().submit("app.py")
@@ -188,3 +192,31 @@ def test_files_of_a_driver_that_was_killed_are_removed(collected, tmp_path: Path
     collector = collected(driver, error=end)
     assert [gap.reason for gap in collector.run().lineage.gaps] == [UNFINISHED]
     assert any((tmp_path / "records").rglob("*.gz")) == stays
+
+
+@pytest.mark.parametrize("listens", [False, True])
+def test_an_execution_is_passed_on_while_the_driver_runs(collected, listens: bool):
+    """The backend shows what a job of hours has done, also if the worker is killed; nothing comes twice.
+
+    Whether the Java agent sends the same events is known by then.
+    """
+    began, ended = threading.Event(), threading.Event()
+    seen: list[bool] = []
+
+    def on_execution(collector: Submitted) -> None:
+        seen.append(collector.agent_configured)
+        ended.set()
+
+    def driver(folder: Path) -> None:
+        written = note(details={"master": "yarn"}, agent_configured=listens, is_complete=False)
+        for name, content in (written.encode(), encode_record(replace(RECORD, number=0, execution_id=5))):
+            (folder / name).write_bytes(content)
+        assert began.wait(60), "the driver ended first"
+        write(folder, written)
+        assert ended.wait(60), "the driver ended first"
+
+    collector = collected(
+        driver, "app.py", error=(), on_execution=on_execution, on_begin=lambda _: began.set()
+    )
+    assert seen == [listens]
+    assert len(collector.run().executions) == 1
