@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from openlineage.client.transport import Config, Transport
 from openlineage_client import needs_newest_client
 from servers.backend import Backend, Mode
 from shop_events import TASKS
@@ -210,3 +211,31 @@ def test_a_transport_that_cannot_be_created_is_one_warning(
     assert len(messages) == 2
     assert "transport could not be created" in messages[0]
     assert f"{EVENTS} events of executions were not sent" in messages[1]
+
+
+class Flushed(Transport):
+    """A transport that waits for its backend and does not count, as OpenLineage's for Kafka."""
+
+    kind = "flushed"
+    config_class = Config
+    is_done = True
+
+    def __init__(self, config: Config) -> None:
+        pass
+
+    def emit(self, event: Any) -> None:
+        pass
+
+    def wait_for_completion(self, timeout: float = -1) -> bool:
+        return self.is_done
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+def test_a_transport_that_does_not_count_is_waited_for(start, caplog, monkeypatch, is_done):
+    """Events that the backend has not taken in time are a loss, of an unknown number: one at least."""
+    monkeypatch.setattr(Flushed, "is_done", is_done)
+    sender = start({"type": f"{__name__}.Flushed"})
+    put(sender)
+    with caplog.at_level(logging.WARNING):
+        sender.stop(SLACK_S)
+    assert lost(caplog) == (0 if is_done else 1)

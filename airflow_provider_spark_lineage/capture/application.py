@@ -69,6 +69,9 @@ class LiveApplication:
         self._bus = context._jsc.sc()
         self._sink = sink
         self._on_begin = on_begin
+        self._lost_beginnings: List[str] = []
+        """One sentence for each kind of loss, which is no gap: the end of the execution has everything."""
+
         self._problems = problems
         self._stream_ended = stream_ended
         self._count = 0
@@ -212,7 +215,9 @@ class LiveApplication:
                     _add_counts(record, json.loads(counts or "{}"))
                     self.emit(record)
             with self._changed:
-                self._last_mark, self._running = number, running
+                # Two threads may post their marks in another order than that of their numbers.
+                if number > self._last_mark:
+                    self._last_mark, self._running = number, running
                 self._changed.notify_all()
         elif kind == "U":
             with harmless("what Spark's tasks used could not be read", self._problems):
@@ -237,7 +242,7 @@ class LiveApplication:
                 self.emit(self._record(fields))
         elif kind == "B":
             body = next(lines)
-            with harmless("the beginning of an execution could not be recorded"):
+            with harmless("the beginning of an execution could not be recorded", self._lost_beginnings):
                 with jvm_lock:
                     fields = self.reader.completed(text, body)
                 if self._on_begin is not None and not self._closed:

@@ -52,19 +52,22 @@ class NewContexts:
         def create_with_properties(context: Any, conf: Any) -> Any:
             if os.getpid() == self._process:
                 with harmless("the Spark context has no properties for OpenLineage's Java agent"):
-                    self._add_to(conf)
+                    conf = self._with_properties(conf)
             with without_own_frame():
                 return create(context, conf)
 
         return create_with_properties
 
-    def _add_to(self, conf: Any) -> None:
-        """Add the properties to a SparkConf of the JVM."""
+    def _with_properties(self, conf: Any) -> Any:
+        """Return a SparkConf of the JVM with the properties; the user's own object is not changed."""
         # py4j's debug log must not show them: the properties of the transport may hold a secret.
         with jvm_lock, unlogged():
             present = [PREFIX + str(pair._1()) for pair in conf.getAllWithPrefix(PREFIX)]
         with alarm_paused():
             added = self._added(present)
-        with jvm_lock, unlogged():
-            for name, value in added.items():
-                conf.set(name, value)
+        if added:
+            with jvm_lock, unlogged():
+                conf = conf.clone()
+                for name, value in added.items():
+                    conf.set(name, value)
+        return conf

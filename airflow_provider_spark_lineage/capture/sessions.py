@@ -142,7 +142,7 @@ class Capture:
                 with harmless("the Spark application could not be described", self.problems):
                     application, settings = described(context)
                     self._describe(application, settings)
-                self.agent_configured = has_java_agent({LISTENERS: context._conf.get(LISTENERS, "")})
+                self.agent_configured |= has_java_agent({LISTENERS: context._conf.get(LISTENERS, "")})
             return self._application
 
     def _describe(self, application: Application, settings: Mapping[str, str]) -> None:

@@ -67,7 +67,8 @@ def _rows(node: Mapping[str, Any], values: Mapping[int, int]) -> int | None:
     """Return the rows that a node returned; None where they are not counted."""
     for metric in node.get("metrics") or ():
         if metric.get("name") == "number of output rows":
-            return values.get(metric.get("accumulatorId", -1)) or None
+            # A log does not have the counts that stayed 0.
+            return values.get(metric.get("accumulatorId", -1), 0)
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from airflow_provider_spark_lineage.records.streams import (
@@ -14,11 +15,14 @@ from airflow_provider_spark_lineage.records.streams import (
     error_of,
 )
 
+_VALUE = re.compile(r"(/[^/=]+)=[^/\]]*")
+"""A partition's folder, `/name=value`, in a description such as `FileSink[/out/day=1]`."""
+
 
 class LoggedStreams:
     """Keeps what each run of a streaming query did.
 
-    `with_messages` is off where the messages of errors are not reported.
+    `with_messages` is off where values are not reported: messages of errors, names of partition folders.
     """
 
     def __init__(self, *, with_messages: bool = True) -> None:
@@ -45,8 +49,8 @@ class LoggedStreams:
             "at": progress.get("timestamp"),
             "duration_ms": (progress.get("durationMs") or {}).get("triggerExecution"),
             "watermark": (progress.get("eventTime") or {}).get("watermark"),
-            "sink": (progress.get("sink") or {}).get("description"),
-            "sources": [_source(source) for source in sources],
+            "sink": self._place(progress.get("sink") or {}),
+            "sources": [{**_source(source), "description": self._place(source)} for source in sources],
         }
 
     def ended(self, line: bytes) -> None:
@@ -62,6 +66,11 @@ class LoggedStreams:
     def streams(self) -> Streams | None:
         """Return the runs so far."""
         return Streams.from_json({"count": self._count, "runs": [*self._runs.values()]})
+
+    def _place(self, about: dict[str, Any]) -> str:
+        """Return the description of a source or sink."""
+        text = str(about.get("description") or "")
+        return text if self._with_messages else _VALUE.sub(r"\1=_", text)
 
     def _run(self, about: dict[str, Any]) -> dict[str, Any]:
         run_id = str(about["runId"])
@@ -80,7 +89,6 @@ class LoggedStreams:
 
 def _source(source: dict[str, Any]) -> dict[str, Any]:
     return {
-        "description": source.get("description"),
         "start_offset": source.get("startOffset"),
         "end_offset": source.get("endOffset"),
         "rows": source.get("numInputRows"),

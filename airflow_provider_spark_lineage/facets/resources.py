@@ -162,6 +162,9 @@ def _of_join(join: Join, cores: int) -> Iterator[tuple[int, dict[str, Any]]]:
             return
         cost_ms = min(cost_ms, pairs // _PAIRS_PER_MS // cores)
         compared = f"compared {counted(join.left_rows, 'row')} with {counted(join.right_rows, 'row')}"
+    elif join.rows is not None:
+        # It has compared at least the pairs that it returned.
+        cost_ms = min(cost_ms, join.rows // _PAIRS_PER_MS // cores)
     is_product = join.operator == "CartesianProduct"
     kind = "cartesian product" if is_product else "nested loop join"
     returned = "" if join.rows is None else f"; it returned {counted(join.rows, 'row')}"

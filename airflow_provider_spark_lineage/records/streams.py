@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from typing import Any, Mapping, Optional, Tuple
 
 from airflow_provider_spark_lineage.records.credentials import without_secrets
@@ -92,6 +93,8 @@ class StreamRun:
         if not isinstance(value, dict):
             return None
         known = _known(cls, value)
+        for name in ("started_at", "ended_at"):
+            known[name] = _time(known.get(name, ""))
         if not known.get("run_id") or known.get("outcome", RUNNING) not in OUTCOMES:
             return None
         errors = value.get("error")
@@ -179,6 +182,15 @@ def _number(value: Any) -> Optional[float]:
     except (TypeError, ValueError):
         return None
     return number if abs(number) < 1e300 else None
+
+
+def _time(text: str) -> str:
+    """Return a time in ISO 8601 with a zone; empty for another text."""
+    try:
+        # Python 3.10 does not read Z.
+        return text if datetime.fromisoformat(text.replace("Z", "+00:00")).tzinfo else ""
+    except ValueError:
+        return ""
 
 
 def _list(value: Any) -> list[Any]:

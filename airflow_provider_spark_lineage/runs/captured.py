@@ -79,6 +79,7 @@ class Captured(Recorded, Collector):
         self._builder = RunBuilder()
         self._lock = threading.Lock()
         self._lost: list[str] = []
+        self._lost_beginnings: list[str] = []
         self.failed: bool | None = None
         """The captured code raised; None if that is unknown."""
         self._began = self._ended = ""
@@ -104,7 +105,8 @@ class Captured(Recorded, Collector):
     def begin(self, record: Record) -> None:
         """Pass on the beginning of an execution; it is no part of the run's lineage before its end."""
         execution = None
-        with harmless("the lineage of a running execution could not be computed"), self._lock:
+        lost = "the lineage of a running execution could not be computed"
+        with harmless(lost, self._lost_beginnings), self._lock:
             execution = self._executions.begun(record)
         if execution is not None and self._on_begin is not None:
             self._on_begin(execution)

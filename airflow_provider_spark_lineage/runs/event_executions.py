@@ -98,7 +98,9 @@ class _Stream:
             # The id of the run is derived from this time: it stays as START has it.
             self._started_at = min(self._started_at, datetime.fromisoformat(record.started_at))
         self.ended_at = max(self.ended_at, datetime.fromisoformat(record.ended_at))
-        self._last_failed = record.failed
+        if is_batch_of_stream(record):
+            # A function of `foreachBatch` may go on after an error.
+            self._last_failed = record.failed
         self.failed = self.failed or record.failed
         if execution.lineage:
             subject = _subject(execution)

@@ -212,7 +212,11 @@ class Submitted(OtherProcess):
         folder = local_path(self.place.uri)
         if self._job is None or not self._is_armed or folder is None or not any(folder.glob("*" + SUFFIX)):
             return None
-        return RecordedFolder(folder).run()
+        recorded, builder = RecordedFolder(folder), RunBuilder()
+        for execution in recorded.executions():
+            builder.add(execution)
+        builder.describe(recorded.applications())
+        return builder.run()
 
     def _read(
         self,

@@ -37,8 +37,14 @@ class Progress:
 
     def end(self, timeout_seconds: float = 0.0) -> None:
         """Send no more events; wait for one that is being sent, because the task's end must come last."""
+        from airflow_provider_spark_lineage.task.provider import wait_until_sent
+
+        deadline = time.monotonic() + timeout_seconds
         self._ended.set()
         self._thread.join(timeout_seconds)
+        if timeout_seconds:
+            with harmless("the events of this task's progress may be sent after its end"):
+                wait_until_sent(max(deadline - time.monotonic(), 0))
 
     def _run(self) -> None:
         pause = self._interval_seconds

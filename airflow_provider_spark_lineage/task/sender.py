@@ -81,6 +81,11 @@ class Sender:
         self._begun: dict[tuple[str, int | None], EventExecution] = {}
         """Executions whose START is sent, or waits, by application and Spark's id."""
         self._streams = StreamRuns(self._jobs, which, progress_interval_seconds)
+        self._lock = threading.Lock()
+        """Held while events are queued: several sessions report executions, each on a thread of its own."""
+
+        self._is_stopped = False
+        """Executions that are reported later have no events: the ends of all runs are queued."""
 
     @property
     def sends_all(self) -> bool:
@@ -98,12 +103,20 @@ class Sender:
 
         if self.silenced() or not execution.lineage or not self._is_wanted(execution):
             return
-        started = replace(event_execution(execution, job_of(execution, self._jobs)), states=(START,))
-        if self._put(execution.record.application_id, [started]):
-            self._begun[_key(execution)] = started
+        with self._lock:
+            if self._is_stopped:
+                return
+            started = replace(event_execution(execution, job_of(execution, self._jobs)), states=(START,))
+            if self._put(execution.record.application_id, [started]):
+                self._begun[_key(execution)] = started
 
     def put(self, execution: Execution) -> None:
         """Send the events of an execution that has ended, if it touched a dataset."""
+        with self._lock:
+            if not self._is_stopped:
+                self._put_ended(execution)
+
+    def _put_ended(self, execution: Execution) -> None:
         from airflow_provider_spark_lineage.facets.events import END
 
         application_id = execution.record.application_id
@@ -121,8 +134,8 @@ class Sender:
 
     def end_streams(self, runs: Iterable[StreamRun]) -> None:
         """Send the ends of those runs of streaming queries that have ended."""
-        with harmless("the ends of streaming queries could not be sent"):
-            for run in runs:
+        with harmless("the ends of streaming queries could not be sent"), self._lock:
+            for run in () if self._is_stopped else runs:
                 for application_id, waiting in self._streams.end(run):
                     self._put(application_id, [waiting])
 
@@ -149,12 +162,15 @@ class Sender:
 
         Streaming queries that still run get COMPLETE with what they did so far: a run must have one end.
         """
-        with harmless("the ends of streaming queries could not be sent"):
+        with harmless("the ends of running executions could not be sent"), self._lock:
+            if self._is_stopped:
+                return
+            self._is_stopped = True
+            self._abort()
             for application_id, waiting in self._streams.close():
                 self._put(application_id, [waiting])
         if self._thread is None:
             return
-        self._abort()
         deadline = time.monotonic() + timeout_seconds
         with contextlib.suppress(queue.Full):
             self._waiting.put(None, timeout=timeout_seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -77,13 +78,15 @@ class TaskLineage:
     def stop(self) -> None:
         """Stop capturing, and wait until the events of executions are sent."""
         with alarm_paused(), harmless("the lineage of this task could not be computed"):
+            waits_until = time.monotonic() + self._emit_timeout_seconds
             if self._progress is not None:
                 self._progress.end(self._emit_timeout_seconds)
+            emit_timeout_seconds = max(waits_until - time.monotonic(), 0)
             self._collector.stop()
             self._is_stopped = True
             if self._sender is not None:
                 self._sender.end_streams(self._collector.run().stream_runs)
-                self._sender.stop(self._emit_timeout_seconds)
+                self._sender.stop(emit_timeout_seconds)
             # Facet methods run in a forked child that is killed after a time: measure the event before.
             self._content(failed=False)
 
@@ -108,8 +111,6 @@ class TaskLineage:
         sent: the final event has everything.
         """
         if not self._is_stopped:
-            if self._progress is not None:
-                self._progress.end()
             _within(KILL_TIMEOUT_SECONDS, self._report_so_far, task_instance)
 
     def pause(self, task_instance: Any) -> None:
@@ -124,6 +125,9 @@ class TaskLineage:
     def _report_so_far(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it was stopped could not be sent"):
             from airflow_provider_spark_lineage.lineage.model import Gap
+
+            if self._progress is not None:
+                self._progress.end()
 
             # Problems of this event only: if the task continues, its final event may be complete.
             problems = self._collector.drain(KILL_DRAIN_SECONDS)

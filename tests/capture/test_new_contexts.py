@@ -22,6 +22,11 @@ class Conf:
         names = [name for name in self.values if name.startswith(prefix)]
         return [SimpleNamespace(_1=lambda name=name: name.removeprefix(prefix)) for name in names]
 
+    def clone(self) -> Conf:
+        clone = Conf()
+        clone.values = dict(self.values)
+        return clone
+
     def set(self, name: str, value: str) -> None:
         self.values[name] = value
 
@@ -60,10 +65,13 @@ def contexts(asked: list[Sequence[str]], monkeypatch: pytest.MonkeyPatch) -> Ite
 @pytest.mark.usefixtures("contexts")
 def test_a_context_has_the_properties_when_it_is_created(asked):
     """Its listeners read them once, before any code of ours sees the context; the user's names are known."""
-    assert SparkContext._initialize_context(object(), Conf(namespace="mine")) == {
+    own = Conf(namespace="mine")
+    assert SparkContext._initialize_context(object(), own) == {
         "spark.openlineage.namespace": "mine",
         "spark.openlineage.parentRunId": "ours",
     }
+    # The user's object may make another context, of another task.
+    assert own.values == {"spark.openlineage.namespace": "mine"}
     assert asked == [["spark.openlineage.namespace"]]
 
 

@@ -14,9 +14,10 @@ def started(run, name="copy"):
     ).encode()
 
 
-def progressed(run, batch, rows, as_text=False):
+def progressed(run, batch, rows, as_text=False, sink=None):
     sources = [{"description": "s", "startOffset": None, "endOffset": batch, "numInputRows": rows}]
     progress = {"id": "query", "runId": run, "batchId": batch, "sources": sources, "durationMs": {}}
+    progress["sink"] = {"description": sink}
     return json.dumps({"progress": json.dumps(progress) if as_text else progress}).encode()
 
 
@@ -57,3 +58,12 @@ def test_the_runs_that_ended_are_forgotten_first():
         streams.ended(ended(str(number)))
     kept = streams.streams()
     assert (kept.count, len(kept.runs), kept.runs[0].run_id) == (MOST_RUNS + 51, MOST_RUNS, "long")
+
+
+def test_values_of_partitions_are_masked_where_values_are_not_reported():
+    """The folder of a partition has a value, as a live session masks it."""
+    for with_messages, sink in ((True, "FileSink[/out/ssn=1]"), (False, "FileSink[/out/ssn=_]")):
+        streams = LoggedStreams(with_messages=with_messages)
+        streams.progressed(progressed("1", 1, 2, sink="FileSink[/out/ssn=1]"))
+        [run] = streams.streams().runs
+        assert run.last.sink == sink

@@ -194,7 +194,7 @@ def test_a_capture_that_cannot_start_harms_nothing(spark, monkeypatch):
     """Whatever breaks while attaching, the user's block runs and the lineage has a gap."""
     from airflow_provider_spark_lineage.capture import sessions
 
-    def breaks(*_):
+    def breaks(*_, **__):
         raise RuntimeError("no application")
 
     monkeypatch.setattr(sessions, "LiveApplication", breaks)

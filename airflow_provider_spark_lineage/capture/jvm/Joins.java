@@ -62,7 +62,7 @@ public class Joins {
             if (metric.name().equals(ROWS)) {
                 scala.Option counter = AccumulatorContext.get(metric.accumulatorId());
                 Object value = counter.isDefined() ? ((AccumulatorV2) counter.get()).value() : null;
-                return value instanceof Long && ((Long) value).longValue() > 0 ? (Long) value : null;
+                return value instanceof Long ? (Long) value : null;
             }
         }
         return null;

@@ -69,6 +69,7 @@ public class Listener extends SparkListener implements Runnable {
 
     /** Executions whose beginning may have to be written, in the order of their starts. */
     private final ConcurrentLinkedQueue starting = new ConcurrentLinkedQueue();
+    private final AtomicInteger startings = new AtomicInteger();
 
     /** Age in milliseconds at which the beginning of a running execution is written; negative: never. */
     private volatile long beginAfterMs = -1;
@@ -133,7 +134,8 @@ public class Listener extends SparkListener implements Runnable {
         Execution first = (Execution) starting.peek();
         while (first != null && (first.end != null || first.startedMs <= before)) {
             starting.poll();
-            if (first.end == null && waiting.get() < MOST_WAITING / 2) {
+            startings.decrementAndGet();
+            if (first.end == null) {
                 writeBeginning(first);
             }
             first = (Execution) starting.peek();
@@ -144,7 +146,7 @@ public class Listener extends SparkListener implements Runnable {
     private void writeBeginning(Execution execution) {
         try {
             String begun = new Query(reader, execution).writeBeginning(limit);
-            if (begun != null) {
+            if (begun != null && waiting.get() + begun.length() < MOST_WAITING / 2) {
                 write("B" + begun);
             }
         } catch (Throwable error) {
@@ -477,7 +479,9 @@ public class Listener extends SparkListener implements Runnable {
         // A function of `foreachBatch` may change the description of what it runs.
         execution.streamRun = parent == null ? StreamRun.idOf(event.description()) : parent.streamRun;
         open.put(id, execution);
-        if (beginAfterMs >= 0 && root == event.executionId() && execution.streamRun.isEmpty()) {
+        if (beginAfterMs >= 0 && root == event.executionId() && execution.streamRun.isEmpty()
+            && startings.get() < MOST_ENDED) {
+            startings.incrementAndGet();
             starting.add(execution);
         }
     }

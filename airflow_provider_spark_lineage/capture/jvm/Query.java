@@ -29,6 +29,9 @@ public class Query {
     public final Long ended;
     private final QueryExecution query;
     private final Execution execution;
+
+    /** It ran when it began to be read: an end in between must not change how it is read. */
+    private final boolean runs;
     private final List problems = new ArrayList();
     private final List joins = new ArrayList();
     private final Set suspects = new LinkedHashSet();
@@ -40,6 +43,7 @@ public class Query {
         this.session = session;
         this.query = (QueryExecution) query;
         this.execution = null;
+        this.runs = false;
         this.started = null;
         this.ended = null;
     }
@@ -47,11 +51,12 @@ public class Query {
     /** For an execution that has ended, or that runs. */
     public Query(Reader reader, Execution execution) {
         this.reader = reader;
+        this.runs = execution.end == null;
         QueryExecution qe = null;
         Long time = null;
         try {
             qe = execution.query();
-            time = execution.end == null ? null : (Long) Paths.call(execution.end, "time", new Object[0]);
+            time = runs ? null : (Long) Paths.call(execution.end, "time", new Object[0]);
         } catch (Exception error) {
             problem("the plan could not be read", error);
         }
@@ -204,7 +209,7 @@ public class Query {
     }
 
     private boolean isRunning() {
-        return execution != null && execution.end == null;
+        return runs;
     }
 
     private void header(Json out, List parts) throws Exception {
