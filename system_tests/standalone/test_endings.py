@@ -138,6 +138,14 @@ def test_every_ending_is_reported(airflow: Airflow, backend: Backend, home: Path
 
     wait_for(lambda: not unsaid(), lambda: "\n".join(unsaid()), ARRIVAL_TIMEOUT_S)
     assert falsehoods(watch, backend, home) == []
+    (skewed,) = (attempt.run_id for attempt in watch.tries() if attempt.task == "skewed")
+    (end,) = (
+        event
+        for event in backend.events()
+        if (event["run"]["runId"], event["eventType"]) == (skewed, "COMPLETE")
+    )
+    slow = end["run"]["facets"]["sparkLineage_bottlenecks"]["bottlenecks"]
+    assert "skew" in [each["kind"] for each in slow if "stage" in each]
 
 
 def test_a_backend_that_fails_changes_no_task(airflow: Airflow, backend: Backend, home: Path) -> None:

@@ -39,6 +39,7 @@ ENDINGS = {
     "plain": Ending("success", (DONE,)),
     "mapped": Ending("success", (DONE,)),
     "streamed": Ending("success", (DONE,)),
+    "skewed": Ending("success", (DONE,)),
     "skipped": Ending("skipped", (DONE,)),
     "fails": Ending("failed", (FAILED,)),
     "timed_out": Ending("failed", (FAILED,)),
@@ -63,6 +64,9 @@ class Try:
 
     wrote: Mapping[str, int]
     """Paths of its outputs, and the rows."""
+
+    writes: Collection[str]
+    """Paths that it began to write."""
 
     first_mark: float
     last_mark: float
@@ -91,6 +95,7 @@ def tries_of(marks: Iterable[Mapping[str, Any]]) -> list[Try]:
         Try(
             *key,
             wrote={mark["path"]: mark["rows"] for mark in own if mark["what"] == "wrote"},
+            writes={mark["path"] for mark in own if mark["what"] == "writes"},
             first_mark=own[0]["at"],
             last_mark=own[-1]["at"],
         )
@@ -106,9 +111,15 @@ def missing(attempt: Try, events: Iterable[Event]) -> Iterator[str]:
     if sorted(own) != sorted(wanted):
         yield f"{attempt}: has events {own}, not {wanted}"
     named: set[str] = set()
+    states = defaultdict(list)
     for event in events:
         if parent_of(event) == attempt.run_id:
-            named |= set(outputs_of(event))
+            states[event["run"]["runId"]].append(event["eventType"])
+            if event["eventType"] != "START":
+                named |= set(outputs_of(event))
+    for run_id, all_states in states.items():
+        if len(all_states) != 2 or all_states[0] != "START":
+            yield f"{attempt}: its execution {run_id} has events {all_states}, not a START and an end"
     if named != set(attempt.wrote):
         yield f"{attempt}: its executions wrote {sorted(named)}, not {sorted(attempt.wrote)}"
 
@@ -122,7 +133,9 @@ def wrong(attempt: Try, events: Iterable[Event], orders: str) -> Iterator[str]:
             continue
         label = f"{attempt}, {kind} of {name}"
         outputs = outputs_of(event)
-        for path in outputs.keys() - attempt.wrote.keys():
+        # START of an execution names what it will write.
+        true = attempt.writes if kind == "START" else attempt.wrote.keys()
+        for path in outputs.keys() - true:
             yield f"{label}: says that {path} was written"
         for path in outputs.keys() & attempt.wrote.keys():
             if kind != "START" and outputs[path] != attempt.wrote[path]:

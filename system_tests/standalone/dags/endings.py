@@ -54,6 +54,7 @@ def mark(what: str, **more: Any) -> None:
 def write(frame: DataFrame, name: str, rows: int) -> None:
     """Overwrite a dataset of this run, and mark it with the number of its rows."""
     path = str(HOME / "out" / get_current_context()["run_id"] / name)
+    mark("writes", path=path)
     frame.write.mode("overwrite").parquet(path)
     mark("wrote", path=path, rows=rows)
 
@@ -167,6 +168,29 @@ def timed_out(spark: SparkSession) -> None:
     wait_to_be_ended()
 
 
+@task.pyspark_lineage(
+    config_kwargs={
+        **SPARK,
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.adaptive.enabled": "false",
+    }
+)
+def skewed(spark: SparkSession) -> None:
+    """One customer has nearly all rows, so one task of the join does nearly all work."""
+    from pyspark.sql.functions import udf
+
+    @udf("string")
+    def slowly(customer: str) -> str:
+        time.sleep(0.02)
+        return customer
+
+    copies = "explode(sequence(1, if(customer = 'ada', 150, 1)))"
+    many = orders(spark).selectExpr("customer", f"{copies} AS copy")
+    customers = orders(spark).select("customer").distinct()
+    write(many.join(customers, "customer").select(slowly("customer").alias("customer")), "skewed", rows=302)
+
+
 @task.pyspark_lineage(config_kwargs=SPARK)
 def streamed(spark: SparkSession) -> None:
     """A stream that writes its batches by `foreachBatch`."""
@@ -178,6 +202,7 @@ def streamed(spark: SparkSession) -> None:
     path = str(HOME / "out" / context["run_id"] / "streamed")
     checkpoint = str(HOME / "checkpoints" / context["run_id"])
     stream = spark.readStream.schema("customer string, amount double").parquet(ORDERS)
+    mark("writes", path=path)
     query = stream.writeStream.foreachBatch(write_batch).option("checkpointLocation", checkpoint)
     query.trigger(availableNow=True).start().awaitTermination()
     mark("wrote", path=path, rows=4)
@@ -204,6 +229,7 @@ def endings() -> None:
     timed_out()
     second_try()
     told_to_stop()
+    skewed()
     streamed()
 
 
