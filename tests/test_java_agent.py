@@ -37,7 +37,8 @@ def options(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
             monkeypatch.setenv(f"AIRFLOW__OPENLINEAGE__{name.upper()}", value)
         for each in cached:
             each.cache_clear()
-        provider._adapter.cache_clear()
+        for each in (provider._client, provider._adapter):
+            each.cache_clear()
 
     set_options(namespace="here")
     yield set_options
