@@ -95,12 +95,14 @@ def test_a_command_is_read_with_the_settings_of_its_session(submit, tmp_path):
 def test_a_driver_that_is_killed_leaves_ended_executions(submit, tmp_path):
     """Of a running execution only its end is lost, and the note says that the end is missing."""
     kill = f"""
-    import os, time, pathlib, threading
+    import gzip, os, time, pathlib, threading
     spark.udf.register("slowly", lambda number: time.sleep(60) or number, "long")
     write = rows.selectExpr("slowly(twice) as never").write.parquet
     threading.Thread(target=write, args=(sys.argv[1] + "/never",), daemon=True).start()
     files = pathlib.Path(sys.argv[1], "records")
-    while len([*files.glob("*.record.json.gz")]) < 2 or not [*files.glob("*.begun.json.gz")]:
+    def has_begun():
+        return any("never" in gzip.open(file, "rt").read() for file in files.glob("*.begun.json.gz"))
+    while len([*files.glob("*.record.json.gz")]) < 2 or not has_begun():
         time.sleep(0.05)
     os.kill(os.getpid(), {int(signal.SIGKILL)})
     """
@@ -109,9 +111,10 @@ def test_a_driver_that_is_killed_leaves_ended_executions(submit, tmp_path):
     (note,) = read_notes(tmp_path / "records", [])
     assert not note.is_complete
     assert "next <- in.twice" in RecordedFolder(tmp_path / "records").text()
-    (begun,) = (tmp_path / "records").glob("*" + BEGUN)
-    running = Executions().begun(read_record(begun))
-    assert [written.dataset.id.name for written in running.lineage.outputs] == [f"{tmp_path}/never"]
+    # On a slow machine, the first two executions have beginnings, too.
+    begun = [Executions().begun(read_record(file)) for file in (tmp_path / "records").glob("*" + BEGUN)]
+    outputs = [output.dataset.id.name for running in begun for output in running.lineage.outputs]
+    assert f"{tmp_path}/never" in outputs
 
 
 def test_a_folder_that_cannot_be_written_changes_nothing(submit, tmp_path):
