@@ -70,7 +70,7 @@ class LiveApplication:
         self._sink = sink
         self._on_begin = on_begin
         self._lost_beginnings: List[str] = []
-        """One sentence for each kind of loss, which is no gap: the end of the execution has everything."""
+        """Sentences for the log only: the record of the end has everything, so there is no gap."""
 
         self._problems = problems
         self._stream_ended = stream_ended
@@ -215,9 +215,7 @@ class LiveApplication:
                     _add_counts(record, json.loads(counts or "{}"))
                     self.emit(record)
             with self._changed:
-                # Two threads may post their marks in another order than that of their numbers.
-                if number > self._last_mark:
-                    self._last_mark, self._running = number, running
+                self._last_mark, self._running = number, running
                 self._changed.notify_all()
         elif kind == "U":
             with harmless("what Spark's tasks used could not be read", self._problems):

@@ -20,7 +20,7 @@ class NewContexts:
     """Adds the result of `added` to each context that is created between `arm` and `disarm`.
 
     `added` receives the names of the context's properties that begin with `PREFIX`, so that it can leave
-    out what the user has set.
+    out properties of the user.
     """
 
     def __init__(self, added: Callable[[Sequence[str]], Mapping[str, str]]) -> None:

@@ -180,7 +180,7 @@ class Capture:
                 )
 
     def ask_usage(self) -> None:
-        """Add to `applications` what was used until the last such call, and ask Spark again; do not wait."""
+        """Add the usage as of the last such call to `applications`, and ask Spark again; do not wait."""
         application = self._application
         if application is not None and not self._is_forked():
             self._add_usage(application)

@@ -78,7 +78,7 @@ class _Execution:
         return {"name": self.name, "explain": without_secrets(self.text), "metrics": metrics}
 
     def joins(self, *, failed: bool = False) -> list[dict[str, Any]]:
-        """Return its joins without an equality, and those of its parts; without rows if it failed."""
+        """Return its joins without an equality, also of its parts; without rows if it failed."""
         own = joins_of(self.plan, {} if failed else self.values, self.number)
         return [*own, *self.joins_of_parts]
 

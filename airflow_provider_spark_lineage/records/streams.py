@@ -1,4 +1,4 @@
-"""What the streaming queries of one Spark application did. Also runs on the cluster's driver.
+"""Runs of the streaming queries of one Spark application. Also runs on the cluster's driver.
 
 The facts are Spark's own, from the events of its `StreamingQueryListener`.
 """
@@ -23,7 +23,7 @@ MAX_TEXT_LENGTH = 400
 RUNNING, SUCCESS, FAILURE = OUTCOMES = ("running", "success", "failure")
 
 _LAG = re.compile(r"behind|outstanding|lag", re.IGNORECASE)
-"""Metrics of sources that tell what they have not read yet, as Kafka's `maxOffsetsBehindLatest`."""
+"""Metrics of sources about data not read yet, as Kafka's `maxOffsetsBehindLatest`."""
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ class Captured(Recorded, Collector):
             self._on_execution(execution)
 
     def begin(self, record: Record) -> None:
-        """Pass on the beginning of an execution; it is no part of the run's lineage before its end."""
+        """Pass on the beginning of an execution; the run's lineage has it after its end."""
         execution = None
         lost = "the lineage of a running execution could not be computed"
         with harmless(lost, self._lost_beginnings), self._lock:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
@@ -87,7 +87,7 @@ class _Stream:
         self.writes = False
         self.failed = False
         self.is_named = False
-        """True as soon as it is known what it writes, or that its batches write no dataset."""
+        """True as soon as its output is known, or that its batches write no dataset."""
 
         self.reported = time.monotonic()
 
@@ -117,7 +117,7 @@ class _Stream:
         return self._written or self._read
 
     def event(self, *states: str, run: StreamRun | None = None) -> EventExecution:
-        """Return its events of these states, with what it did so far; `run` tells how it ended."""
+        """Return its events of these states, with its lineage so far; `run` has its outcome."""
         from airflow_provider_spark_lineage.facets.events import EventExecution
 
         lineage = self._composer.lineage()
@@ -172,7 +172,7 @@ class StreamRuns:
         return bool(run_id) and run_id not in self._ended
 
     def add(self, execution: Execution) -> list[EventExecution]:
-        """Add an execution; return the query's START, once it is known what it writes, or its RUNNING."""
+        """Add an execution; return the query's START, once its output is known, or its RUNNING."""
         run_id = execution.record.stream_run
         stream = self._open.get(run_id)
         if stream is None:
@@ -214,8 +214,8 @@ class StreamRuns:
         yield stream.application_id, stream.event(*states, run=run)
 
     def _name(self, stream: _Stream) -> None:
-        subject: Any = stream.subject
-        stream.job = self._jobs.next(subject)
+        if stream.subject is not None:
+            stream.job = self._jobs.next(stream.subject)
 
     def _is_wanted(self, stream: _Stream) -> bool:
         if self._which == "writes":

@@ -59,7 +59,7 @@ def bottlenecks(run: Run) -> dict[str, Any]:
 
 
 def streams(run: Run) -> dict[str, Any]:
-    """Return what the streaming queries read and wrote, how fast, and how they ended."""
+    """Return reads, writes, speed and outcome of the streaming queries."""
     from airflow_provider_spark_lineage.facets.streams import streams_facets
 
     return streams_facets(run.applications)

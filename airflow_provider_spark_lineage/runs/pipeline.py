@@ -229,7 +229,7 @@ class RecordedFolder(Recorded):
 
 
 _UNREAD = re.compile(r"the plan('s text)? could not be read|the plan has .*: it was not read$")
-"""Reasons of a gap that stands for the whole plan of an execution."""
+"""Reasons of a gap about the whole plan of an execution."""
 
 
 def _joins(record: Record) -> Iterator[Join]:

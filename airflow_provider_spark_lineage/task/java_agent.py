@@ -32,18 +32,18 @@ def left_to_java_agent(collector: Collector) -> Callable[[], bool]:
     """
     is_logged = False
 
-    def is_left() -> bool:
+    def agent_sends() -> bool:
         nonlocal is_logged
-        is_left = collector.agent_configured
-        if is_left and not is_logged:
+        is_configured = collector.agent_configured
+        if is_configured and not is_logged:
             is_logged = True
             log.info(
                 "Spark lineage: OpenLineage's Java agent listens to this Spark application and sends the "
                 "events of single executions; the event of this task has the lineage of all."
             )
-        return is_left
+        return is_configured
 
-    return is_left
+    return agent_sends
 
 
 def properties_for_java_agent(task_instance: Any) -> AddedProperties | None:

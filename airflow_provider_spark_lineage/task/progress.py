@@ -1,4 +1,4 @@
-"""RUNNING events of a task at an interval: what it has read, written and used so far."""
+"""RUNNING events of a task at an interval: its lineage and its usage so far."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
 MOST_OF_TIME = 0.05
-"""Limit of the share of time in which the progress is computed: a long run has thousands of executions."""
+"""Limit of the share of time for computing the progress: a long run has thousands of executions."""
 
 
 class Progress:

@@ -190,7 +190,7 @@ _failed: dict[int, int] = {}
 
 
 _creating = threading.Lock()
-"""The sender's thread and that of a signal handler may both be the first: they share one client."""
+"""Held while the client is created: the sender and a signal handler may both be the first."""
 
 _last = threading.local()
 """`failed`: the last event of this thread was not sent."""

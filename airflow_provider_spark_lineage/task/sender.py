@@ -189,7 +189,7 @@ class Sender:
             )
 
     def _abort(self) -> None:
-        """End the runs of executions that run on without capture; what they write is unknown."""
+        """End the runs of executions that run on without capture; their outputs are unknown."""
         from airflow_provider_spark_lineage.facets.events import END
 
         now = datetime.now(timezone.utc)

@@ -47,7 +47,7 @@ class TaskLineage:
         self._is_stopped = False
         self._progress: Progress | None = None
         self._fitted: tuple[Run, Lineage | None, bool, Content] | None = None
-        """The last result of `_content`, and what it was made of."""
+        """The last result of `_content`, after its arguments."""
         self.hooks_before = hooks_before
         """Numbers of hooks' reports in this process before the task began."""
         self.is_added = False

@@ -117,7 +117,7 @@ def test_start_comes_before_the_end_and_names_the_same(spark, run, tmp_path, pla
 
 
 def test_a_write_that_fails_ends_without_an_output(run, backend):
-    """What START has announced was not written: FAIL does not name it."""
+    """FAIL does not name the output that START announced: it was not written."""
     with pytest.raises(Exception, match="no such order"):
         run(
             "create table there.failed using parquet as"

@@ -156,7 +156,7 @@ def test_the_skewed_stage_is_named(ran):
 
 
 def test_a_log_tells_the_same(ran):
-    """What a live session reports, its event log reports, except for two facts that a log does not have."""
+    """An event log reports the same as the live session, except for two facts that a log does not have."""
     [application], [logged] = (way.applications for way in ran[:2])
     expected = {name: value for name, value in application.details.items() if name not in OF_THE_LOG}
     assert {name: value for name, value in logged.details.items() if name not in OF_THE_LOG} == expected
@@ -225,7 +225,7 @@ def program(spark, folder):
     wrong = spark.sql("select raise_error('no') wrong, id from parquet.`" + folder + "/rows`")
     try:
         wrong.write.mode("overwrite").parquet(folder + "/counts")
-    except Exception:
+    except Exception:  # The failure is what the facets tell; the program goes on.
         pass
 """
 
@@ -245,7 +245,7 @@ def program(spark, folder):
 
 @pytest.fixture(scope="module")
 def of_session(tmp_path_factory):
-    """What a session of this process tells."""
+    """Return the run of a session of this process."""
     folder = tmp_path_factory.mktemp("session")
     spark = start_spark(folder)
     try:
@@ -296,13 +296,13 @@ def submitted(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def of_log(submitted):
-    """What the log of the submitted job tells."""
+    """Return the run in the log of the submitted job."""
     return RecordedFolder(submitted / "log", properties=["spark.master", "spark.redis.*"]).run()
 
 
 @pytest.fixture(scope="module")
 def of_connect(tmp_path_factory):
-    """What a client of Spark Connect tells, and the server's version."""
+    """Return the run of a client of Spark Connect, and the server's version."""
     folder = tmp_path_factory.mktemp("connect")
     with connect(folder) as url, client(url) as spark:
         with capture_lineage(spark) as captured:

@@ -51,7 +51,7 @@ public class Counts {
             SparkPlanInfo node = (SparkPlanInfo) next[0];
             boolean cached = ((Boolean) next[1]).booleanValue();
             boolean sampled = ((Boolean) next[2]).booleanValue();
-            if (Joins.isOne(node)) {
+            if (Joins.comparesAll(node)) {
                 joins.add(Joins.entry(node, query.number(), query.failed()));
             }
             if (out != null && isOperator(node.nodeName())) {

@@ -12,10 +12,11 @@ import org.apache.spark.util.AccumulatorV2;
 /** Describes joins of an executed plan that compare every row of one side with every row of the other. */
 public class Joins {
     private static final String NESTED_LOOP = "BroadcastNestedLoopJoin";
+    private static final String PRODUCT = "CartesianProduct";
     private static final String ROWS = "number of output rows";
 
-    static boolean isOne(SparkPlanInfo node) {
-        return node.nodeName().equals(NESTED_LOOP) || node.nodeName().equals("CartesianProduct");
+    static boolean comparesAll(SparkPlanInfo node) {
+        return node.nodeName().equals(NESTED_LOOP) || node.nodeName().equals(PRODUCT);
     }
 
     /** Returns an entry of a record's `joins`; without rows if the execution failed. */

@@ -160,8 +160,11 @@ public class Listener extends SparkListener implements Runnable {
         ended.add(OVER);
     }
 
-    /** Posts a mark behind all events posted so far, and returns its number; capture begins at mark 0. */
-    public long mark(String call) {
+    /**
+     * Posts a mark behind all events posted so far, and returns its number; capture begins at mark 0. Marks arrive
+     * in the order of their numbers.
+     */
+    public synchronized long mark(String call) {
         long number = marks.getAndIncrement();
         context.listenerBus().post(new Mark(this, number, call));
         return number;

@@ -78,8 +78,8 @@ public class StageUsage {
         try {
             for (Iterator each = Paths.all(info.accumulables().values()).iterator(); each.hasNext();) {
                 AccumulableInfo counter = (AccumulableInfo) each.next();
-                boolean isOne = counter.name().isDefined() && counter.name().get().equals(PYTHON);
-                if (isOne && counter.value().isDefined() && counter.value().get() instanceof Long) {
+                boolean isPython = counter.name().isDefined() && counter.name().get().equals(PYTHON);
+                if (isPython && counter.value().isDefined() && counter.value().get() instanceof Long) {
                     sum += ((Long) counter.value().get()).longValue();
                 }
             }
