@@ -65,8 +65,9 @@ def frames(error):
     ]
 
 
-_REFLECTION = re.compile(r"at java\.base/(jdk\.internal|java\.lang)\.(reflect|invoke)\.|\.\.\. \d+ more$")
-"""Java calls a method in another way once it was called often; `... 22 more` counts these frames."""
+_REFLECTION = re.compile(r"at (java\.base/)?(jdk\.internal|java\.lang)\.(reflect|invoke)\.|\.\.\. \d+ more$")
+"""Java calls a method in another way once it was called often, with classes that it makes then and that are of no
+module; `... 22 more` counts these frames."""
 
 _VARYING = re.compile(r"#\d+L?|Lambda[^ ]*|stage \d+\.\d+|TID \d+|\([\w.-]+ executor driver\)|\bo\d+\.")
 _METHOD = re.compile(r"(\s+at [\w.$]+)\(")
