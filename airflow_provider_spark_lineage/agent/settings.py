@@ -6,7 +6,7 @@ from typing import Callable, List, Optional, Tuple
 
 from airflow_provider_spark_lineage.guard import tell
 from airflow_provider_spark_lineage.records.application import PROPERTIES as DEFAULT_PROPERTIES
-from airflow_provider_spark_lineage.records.record import FULL, NONE, SQL_TEXTS
+from airflow_provider_spark_lineage.records.sql_text import FULL, NONE, SQL_TEXTS
 
 RECORDS = "spark.lineage.records"
 """Place of the records: a local folder, or any URI that Spark's Hadoop file systems can write to."""

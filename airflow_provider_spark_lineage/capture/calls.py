@@ -12,7 +12,8 @@ from airflow_provider_spark_lineage.capture.rdd_saves import RDD_SAVES, target
 from airflow_provider_spark_lineage.capture.watched import Call, Kind
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.records.credentials import without_secrets
-from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH, Record
+from airflow_provider_spark_lineage.records.record import MAX_MESSAGE_LENGTH, Record
+from airflow_provider_spark_lineage.records.sql_text import FULL
 
 Handler = Callable[[Call, LiveApplication], Optional[Record]]
 """Returns the record of a call; None if there is nothing to record."""

@@ -25,7 +25,8 @@ from airflow_provider_spark_lineage.records.application import (
     Application,
     has_java_agent,
 )
-from airflow_provider_spark_lineage.records.record import FULL, Record
+from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.records.sql_text import FULL
 from airflow_provider_spark_lineage.records.streams import StreamRun
 
 DRAIN_TIMEOUT_SECONDS = 30.0
@@ -40,7 +41,7 @@ class Capture:
 
     `stream_ended` receives each run of a streaming query that ends, after the records of its batches.
 
-    `sql_text` is one of `records.record.SQL_TEXTS`; `properties` are names of Spark's properties to record,
+    `sql_text` is one of `records.sql_text.SQL_TEXTS`; `properties` are names of Spark's properties to record,
     with `*` for any text.
 
     >>> records = []

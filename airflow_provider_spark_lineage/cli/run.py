@@ -17,7 +17,8 @@ import click
 from airflow_provider_spark_lineage.cli.recorded import RUN_FILE
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
 from airflow_provider_spark_lineage.guard import harmless
-from airflow_provider_spark_lineage.records.record import SQL_TEXTS, SUFFIX
+from airflow_provider_spark_lineage.records.record import SUFFIX
+from airflow_provider_spark_lineage.records.sql_text import SQL_TEXTS
 from airflow_provider_spark_lineage.words import counted
 
 DEFAULT_RECORDS = "spark-lineage-records"

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from airflow_provider_spark_lineage.event_log.executions import LoggedApplication
 from airflow_provider_spark_lineage.event_log.files import is_event_log, lines_of, logs
-from airflow_provider_spark_lineage.records.record import FULL, Record
+from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.records.sql_text import FULL
 
 __all__ = ["SETTINGS", "LoggedApplication", "is_event_log", "read_event_log"]
 

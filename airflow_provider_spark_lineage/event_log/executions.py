@@ -16,7 +16,8 @@ from airflow_provider_spark_lineage.event_log.streams import LoggedStreams
 from airflow_provider_spark_lineage.event_log.usage import LoggedUsage
 from airflow_provider_spark_lineage.records.application import Application, has_java_agent
 from airflow_provider_spark_lineage.records.credentials import without_secrets
-from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH, REFRESH, Record
+from airflow_provider_spark_lineage.records.record import MAX_MESSAGE_LENGTH, REFRESH, Record
+from airflow_provider_spark_lineage.records.sql_text import FULL
 from airflow_provider_spark_lineage.words import counted
 
 _BEGIN = b'{"Event":"'

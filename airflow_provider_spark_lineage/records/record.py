@@ -31,12 +31,6 @@ recognised."""
 REFRESH = "refresh"
 """Name of a pipeline's refresh: it truncates a table, then appends, so the append overwrites."""
 
-FULL, MASKED, NONE = SQL_TEXTS = ("full", "masked", "none")
-"""Recorded part of SQL statements, and of error messages, which may repeat them.
-
-`full`: everything except secrets. `masked`: literals are removed, too. `none`: nothing.
-"""
-
 
 class RecordError(ValueError):
     """A record or a folder of records cannot be read; the message has its path and the reason."""

@@ -19,14 +19,8 @@ from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECOND
 from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.records.application import PROPERTIES
-from airflow_provider_spark_lineage.records.record import (
-    FULL,
-    NONE,
-    SQL_TEXTS,
-    Record,
-    RecordError,
-    write_record,
-)
+from airflow_provider_spark_lineage.records.record import Record, RecordError, write_record
+from airflow_provider_spark_lineage.records.sql_text import FULL, NONE, SQL_TEXTS
 from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.collector import Collector, OnExecution
 from airflow_provider_spark_lineage.runs.executions import Executions, explained
@@ -45,7 +39,7 @@ class Captured(Recorded, Collector):
     It is computed while the program runs, for each execution; `on_execution` receives each, on capture's own
     thread. Before that, `on_begin` receives one that takes long, while it runs. Records are stored in memory,
     or in `directory` for other processes; with `keep` off they are not stored, and `executions` yields none.
-    `sql_text` is one of `records.record.SQL_TEXTS`, or None for the value of the environment variable.
+    `sql_text` is one of `records.sql_text.SQL_TEXTS`, or None for the value of the environment variable.
     `properties` are names of Spark's properties to record, with `*`.
     """
 

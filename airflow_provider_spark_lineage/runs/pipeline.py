@@ -17,13 +17,13 @@ from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Gap, 
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.records.application import PROPERTIES, Application
 from airflow_provider_spark_lineage.records.record import (
-    FULL,
     SUFFIX,
     Record,
     RecordError,
     read_records,
     record_paths,
 )
+from airflow_provider_spark_lineage.records.sql_text import FULL
 from airflow_provider_spark_lineage.records.status import losses, read_notes
 from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.executions import Execution, executions

@@ -66,7 +66,7 @@ def frames(error):
 
 
 _REFLECTION = re.compile(r"at (java\.base/)?(jdk\.internal|java\.lang)\.(reflect|invoke)\.|\.\.\. \d+ more$")
-"""Java calls a method in another way once it was called often, with classes that it makes then and that are of no
+"""Java calls a method in another way once it was called often, by classes that it makes then, which are of no
 module; `... 22 more` counts these frames."""
 
 _VARYING = re.compile(r"#\d+L?|Lambda[^ ]*|stage \d+\.\d+|TID \d+|\([\w.-]+ executor driver\)|\bo\d+\.")

@@ -25,10 +25,11 @@ from airflow_provider_spark_lineage.capture.connect.session import (
 )
 from airflow_provider_spark_lineage.capture.connect.statements import Ask
 from airflow_provider_spark_lineage.capture.connect.streams import state_of
-from airflow_provider_spark_lineage.capture.sql_literals import without_numbers, without_sql_literals
 from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.records.credentials import without_secrets
-from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH, NONE, Record
+from airflow_provider_spark_lineage.records.record import MAX_MESSAGE_LENGTH, Record
+from airflow_provider_spark_lineage.records.sql_literals import without_numbers, without_sql_literals
+from airflow_provider_spark_lineage.records.sql_text import FULL, NONE
 
 
 class Execution:

@@ -7,8 +7,8 @@ import re
 from typing import Any, Dict, List
 
 from airflow_provider_spark_lineage.capture.connect.server import RefusedError, Server, local_server
-from airflow_provider_spark_lineage.capture.sql_literals import without_sql_literals
 from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.records.sql_literals import without_sql_literals
 
 _IN_PLANS = re.compile(r"(?<![\w$.`#])((?:[\w$]+\.){2}[\w$]+)\(")
 """A function of a catalog, by its full name; Spark's own functions have no catalog."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from airflow_provider_spark_lineage.capture.sql_literals import SPARK
+from airflow_provider_spark_lineage.records.sql_literals import SPARK
 
 _MARKER = re.compile(r"(?<!:):(?P<name>[A-Za-z_]\w*)|\?")
 

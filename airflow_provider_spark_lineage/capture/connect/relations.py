@@ -11,8 +11,8 @@ import uuid
 from typing import Any, Dict, Iterator, List, Mapping, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.statements import is_query
-from airflow_provider_spark_lineage.capture.sql_literals import without_sql_literals
 from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.records.sql_literals import without_sql_literals
 from airflow_provider_spark_lineage.sources import OPTIONS
 from airflow_provider_spark_lineage.sources.databases import dialect_of
 

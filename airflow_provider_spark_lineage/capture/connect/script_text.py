@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Dict, List, NoReturn, Set
 
 from airflow_provider_spark_lineage.capture.connect.statements import blank, names_of, without_texts
-from airflow_provider_spark_lineage.capture.sql_literals import SPARK
+from airflow_provider_spark_lineage.records.sql_literals import SPARK
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|[;:=,]")
 _SELECT = re.compile(r"(?i)\b(?:select|table|values)\b")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import FrozenSet, Optional, Tuple
 
-from airflow_provider_spark_lineage.capture.sql_literals import SPARK, without_sql_literals
+from airflow_provider_spark_lineage.records.sql_literals import SPARK, without_sql_literals
 
 
 class Ask(Enum):

@@ -11,10 +11,11 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence
 
 from airflow_provider_spark_lineage.capture.jvm.classes import reader_class
 from airflow_provider_spark_lineage.capture.rdd import RddReader
-from airflow_provider_spark_lineage.capture.sql_literals import without_numbers, without_sql_literals
 from airflow_provider_spark_lineage.records.counts import COUNTS, COUNTS_OF_SCANS
 from airflow_provider_spark_lineage.records.credentials import CREDENTIAL_HINT, without_secrets
-from airflow_provider_spark_lineage.records.record import FULL, MAX_MESSAGE_LENGTH
+from airflow_provider_spark_lineage.records.record import MAX_MESSAGE_LENGTH
+from airflow_provider_spark_lineage.records.sql_literals import without_numbers, without_sql_literals
+from airflow_provider_spark_lineage.records.sql_text import FULL
 from airflow_provider_spark_lineage.sources import BEFORE, OPTIONS, PARTS, PROBES
 from airflow_provider_spark_lineage.sources.databases import dialect_of
 from airflow_provider_spark_lineage.sources.probe import Probe

@@ -1,0 +1,469 @@
+"""Airflow's operators that check data, on Spark: one changed import line moves a DAG.
+
+    from airflow_provider_spark_lineage.operators.checks import (
+        SparkColumnCheckOperator as SQLColumnCheckOperator,
+    )
+
+Arguments, messages and `check_results` are Airflow's. The checks of a table are one query. What they find is
+in the task's OpenLineage event, at the dataset that they read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.apache.spark.operators.spark_pyspark import PySparkOperator
+from airflow.providers.common.compat.sdk import AirflowException
+from airflow.providers.common.compat.standard.operators import PythonOperator
+from airflow.providers.common.sql.operators import sql as common_sql
+from airflow.providers.common.sql.operators.sql import (
+    SQLCheckOperator,
+    SQLColumnCheckOperator,
+    SQLIntervalCheckOperator,
+    SQLTableCheckOperator,
+    SQLThresholdCheckOperator,
+    SQLValueCheckOperator,
+)
+
+from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
+from airflow_provider_spark_lineage.quality.aggregates import of_column_check, validate_severity
+from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings
+from airflow_provider_spark_lineage.quality.checks import (
+    Check,
+    column_checks,
+    failed,
+    of_row_check,
+    query_of,
+    row_checks,
+    run,
+    skipped,
+)
+from airflow_provider_spark_lineage.quality.measuring import condition_of
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+    from airflow.sdk import Context
+
+
+class _Calls(PythonOperator):
+    """Calls its function, and nothing else. Base class between `PySparkOperator` and `PythonOperator`."""
+
+    op_kwargs: dict[str, Any]
+
+    def execute_callable(self) -> Any:
+        """Call the function with the session."""
+        return self.python_callable(self.op_kwargs["spark"])
+
+
+class _Session(PySparkOperator, _Calls):
+    """Airflow's operator, for the session that it makes of a connection."""
+
+    def __init__(self, *, task: Any, work: Callable[[Any], Any], **kwargs: Any) -> None:
+        super().__init__(
+            task_id=task.task_id,
+            python_callable=work,
+            conn_id=task.conn_id,
+            config_kwargs=task.config_kwargs,
+            **kwargs,
+        )
+        self._dag_id = task.dag_id
+
+    @property
+    def dag_id(self) -> str:
+        """Return the id of the task's DAG: it is in the name of the application."""
+        return str(self._dag_id)
+
+
+class _SparkHook:
+    """What the operators of Airflow need of a database's hook."""
+
+    def __init__(self, spark: Any) -> None:
+        self._spark = spark
+        self.has_text = False
+        """A row that was returned has a text."""
+
+    def get_first(self, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
+        """Return the first row of a query; None if there is none."""
+        rows = self._frame(sql, parameters).take(1)
+        return self._plain(rows[0]) if rows else None
+
+    def get_records(self, sql: str, parameters: Any = None) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        return [self._plain(row) for row in self._frame(sql, parameters).collect()]
+
+    def _frame(self, sql: str, parameters: Any) -> Any:
+        arguments = parameters if isinstance(parameters, Mapping) else [*(parameters or ())]
+        return self._spark.sql(sql, args=arguments) if arguments else self._spark.sql(sql)
+
+    def _plain(self, row: Any) -> tuple[Any, ...]:
+        self.has_text = self.has_text or any(isinstance(value, str) for value in row)
+        return tuple(row)
+
+
+class _ChecksOnSpark(ReportsLineage):
+    """Opens the session of a connection, and reports what the checks found."""
+
+    config_kwargs: dict[str, Any]
+    severity: str
+    _spark: Any = None
+    _spark_hook: _SparkHook | None = None
+    _findings: tuple[Findings, ...] = ()
+
+    def _set_up(self, config_kwargs: dict[str, Any] | None, severity: str) -> None:
+        validate_severity(self.task_id, severity)  # type: ignore[attr-defined]
+        self.config_kwargs = config_kwargs or {}
+        self.severity = severity
+
+    def execute(self, context: Context) -> Any:
+        """Run the checks in a session of the connection."""
+        with self.capture_lineage(context):
+            if self.hook_params:  # type: ignore[attr-defined]
+                self.log.warning("hook_params are not used: checks on Spark have no hook.")  # type: ignore[attr-defined]
+            return _Session(
+                task=self, work=lambda spark: self._execute_with(spark, context)
+            ).execute_callable()
+
+    def _execute_with(self, spark: Any, context: Context) -> Any:
+        self._spark, self._spark_hook = spark, _SparkHook(spark)
+        try:
+            if self.database:  # type: ignore[attr-defined]
+                spark.catalog.setCurrentDatabase(self.database)  # type: ignore[attr-defined]
+            return self._check(context)
+        finally:
+            self._spark = self._spark_hook = None
+
+    def _check(self, context: Context) -> Any:
+        raise NotImplementedError
+
+    def get_db_hook(self) -> Any:
+        """Return the session in the form of a database's hook."""
+        return self._spark_hook
+
+    def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
+        result = super()._result(task_instance, has_failed=has_failed)
+        if self._task_lineage is None:
+            return result
+        with harmless("the results of checks are not in the event of this task"):
+            from airflow_provider_spark_lineage import conf
+            from airflow_provider_spark_lineage.facets.quality import add_findings
+
+            facets = add_findings(result.inputs, self._findings, conf.sql_text())
+            result.run_facets = {**result.run_facets, **facets}
+        return result
+
+
+class _StatementCheck(_ChecksOnSpark):
+    """A check whose SQL is the user's: Airflow's own code runs it."""
+
+    def _check(self, context: Context) -> Any:
+        hook = self._spark_hook
+        try:
+            result = super(ReportsLineage, self).execute(context)  # type: ignore[misc]
+        except Exception as error:
+            self._findings = self._found(hook, error)
+            has_result = not any(each.not_evaluated for each in self._findings[0].assertions)
+            if self.severity == WARN and has_result and isinstance(error, AirflowException):
+                self.log.warning("Check %s failed, with severity warn: %s", self.task_id, error)  # type: ignore[attr-defined]
+                return None
+            raise
+        self._findings = self._found(hook)
+        return result
+
+    def _found(self, hook: Any, error: BaseException | None = None) -> tuple[Findings, ...]:
+        results = getattr(self, "check_results", None) or []
+        for result in results:
+            result.severity = self.severity
+        assertions = [_of_result(result, has_text=hook.has_text) for result in results]
+        if not assertions:
+            # An older common-sql, or it raised before it had a result.
+            is_result = error is None or isinstance(error, AirflowException)
+            problem = "" if is_result or error is None else condition_of(error)
+            sql = self.sql  # type: ignore[attr-defined]
+            assertions = [
+                Assertion(
+                    assertion=self.task_id,  # type: ignore[attr-defined]
+                    success=error is None,
+                    name=self.task_id,  # type: ignore[attr-defined]
+                    check_type="custom_sql",
+                    severity=self.severity,
+                    content=sql if isinstance(sql, str) else ";\n".join(sql),
+                    not_evaluated=problem,
+                )
+            ]
+        is_skipped = any(each.not_evaluated for each in assertions)
+        return (Findings(tuple(assertions), is_statement=True, is_skipped=is_skipped),)
+
+
+def _of_result(result: Any, *, has_text: bool) -> Assertion:
+    """Return a result of Airflow's operators as an assertion."""
+    params = {
+        name: value for name, value in (result.params or {}).items() if isinstance(value, (int, float, bool))
+    }
+    return Assertion(
+        assertion=result.name,
+        success=bool(result.success),
+        name=result.name,
+        check_type=result.check_type,
+        column=result.column or "",
+        severity=result.severity,
+        expected=result.expected or "",
+        actual=result.actual,
+        content=result.content or "",
+        description=result.description or "",
+        params={**params, "check_type": result.check_type},
+        has_text_of_rows=has_text,
+        has_text_of_author=not isinstance(result.expected, str) or not _is_of_numbers(result.expected),
+    )
+
+
+def _is_of_numbers(expected: str) -> bool:
+    return expected == "all truthy" or not any(letter.isalpha() for letter in expected)
+
+
+class _FrameCheck(_ChecksOnSpark):
+    """Checks of a table, of files, or of a query: one query of ours."""
+
+    path: str | None
+    format: str | None
+    query: str | None
+
+    def _set_source(
+        self, table: str | None, path: str | None, file_format: str | None, query: str | None
+    ) -> None:
+        if sum(map(bool, (table, path, query))) != 1:
+            raise ValueError(
+                f"{self.task_id}: give one of table, path and query: what shall be checked?"  # type: ignore[attr-defined]
+            )
+        if bool(path) != bool(file_format):
+            raise ValueError(
+                f"{self.task_id}: path and format belong together, for example format='parquet'."  # type: ignore[attr-defined]
+            )
+        self.path, self.format, self.query = path, file_format, query
+
+    @property
+    def _source(self) -> str:
+        """What stands after FROM, for people."""
+        if self.query:
+            return f"({self.query})"
+        return f"{self.format}.`{self.path}`" if self.path else str(self.table)  # type: ignore[attr-defined]
+
+    def _frame(self) -> Any:
+        if self.query:
+            return self._spark.sql(self.query)
+        if self.path:
+            return self._spark.read.format(self.format).load(self.path)
+        return self._spark.table(self.table)  # type: ignore[attr-defined]
+
+    def _find(self, checks: Sequence[Check]) -> tuple[Assertion, ...]:
+        clause = self.partition_clause or ""  # type: ignore[attr-defined]
+        of_dataset = "" if self.query else self.path or self.table  # type: ignore[attr-defined]
+        try:
+            frame = self._frame()
+            _ = frame.columns  # On Connect, a missing table is noticed now.
+        except Exception as error:
+            self._findings = (skipped(checks, condition_of(error), clause=clause, of_dataset=of_dataset),)
+            raise
+        findings = run(frame, checks, clause=clause, of_dataset=of_dataset)
+        self._findings = (findings,)
+        for each in findings.assertions:
+            if each.not_evaluated:
+                self.log.warning("Check %s could not be evaluated: %s", each.name, each.not_evaluated)  # type: ignore[attr-defined]
+            elif not each.success and each.severity == WARN:
+                self.log.warning(  # type: ignore[attr-defined]
+                    "Check %s failed, with severity warn: expected %s, found %s",
+                    each.name,
+                    each.expected,
+                    each.actual,
+                )
+        self._set_check_results(findings.assertions)
+        return findings.assertions
+
+    def _set_check_results(self, assertions: Sequence[Assertion]) -> None:
+        """Set the results as Airflow's operators do; common-sql 1 has none."""
+        kind = getattr(common_sql, "SQLCheckResult", None)
+        if kind is None:
+            return
+        self.check_results = [
+            kind(
+                name=each.name,
+                check_type=each.check_type,
+                success=each.success,
+                severity=each.severity,
+                column=each.column or None,
+                table=self.table,  # type: ignore[attr-defined]
+                expected=each.expected,
+                actual=each.actual,
+                content=each.content,
+                description=each.description or None,
+                params={**each.params, **each.clauses},
+            )
+            for each in assertions
+        ]
+
+
+class SparkColumnCheckOperator(_FrameCheck, SQLColumnCheckOperator):
+    """Airflow's `SQLColumnCheckOperator` on Spark, with more checks.
+
+    Takes the arguments of `airflow.providers.common.sql.operators.sql.SQLColumnCheckOperator`, and
+    `config_kwargs` of `PySparkOperator`; `path` with `format`, or `query`, instead of `table`; `severity`,
+    `error` or `warn`, of the checks that name none.
+
+    >>> SparkColumnCheckOperator(  # doctest: +SKIP
+    ...     task_id="check",
+    ...     table="orders",
+    ...     column_mapping={"id": {"null_check": {"equal_to": 0}, "unique_check": {"equal_to": 0}}},
+    ... )
+    """
+
+    template_fields: Sequence[str] = (
+        "column_mapping",
+        "path",
+        "query",
+        *SQLColumnCheckOperator.template_fields,
+    )
+
+    def __init__(
+        self,
+        *,
+        table: str | None = None,
+        column_mapping: dict[str, dict[str, Any]],
+        path: str | None = None,
+        format: str | None = None,  # noqa: A002  Spark's name
+        query: str | None = None,
+        severity: str = ERROR,
+        config_kwargs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(table=table, column_mapping=column_mapping, **kwargs)
+        self._set_up(config_kwargs, severity)
+        self._set_source(table, path, format, query)
+        self.column_mapping = {
+            column: {check: of_column_check(check, given) for check, given in checks.items()}
+            for column, checks in column_mapping.items()
+        }
+        self.sql = query_of(column_checks(self.column_mapping), self._source, self.partition_clause or "")
+
+    def _column_mapping_validation(self, check: str, check_values: Any) -> None:
+        of_column_check(check, check_values)
+
+    def _generate_sql_query(self, column: str, checks: Any) -> str:
+        return ""  # One query of ours has all columns.
+
+    def _check(self, context: Context) -> None:
+        given = [
+            (column, check, values)
+            for column, checks in self.column_mapping.items()
+            for check, values in checks.items()
+        ]
+        assertions = self._find(
+            column_checks(self.column_mapping, severity=self.severity, accept_none=self.accept_none)
+        )
+        for (_, _, values), found in zip(given, assertions, strict=True):
+            values["result"], values["success"] = found.value, found.success
+        records = [(column, check, values["result"]) for column, check, values in given]
+        self.log.info("Record: %s", records)
+        if failed(assertions):
+            tests = "".join(
+                f"Column: {column}\n\tCheck: {check},\n\tCheck Values: {values}\n"
+                for (column, check, values), found in zip(given, assertions, strict=True)
+                if found.fails_task
+            )
+            self._raise_exception(
+                f"Test failed.\nResults:\n{records!s}\nThe following tests have failed:\n{tests}"
+            )
+        self.log.info("All tests have passed")
+
+
+class SparkTableCheckOperator(_FrameCheck, SQLTableCheckOperator):
+    """Airflow's `SQLTableCheckOperator` on Spark.
+
+    Takes the arguments of `airflow.providers.common.sql.operators.sql.SQLTableCheckOperator`, and those that
+    `SparkColumnCheckOperator` adds.
+
+    >>> SparkTableCheckOperator(  # doctest: +SKIP
+    ...     task_id="check", table="orders", checks={"positive": {"check_statement": "amount >= 0"}}
+    ... )
+    """
+
+    template_fields: Sequence[str] = ("checks", "path", "query", *SQLTableCheckOperator.template_fields)
+
+    def __init__(
+        self,
+        *,
+        table: str | None = None,
+        checks: dict[str, dict[str, Any]],
+        path: str | None = None,
+        format: str | None = None,  # noqa: A002  Spark's name
+        query: str | None = None,
+        severity: str = ERROR,
+        config_kwargs: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        checks = {name: of_row_check(name, given) for name, given in checks.items()}
+        super().__init__(table=table, checks=checks, **kwargs)
+        self._set_up(config_kwargs, severity)
+        self._set_source(table, path, format, query)
+        self.sql = query_of(row_checks(self.checks), self._source, self.partition_clause or "")
+
+    def _check(self, context: Context) -> None:
+        assertions = self._find(row_checks(self.checks, severity=self.severity, accept_none=self.accept_none))
+        for values, found in zip(self.checks.values(), assertions, strict=True):
+            values["result"], values["success"] = str(found.value), found.success
+        records = [(name, found.value) for name, found in zip(self.checks, assertions, strict=True)]
+        self.log.info("Record:\n%s", records)
+        if failed(assertions):
+            tests = [
+                f"\tCheck: {name},\n\tCheck Values: {values}\n"
+                for (name, values), found in zip(self.checks.items(), assertions, strict=True)
+                if found.fails_task
+            ]
+            self._raise_exception(
+                f"Test failed.\nQuery:\n{self.sql}\nResults:\n{records!s}\n"
+                f"The following tests have failed:\n{', '.join(tests)}"
+            )
+        self.log.info("All tests have passed")
+
+
+class SparkCheckOperator(_StatementCheck, SQLCheckOperator):
+    """Airflow's `SQLCheckOperator` on Spark: all values of a query's first row must be true.
+
+    Takes its arguments, and `config_kwargs` and `severity`, as the three operators below.
+    """
+
+    def __init__(
+        self, *, severity: str = ERROR, config_kwargs: dict[str, Any] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self._set_up(config_kwargs, severity)
+
+
+class SparkValueCheckOperator(_StatementCheck, SQLValueCheckOperator):
+    """Airflow's `SQLValueCheckOperator` on Spark: a query's first row must have the expected value."""
+
+    def __init__(
+        self, *, severity: str = ERROR, config_kwargs: dict[str, Any] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self._set_up(config_kwargs, severity)
+
+
+class SparkThresholdCheckOperator(_StatementCheck, SQLThresholdCheckOperator):
+    """Airflow's `SQLThresholdCheckOperator` on Spark: a query's value must be between two thresholds."""
+
+    def __init__(
+        self, *, severity: str = ERROR, config_kwargs: dict[str, Any] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self._set_up(config_kwargs, severity)
+
+
+class SparkIntervalCheckOperator(_StatementCheck, SQLIntervalCheckOperator):
+    """Airflow's `SQLIntervalCheckOperator` on Spark: metrics of a day against those of a day before."""
+
+    def __init__(
+        self, *, severity: str = ERROR, config_kwargs: dict[str, Any] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self._set_up(config_kwargs, severity)

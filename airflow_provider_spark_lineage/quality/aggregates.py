@@ -1,0 +1,176 @@
+"""The checks of a column: the aggregate of each, and what its dictionary may have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from airflow_provider_spark_lineage.quality.assertion import SEVERITIES
+from airflow_provider_spark_lineage.quality.comparison import LIMITS
+
+
+class Checked(NamedTuple):
+    """What an aggregate is made of."""
+
+    functions: Any
+    """Spark's module of functions."""
+
+    column: Any
+    """The checked column; NULL in rows that the check's own clause leaves out."""
+
+    rows: Any
+    """A column that has a value in each row of the check's own clause."""
+
+    check: Mapping[str, Any]
+    """The check's dictionary."""
+
+
+class Aggregate(NamedTuple):
+    """One check of a column."""
+
+    of: Callable[[Checked], Any]
+    """Makes the aggregate, a column of Spark."""
+
+    sql: str
+    """The same as text, for people: `{column}` is the column, other names are keys of the dictionary."""
+
+    is_value: bool = False
+    """The result is a value of the column, or made of values; otherwise it is a number of rows or letters."""
+
+    is_distinct: bool = False
+    """All distinct values are needed, which costs more than everything else: it has a query of its own."""
+
+    needs: str = ""
+    """Key of the dictionary without which the check has no meaning."""
+
+    counts_failing_rows: bool = False
+    """The result is the number of rows that break a rule, so 0 is expected."""
+
+
+def _distinct(of: Checked) -> Any:
+    if APPROXIMATE in of.check:
+        return of.functions.approx_count_distinct(of.column, float(of.check[APPROXIMATE]))
+    return of.functions.count_distinct(of.column)
+
+
+APPROXIMATE = "approximate"
+"""Key of the allowed relative error of a number of distinct values, which are estimated then."""
+
+AGGREGATES = {
+    "null_check": Aggregate(
+        lambda of: of.functions.count(of.rows) - of.functions.count(of.column), "count_if({column} IS NULL)"
+    ),
+    "distinct_check": Aggregate(_distinct, "count(DISTINCT {column})", is_distinct=True),
+    "unique_check": Aggregate(
+        lambda of: of.functions.count(of.column) - _distinct(of),
+        "count({column}) - count(DISTINCT {column})",
+        is_distinct=True,
+    ),
+    "min": Aggregate(lambda of: of.functions.min(of.column), "min({column})", is_value=True),
+    "max": Aggregate(lambda of: of.functions.max(of.column), "max({column})", is_value=True),
+    "mean": Aggregate(lambda of: of.functions.avg(of.column), "avg({column})", is_value=True),
+    "stddev": Aggregate(lambda of: of.functions.stddev(of.column), "stddev({column})", is_value=True),
+    "sum": Aggregate(lambda of: of.functions.sum(of.column), "sum({column})", is_value=True),
+    "min_length": Aggregate(
+        lambda of: of.functions.min(of.functions.length(of.column)), "min(length({column}))"
+    ),
+    "max_length": Aggregate(
+        lambda of: of.functions.max(of.functions.length(of.column)), "max(length({column}))"
+    ),
+    "quantile": Aggregate(
+        lambda of: of.functions.percentile_approx(of.column, float(of.check["at"])),
+        "percentile_approx({column}, {at})",
+        is_value=True,
+        needs="at",
+    ),
+    "accepted_values": Aggregate(
+        lambda of: of.functions.count_if(~of.column.isin(list(of.check["values"]))),
+        "count_if({column} NOT IN ({values}))",
+        needs="values",
+        counts_failing_rows=True,
+    ),
+    "matches": Aggregate(
+        lambda of: of.functions.count_if(~of.column.rlike(of.check["regex"])),
+        "count_if(NOT {column} RLIKE {regex})",
+        needs="regex",
+        counts_failing_rows=True,
+    ),
+}
+"""Check of a column -> its aggregate. A missing value breaks no rule but `null_check`."""
+
+_EVERYWHERE = (*LIMITS, "tolerance", "partition_clause", "severity", "name", "description")
+_RESULTS = ("result", "success")
+"""Keys that Airflow adds after a run."""
+
+_ONE_LIMIT = (("greater_than", "geq_to"), ("less_than", "leq_to"))
+
+
+def of_column_check(check: str, given: Any) -> dict[str, Any]:
+    """Return the dictionary of a check, whose values may be given alone: `{"accepted_values": ["a", "b"]}`.
+
+    Raises ValueError with one sentence if the check is unknown, or its dictionary has no meaning.
+    """
+    aggregate = AGGREGATES.get(check)
+    if aggregate is None:
+        raise ValueError(f"Invalid column check: {check}. The checks are: {', '.join(AGGREGATES)}.")
+    if aggregate.counts_failing_rows and not isinstance(given, Mapping):
+        given = {aggregate.needs: given}
+    if not isinstance(given, dict):
+        raise ValueError(f"{check}: give a dictionary, for example {{'geq_to': 0}}.")
+    own = (aggregate.needs,) if aggregate.needs else (APPROXIMATE,) if aggregate.is_distinct else ()
+    allowed = (*_EVERYWHERE, *own)
+    unknown = [key for key in given if key not in (*allowed, *_RESULTS)]
+    if unknown:
+        raise ValueError(f"{check}: {unknown[0]!r} is unknown. Its keys are: {', '.join(allowed)}.")
+    if aggregate.needs and aggregate.needs not in given:
+        raise ValueError(f"{check}: {aggregate.needs!r} is missing.")
+    _validate_values(check, given)
+    if not aggregate.counts_failing_rows:
+        validate_limits(check, given)
+    return given
+
+
+def validate_limits(check: str, given: Mapping[str, Any]) -> None:
+    """Raise ValueError if the limits of a dictionary contradict each other, or there is none."""
+    limits = [key for key in LIMITS if key in given]
+    if not limits:
+        raise ValueError(f"{check}: give one or more of {', '.join(LIMITS)}.")
+    if "equal_to" in limits and len(limits) > 1:
+        raise ValueError(f"{check}: equal_to cannot be combined with {limits[1]}.")
+    for one, other in _ONE_LIMIT:
+        if one in limits and other in limits:
+            raise ValueError(f"{check}: give one of {one} and {other}.")
+    low = next((key for key in ("greater_than", "geq_to") if key in limits), None)
+    high = next((key for key in ("less_than", "leq_to") if key in limits), None)
+    if low and high:
+        is_closed = (low, high) == ("geq_to", "leq_to")
+        try:
+            is_empty = given[low] > given[high] or (given[low] == given[high] and not is_closed)
+        except TypeError:
+            raise ValueError(f"{check}: {low} and {high} cannot be compared.") from None
+        if is_empty:
+            raise ValueError(f"{check}: nothing is {low} {given[low]} and {high} {given[high]}.")
+
+
+def validate_severity(check: str, severity: Any) -> None:
+    """Raise ValueError if a severity is unknown."""
+    if severity not in SEVERITIES:
+        raise ValueError(f"{check}: severity is {severity!r}; it must be 'error' or 'warn'.")
+
+
+def _validate_values(check: str, given: Mapping[str, Any]) -> None:
+    validate_severity(check, given.get("severity", SEVERITIES[0]))
+    for key, least, most in (("at", 0, 1), (APPROXIMATE, 0, 0.39), ("tolerance", 0, math.inf)):
+        value = given.get(key)
+        if value is not None and not (_is_number(value) and least <= value <= most):
+            raise ValueError(f"{check}: {key} is {value!r}; it must be a number from {least} to {most}.")
+    values = given.get("values")
+    if values is not None and (isinstance(values, (str, Mapping)) or not [*values]):
+        raise ValueError(f"{check}: values must be a list with at least one value.")
+    if "regex" in given and not isinstance(given["regex"], str):
+        raise ValueError(f"{check}: regex must be a text.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,106 @@
+"""What a check found, and what its query measured of the dataset besides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+ERROR = "error"
+"""Severity of a check whose failure fails the task."""
+
+WARN = "warn"
+"""Severity of a check whose failure is a line in the log."""
+
+SEVERITIES = (ERROR, WARN)
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """Result of one check."""
+
+    assertion: str
+    """The same in every run, and unique for a column of a dataset: `not_null`, `min`, a check's name."""
+
+    success: bool
+    """False, too, if the check could not be evaluated."""
+
+    name: str
+    """Unique in the task: `amount.min`, or the name of the check."""
+
+    check_type: str
+    """Airflow's class of the check: `accepted_range`, `expression_is_true`."""
+
+    column: str = ""
+    severity: str = ERROR
+    expected: str = ""
+    """What the check accepts, as text: `>=0, <10`."""
+
+    actual: str | None = None
+    """What was found, as text; None if there is no value."""
+
+    content: str = ""
+    """Spark SQL of the check."""
+
+    description: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """Numbers and names of the check's dictionary."""
+
+    clauses: Mapping[str, str] = field(default_factory=dict)
+    """Partition clauses, under the names that they have in `params`: they are SQL."""
+
+    not_evaluated: str = ""
+    """Spark's error condition, or a reason; empty if the check has a result."""
+
+    has_text_of_rows: bool = False
+    """`actual` is the text of a row, the lowest name for example: it must not be in an event."""
+
+    has_text_of_author: bool = False
+    """`expected` has a text of the check's dictionary, which is a literal like those of a statement."""
+
+    value: Any = field(default=None, compare=False)
+    """What was found, as Spark returned it."""
+
+    @property
+    def fails_task(self) -> bool:
+        """Return whether the task must fail. A check without a result fails it whatever its severity is."""
+        return not self.success and (self.severity == ERROR or bool(self.not_evaluated))
+
+
+@dataclass
+class ColumnMetrics:
+    """What was measured of a column; numbers only."""
+
+    nulls: int | None = None
+    values: int | None = None
+    distinct: int | None = None
+    """Exact, never an estimate."""
+
+    sum: float | None = None
+    min: float | None = None
+    max: float | None = None
+    quantiles: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Metrics:
+    """What was measured of all rows of a dataset."""
+
+    rows: int | None = None
+    columns: dict[str, ColumnMetrics] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that the checks of one frame, or of one statement, found."""
+
+    assertions: tuple[Assertion, ...]
+    metrics: Metrics = field(default_factory=Metrics)
+    of_dataset: str = ""
+    """Name of the table, or the path, that was checked; empty for a query."""
+
+    is_statement: bool = False
+    """The checks are a statement of their own, which names what it reads."""
+
+    is_skipped: bool = False
+    """Nothing could be checked: the table is missing, for example."""

@@ -1,0 +1,220 @@
+"""Many aggregates of one frame in one query, each with its value or the reason why it has none.
+
+All is made of Spark's columns: a text of the user is one expression, parsed by itself, and cannot leave its
+place. Works on a session in this process and on Spark Connect.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+MAX_QUERIES_AFTER_AN_ERROR = 20
+"""Limit of the queries that find out which of a user's statements fails while it runs."""
+
+TOO_MANY = "TOO_MANY_FAILURES"
+"""Problem of statements that were not tried after an error, because of the limit."""
+
+_LOGS_OF_ERRORS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""PySpark logs each failed analysis there, with the query and its literals."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One aggregate of a frame."""
+
+    forms: Sequence[Callable[[Any], Any]]
+    """Each makes a column of Spark from the module of functions; the first that Spark accepts is used."""
+
+    is_of_user: bool = False
+    """The text is the user's, and may fail while it runs."""
+
+    is_distinct: bool = False
+    """It has a query of its own, so that its cost is not that of the others."""
+
+    clause: str = ""
+    """Rows that are measured, if the forms do not say it themselves: then it has a query of its own, too."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The value of one aggregate."""
+
+    value: Any = None
+    form: int = 0
+    """Which of its forms Spark accepted."""
+
+    problem: str = ""
+    """Spark's error condition, `UNRESOLVED_COLUMN` for example; empty if there is a value."""
+
+    error: str = ""
+    """First line of Spark's message."""
+
+
+def functions_of(frame: Any) -> Any:
+    """Return the module of Spark's functions for frames of this kind."""
+    is_remote = type(frame).__module__.startswith("pyspark.sql.connect")
+    return importlib.import_module("pyspark.sql.connect.functions" if is_remote else "pyspark.sql.functions")
+
+
+def measured(frame: Any, measures: Mapping[str, Measure], clause: str = "") -> dict[str, Measured]:
+    """Return the value of each measure of the rows of a clause, or the problem that it has.
+
+    One query for all, another one for those that need all distinct values, one for each clause that cannot
+    be a part of an aggregate. If a query fails, its measures are tried by themselves.
+    """
+    result: dict[str, Measured] = {}
+    groups: dict[tuple[bool, str], dict[str, Measure]] = {}
+    for key, measure in measures.items():
+        groups.setdefault((measure.is_distinct, measure.clause), {})[key] = measure
+    for (_, own_clause), group in groups.items():
+        result.update(_Query(frame, [part for part in (clause, own_clause) if part]).run(group))
+    return result
+
+
+class _Query:
+    """Aggregates of the rows of some clauses."""
+
+    def __init__(self, frame: Any, clauses: Sequence[str]) -> None:
+        self._functions = functions_of(frame)
+        self._frame = frame
+        self._clauses = clauses
+
+    def run(self, measures: Mapping[str, Measure]) -> dict[str, Measured]:
+        result: dict[str, Measured] = {}
+        forms = dict.fromkeys(measures, 0)
+        try:
+            rows = self._rows()
+            if not self._analyzes(rows, measures, forms):
+                for key, measure in measures.items():
+                    found = self._accepted_form(rows, measure)
+                    if isinstance(found, Measured):
+                        result[key] = found
+                        del forms[key]
+                    else:
+                        forms[key] = found
+        except Exception as error:
+            if not _is_of_spark(error):
+                raise
+            return dict.fromkeys(measures, _problem(error))
+        try:
+            return result | self._values(rows, measures, forms)
+        except Exception as error:
+            if not _is_of_spark(error):
+                raise
+            return result | self._one_by_one(rows, measures, forms)
+
+    def _rows(self) -> Any:
+        rows = self._frame
+        for clause in self._clauses:
+            rows = rows.where(self._functions.expr(clause))
+        with _quiet():
+            _ = rows.schema  # Connect analyzes it now.
+        return rows
+
+    def _analyzes(self, rows: Any, measures: Mapping[str, Measure], forms: Mapping[str, int]) -> bool:
+        try:
+            with _quiet():
+                _ = self._aggregated(rows, [measures[key].forms[form] for key, form in forms.items()]).schema
+        except Exception as error:
+            if not _is_of_spark(error):
+                raise
+            return False
+        return True
+
+    def _accepted_form(self, rows: Any, measure: Measure) -> int | Measured:
+        problems: list[Measured] = []
+        for index, form in enumerate(measure.forms):
+            try:
+                with _quiet():
+                    _ = self._aggregated(rows, [form]).schema
+            except Exception as error:
+                if not _is_of_spark(error):
+                    raise
+                problems.append(_problem(error))
+            else:
+                return index
+        return problems[0]
+
+    def _values(
+        self, rows: Any, measures: Mapping[str, Measure], forms: Mapping[str, int]
+    ) -> dict[str, Measured]:
+        if not forms:
+            return {}
+        aggregated = self._aggregated(rows, [measures[key].forms[form] for key, form in forms.items()])
+        values = aggregated.collect()[0]
+        return {key: Measured(values[at], form) for at, (key, form) in enumerate(forms.items(), start=1)}
+
+    def _aggregated(self, rows: Any, forms: Sequence[Callable[[Any], Any]]) -> Any:
+        # With the count of rows, a rule for each row is no aggregate for Spark, whatever it looks like.
+        columns = [self._functions.count(self._functions.lit(1)).alias("rows")]
+        columns += [form(self._functions).alias(f"value_{at}") for at, form in enumerate(forms)]
+        return rows.agg(*columns)
+
+    def _one_by_one(
+        self, rows: Any, measures: Mapping[str, Measure], forms: Mapping[str, int]
+    ) -> dict[str, Measured]:
+        """Return what can be measured: what is not of the user together if possible, all else alone."""
+        ours = {key: form for key, form in forms.items() if not measures[key].is_of_user}
+        result: dict[str, Measured] = {}
+        try:
+            result |= self._values(rows, measures, ours)
+        except Exception as error:
+            if not _is_of_spark(error):
+                raise
+        alone = [key for key in forms if key not in result]
+        for key in alone[:MAX_QUERIES_AFTER_AN_ERROR]:
+            try:
+                result |= self._values(rows, measures, {key: forms[key]})
+            except Exception as error:
+                if not _is_of_spark(error):
+                    raise
+                result[key] = _problem(error)
+        return result | dict.fromkeys(alone[MAX_QUERIES_AFTER_AN_ERROR:], Measured(problem=TOO_MANY))
+
+
+def condition_of(error: BaseException) -> str:
+    """Return Spark's condition of an error, up to its first dot; the error's class if it has none."""
+    for name in ("getCondition", "getErrorClass"):
+        condition = getattr(error, name, lambda: None)()
+        if condition:
+            return str(condition).partition(".")[0]
+    return type(error).__name__
+
+
+def _problem(error: BaseException) -> Measured:
+    first = next(iter(str(error).splitlines()), "")
+    return Measured(problem=condition_of(error), error=first)
+
+
+def _is_of_spark(error: BaseException) -> bool:
+    return any(
+        kind.__module__.partition(".")[0] in ("pyspark", "py4j", "grpc") for kind in type(error).__mro__
+    )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep an analysis that may fail out of PySpark's log of errors, which has the query's literals."""
+
+    def drop(record: logging.LogRecord) -> bool:
+        return False
+
+    try:
+        logger_class = importlib.import_module("pyspark.logger").PySparkLogger
+    except ImportError:  # Spark 3.5 logs no errors.
+        yield
+        return
+    # By its class: a plain logger of this name, if it came first, would break PySpark's own calls.
+    loggers = [logger_class.getLogger(name) for name in _LOGS_OF_ERRORS]
+    for logger in loggers:
+        logger.addFilter(drop)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(drop)

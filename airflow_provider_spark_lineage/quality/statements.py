@@ -1,0 +1,96 @@
+"""Statements of a table's checks: rules for each row (`amount >= 0`), or about all rows (`count(*) > 5`)."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from airflow_provider_spark_lineage.records.credentials import without_secrets
+from airflow_provider_spark_lineage.records.sql_literals import without_numbers, without_sql_literals
+from airflow_provider_spark_lineage.records.sql_text import FULL, NONE
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_DIALECT = "spark"
+
+
+class Kind(Enum):
+    """What a statement is probably about. Spark says whether that is right."""
+
+    EACH_ROW = "each row"
+    ALL_ROWS = "all rows"
+    UNKNOWN = "unknown"
+    """It has a function that sqlglot does not know, or is not understood."""
+
+
+def kind_of(statement: str) -> Kind:
+    """Return what a statement is about.
+
+    >>> kind_of("a + b < 10"), kind_of("sum(a) < 10"), kind_of("my_function(a) < 10")
+    (<Kind.EACH_ROW: 'each row'>, <Kind.ALL_ROWS: 'all rows'>, <Kind.UNKNOWN: 'unknown'>)
+    """
+    from sqlglot import exp
+
+    tree = _parsed(statement)
+    if tree is None:
+        return Kind.UNKNOWN
+    if any(not isinstance(node.parent, exp.Window) for node in _outermost(tree, exp.AggFunc)):
+        return Kind.ALL_ROWS
+    return Kind.UNKNOWN if tree.find(exp.Anonymous) else Kind.EACH_ROW
+
+
+def filtered(statement: str, clause: str) -> str | None:
+    """Return a statement about all rows as one about the rows of a clause; None if that cannot be written.
+
+    >>> filtered("min(a) = 1 AND count(*) > 2", "b > 0 OR c")
+    'MIN(a) FILTER(WHERE b > 0 OR c) = 1 AND COUNT(*) FILTER(WHERE b > 0 OR c) > 2'
+    """
+    from sqlglot import exp
+
+    tree, condition = _parsed(statement), _parsed(clause)
+    if tree is None or condition is None or tree.find(exp.Anonymous, exp.Select, exp.Window, exp.Filter):
+        return None
+    aggregates = [*_outermost(tree, exp.AggFunc)]
+    if not aggregates:
+        return None
+    for aggregate in aggregates:
+        wrapped = exp.Filter(this=aggregate.copy(), expression=exp.Where(this=condition.copy()))
+        if aggregate is tree:
+            tree = wrapped
+        else:
+            aggregate.replace(wrapped)
+    return str(tree.sql(dialect=_DIALECT))
+
+
+def shown(sql: str, sql_text: str) -> str:
+    """Return a statement as the option `sql_text` allows it to be shown."""
+    if sql_text == NONE:
+        return ""
+    return without_secrets(sql if sql_text == FULL else without_numbers(without_sql_literals(sql, _DIALECT)))
+
+
+def _parsed(text: str) -> exp.Expression | None:
+    """Return the tree of an expression; None if sqlglot does not understand it: Spark still may."""
+    import sqlglot
+    from sqlglot import exp
+
+    try:
+        return sqlglot.parse_one(text, dialect=_DIALECT, into=exp.Condition)
+    except sqlglot.errors.SqlglotError:
+        return None
+
+
+def _outermost(tree: exp.Expression, kind: type[exp.Expression]) -> list[exp.Expression]:
+    """Return the nodes of a kind that are not inside of another one."""
+    from sqlglot import exp
+
+    found: list[exp.Expression] = []
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, kind):
+            found.append(node)
+        elif not isinstance(node, exp.Select):
+            todo.extend(node.iter_expressions())
+    return found

@@ -1,0 +1,114 @@
+"""Checks of a table by each operator: situations with known results."""
+
+from __future__ import annotations
+
+import os
+
+import pendulum
+from airflow.sdk import dag
+
+from airflow_provider_spark_lineage.operators.checks import (
+    SparkCheckOperator,
+    SparkColumnCheckOperator,
+    SparkIntervalCheckOperator,
+    SparkTableCheckOperator,
+    SparkThresholdCheckOperator,
+    SparkValueCheckOperator,
+)
+from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator
+
+HOME = os.environ["CHECKS_HOME"]
+CONNECTION = os.environ.get("CHECKS_CONNECTION")
+CONFIG = {} if CONNECTION else {"spark.sql.warehouse.dir": f"{HOME}/warehouse"}
+SESSION = {"conn_id": CONNECTION, "config_kwargs": CONFIG}
+
+
+def make(spark):
+    rows = spark.createDataFrame([(1, "Ann"), (2, "Bob"), (2, "Cid"), (None, "Dan")], "id int, name string")
+    rows.coalesce(1).write.parquet(f"{HOME}/people")
+    rows.where("false").coalesce(1).write.parquet(f"{HOME}/empty")
+    numbers = "a int, b int, ds date"
+    days = [(-30, 0, "2026-01-08"), (1, 0, "2026-01-08"), (2, 0, "2026-01-01")]
+    spark.createDataFrame(days, "a int, b int, ds string").selectExpr("a", "b", "cast(ds as date) as ds").to(
+        spark.createDataFrame([], numbers).schema
+    ).coalesce(1).write.parquet(f"{HOME}/numbers")
+
+
+def columns(task_id, mapping, source="people", **arguments):
+    return SparkColumnCheckOperator(
+        task_id=task_id,
+        path=f"{HOME}/{source}",
+        format="parquet",
+        column_mapping=mapping,
+        **SESSION,
+        **arguments,
+    )
+
+
+def rows(task_id, checks, source="people", **arguments):
+    return SparkTableCheckOperator(
+        task_id=task_id, path=f"{HOME}/{source}", format="parquet", checks=checks, **SESSION, **arguments
+    )
+
+
+@dag(schedule=None, start_date=pendulum.datetime(2026, 1, 1, tz="UTC"), catchup=False)
+def checks() -> None:
+    zero = {"equal_to": 0}
+    numbers = f"parquet.`{HOME}/numbers`"
+    made = PySparkLineageOperator(task_id="make", python_callable=make, **SESSION)
+    made >> [
+        columns(
+            "keys",
+            {"id": {"null_check": zero, "unique_check": zero, "min": {"geq_to": 1}, "max": {"leq_to": 2}}},
+        ),
+        columns("range", {"id": {"min": {"geq_to": 2}, "max": {"leq_to": 3}}}),
+        columns("tolerance", {"a": {"min": {"equal_to": -30, "tolerance": 0.1}}}, "numbers"),
+        columns("no_column", {"id": {"max": {"leq_to": 2}}, "age": {"min": {"geq_to": 0}}}, severity="warn"),
+        columns("text", {"name": {"min": {"geq_to": "A"}, "matches": "[A-C].*"}}),
+        columns("warned", {"id": {"min": {"geq_to": 2, "severity": "warn"}, "max": {"leq_to": 2}}}),
+        columns("empty", {"id": {"null_check": zero, "max": {"leq_to": 5}}}, "empty"),
+        rows("empty_rows", {"positive": {"check_statement": "id > 0"}}, "empty"),
+        rows("null_row", {"positive": {"check_statement": "id > 0"}}),
+        rows(
+            "zero_division",
+            {
+                "many": {"check_statement": "count(*) = 3"},
+                "ratio": {"check_statement": "sum(a) / sum(b) > 1"},
+            },
+            "numbers",
+        ),
+        rows("escape", {"union": {"check_statement": "1=1 UNION SELECT 5"}}),
+        rows(
+            "clauses",
+            {"low": {"check_statement": "min(a) = 1", "partition_clause": "a = 1 OR a = 3"}},
+            "numbers",
+            partition_clause="a = 1 OR a = 2",
+        ),
+        SparkTableCheckOperator(
+            task_id="no_table",
+            table="nowhere",
+            checks={"many": {"check_statement": "count(*) > 1"}},
+            **SESSION,
+        ),
+        SparkCheckOperator(task_id="sql", sql=f"SELECT count(*), max(a) FROM {numbers}", **SESSION),
+        SparkValueCheckOperator(
+            task_id="value",
+            sql=f"SELECT count(*) FROM {numbers}",
+            pass_value=4,
+            severity="warn",
+            **SESSION,
+        ),
+        SparkThresholdCheckOperator(
+            task_id="threshold",
+            sql=f"SELECT max(a) FROM {numbers}",
+            min_threshold=5,
+            max_threshold=9,
+            **SESSION,
+        ),
+        SparkIntervalCheckOperator(
+            task_id="interval", table=numbers, metrics_thresholds={"COUNT(*)": 3}, **SESSION
+        ),
+    ]
+
+
+checks()
