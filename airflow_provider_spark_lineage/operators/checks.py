@@ -38,6 +38,7 @@ from airflow_provider_spark_lineage.quality.checks import (
     query_of,
     row_checks,
     run,
+    samples,
     skipped,
 )
 from airflow_provider_spark_lineage.quality.measuring import condition_of
@@ -45,6 +46,13 @@ from airflow_provider_spark_lineage.quality.measuring import condition_of
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.sdk import Context
+
+
+MAX_SAMPLES = 20
+"""Limit of the rows that are shown of a broken rule."""
+
+MAX_SAMPLE_LENGTH = 100
+"""Limit of the letters of a value that is shown."""
 
 
 class _Calls(PythonOperator):
@@ -229,8 +237,15 @@ class _FrameCheck(_ChecksOnSpark):
     format: str | None
     query: str | None
 
+    samples: int
+
     def _set_source(
-        self, table: str | None, path: str | None, file_format: str | None, query: str | None
+        self,
+        table: str | None,
+        path: str | None,
+        file_format: str | None,
+        query: str | None,
+        samples: int,
     ) -> None:
         if sum(map(bool, (table, path, query))) != 1:
             raise ValueError(
@@ -240,6 +255,9 @@ class _FrameCheck(_ChecksOnSpark):
             raise ValueError(
                 f"{self.task_id}: path and format belong together, for example format='parquet'."  # type: ignore[attr-defined]
             )
+        if not (isinstance(samples, int) and 0 <= samples <= MAX_SAMPLES):
+            raise ValueError(f"{self.task_id}: samples must be a number from 0 to {MAX_SAMPLES}.")  # type: ignore[attr-defined]
+        self.samples = samples
         self.path, self.format, self.query = path, file_format, query
 
     @property
@@ -278,7 +296,19 @@ class _FrameCheck(_ChecksOnSpark):
                     each.actual,
                 )
         self._set_check_results(findings.assertions)
+        if self.samples:
+            self._log_samples(frame, checks, findings.assertions, clause)
         return findings.assertions
+
+    def _log_samples(
+        self, frame: Any, checks: Sequence[Check], assertions: Sequence[Assertion], clause: str
+    ) -> None:
+        for name, rows in samples(frame, checks, assertions, self.samples, clause=clause):
+            texts = [
+                {column: str(value)[:MAX_SAMPLE_LENGTH] for column, value in row.asDict().items()}
+                for row in rows
+            ]
+            self.log.info("Rows that break %s: %s", name, texts)  # type: ignore[attr-defined]
 
     def _set_check_results(self, assertions: Sequence[Assertion]) -> None:
         """Set the results as Airflow's operators do; common-sql 1 has none."""
@@ -308,7 +338,8 @@ class SparkColumnCheckOperator(_FrameCheck, SQLColumnCheckOperator):
 
     Takes the arguments of `airflow.providers.common.sql.operators.sql.SQLColumnCheckOperator`, and
     `config_kwargs` of `PySparkOperator`; `path` with `format`, or `query`, instead of `table`; `severity`,
-    `error` or `warn`, of the checks that name none.
+    `error` or `warn`, of the checks that name none; `samples`, the number of rows that the log shows of each
+    broken rule.
 
     >>> SparkColumnCheckOperator(  # doctest: +SKIP
     ...     task_id="check",
@@ -333,12 +364,13 @@ class SparkColumnCheckOperator(_FrameCheck, SQLColumnCheckOperator):
         format: str | None = None,  # noqa: A002  Spark's name
         query: str | None = None,
         severity: str = ERROR,
+        samples: int = 0,
         config_kwargs: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(table=table, column_mapping=column_mapping, **kwargs)
         self._set_up(config_kwargs, severity)
-        self._set_source(table, path, format, query)
+        self._set_source(table, path, format, query, samples)
         self.column_mapping = {
             column: {check: of_column_check(check, given) for check, given in checks.items()}
             for column, checks in column_mapping.items()
@@ -398,13 +430,14 @@ class SparkTableCheckOperator(_FrameCheck, SQLTableCheckOperator):
         format: str | None = None,  # noqa: A002  Spark's name
         query: str | None = None,
         severity: str = ERROR,
+        samples: int = 0,
         config_kwargs: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         checks = {name: of_row_check(name, given) for name, given in checks.items()}
         super().__init__(table=table, checks=checks, **kwargs)
         self._set_up(config_kwargs, severity)
-        self._set_source(table, path, format, query)
+        self._set_source(table, path, format, query, samples)
         self.sql = query_of(row_checks(self.checks), self._source, self.partition_clause or "")
 
     def _check(self, context: Context) -> None:

@@ -44,14 +44,25 @@ class Aggregate(NamedTuple):
     needs: str = ""
     """Key of the dictionary without which the check has no meaning."""
 
-    counts_failing_rows: bool = False
-    """The result is the number of rows that break a rule, so 0 is expected."""
+    breaks: Callable[[Checked], Any] | None = None
+    """Whether a value breaks a rule: the result is the number of rows that do, so 0 is expected."""
+
+    @property
+    def counts_failing_rows(self) -> bool:
+        """Return whether it is a rule for each row."""
+        return self.breaks is not None
 
 
 def _distinct(of: Checked) -> Any:
     if APPROXIMATE in of.check:
         return of.functions.approx_count_distinct(of.column, float(of.check[APPROXIMATE]))
     return of.functions.count_distinct(of.column)
+
+
+def _rule(breaks: Callable[[Checked], Any], sql: str, needs: str) -> Aggregate:
+    return Aggregate(
+        lambda of: of.functions.count_if(breaks(of)), sql, is_value=False, needs=needs, breaks=breaks
+    )
 
 
 APPROXIMATE = "approximate"
@@ -84,20 +95,19 @@ AGGREGATES = {
         is_value=True,
         needs="at",
     ),
-    "accepted_values": Aggregate(
-        lambda of: of.functions.count_if(~of.column.isin(list(of.check["values"]))),
-        "count_if({column} NOT IN ({values}))",
-        needs="values",
-        counts_failing_rows=True,
+    "accepted_values": _rule(
+        lambda of: ~of.column.isin(list(of.check["values"])), "count_if({column} NOT IN ({values}))", "values"
     ),
-    "matches": Aggregate(
-        lambda of: of.functions.count_if(~of.column.rlike(of.check["regex"])),
-        "count_if(NOT {column} RLIKE {regex})",
-        needs="regex",
-        counts_failing_rows=True,
+    "matches": _rule(
+        lambda of: ~of.column.rlike(of.check["regex"]), "count_if(NOT {column} RLIKE {regex})", "regex"
     ),
 }
 """Check of a column -> its aggregate. A missing value breaks no rule but `null_check`."""
+
+REFERENCES = "references"
+"""Check of a column whose values must be those of another table's column: it is no aggregate of one frame."""
+
+_KEYS_OF_REFERENCE = ("table", "column")
 
 _EVERYWHERE = (*LIMITS, "tolerance", "partition_clause", "severity", "name", "description")
 _RESULTS = ("result", "success")
@@ -112,21 +122,30 @@ def of_column_check(check: str, given: Any) -> dict[str, Any]:
     Raises ValueError with one sentence if the check is unknown, or its dictionary has no meaning.
     """
     aggregate = AGGREGATES.get(check)
-    if aggregate is None:
-        raise ValueError(f"Invalid column check: {check}. The checks are: {', '.join(AGGREGATES)}.")
-    if aggregate.counts_failing_rows and not isinstance(given, Mapping):
+    if aggregate is None and check != REFERENCES:
+        names = ", ".join((*AGGREGATES, REFERENCES))
+        raise ValueError(f"Invalid column check: {check}. The checks are: {names}.")
+    if aggregate is not None and aggregate.counts_failing_rows and not isinstance(given, Mapping):
         given = {aggregate.needs: given}
     if not isinstance(given, dict):
         raise ValueError(f"{check}: give a dictionary, for example {{'geq_to': 0}}.")
-    own = (aggregate.needs,) if aggregate.needs else (APPROXIMATE,) if aggregate.is_distinct else ()
-    allowed = (*_EVERYWHERE, *own)
-    unknown = [key for key in given if key not in (*allowed, *_RESULTS)]
+    allowed = _EVERYWHERE
+    needs: tuple[str, ...] = _KEYS_OF_REFERENCE
+    if aggregate is not None:
+        needs = (aggregate.needs,) if aggregate.needs else ()
+        allowed += (APPROXIMATE,) if aggregate.is_distinct else ()
+    if aggregate is None or aggregate.counts_failing_rows:
+        allowed = tuple(key for key in allowed if key not in (*LIMITS, "tolerance"))
+    unknown = [key for key in given if key not in (*allowed, *needs, *_RESULTS)]
     if unknown:
-        raise ValueError(f"{check}: {unknown[0]!r} is unknown. Its keys are: {', '.join(allowed)}.")
-    if aggregate.needs and aggregate.needs not in given:
-        raise ValueError(f"{check}: {aggregate.needs!r} is missing.")
+        raise ValueError(
+            f"{check}: {unknown[0]!r} is unknown. Its keys are: {', '.join((*needs, *allowed))}."
+        )
+    missing = [key for key in needs if key not in given]
+    if missing:
+        raise ValueError(f"{check}: {missing[0]!r} is missing.")
     _validate_values(check, given)
-    if not aggregate.counts_failing_rows:
+    if aggregate is not None and not aggregate.counts_failing_rows:
         validate_limits(check, given)
     return given
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
 
 from airflow_provider_spark_lineage.quality.aggregates import (
     AGGREGATES,
     APPROXIMATE,
+    REFERENCES,
     Checked,
     of_column_check,
     validate_severity,
@@ -23,8 +25,8 @@ from airflow_provider_spark_lineage.quality.assertion import (
     Metrics,
 )
 from airflow_provider_spark_lineage.quality.comparison import LIMITS, expected_text, has_text, verdict
-from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, measured
-from airflow_provider_spark_lineage.quality.statements import Kind, filtered, kind_of
+from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, functions_of, measured
+from airflow_provider_spark_lineage.quality.statements import Kind, columns_of, filtered, kind_of
 
 _ROWS = "rows"
 _NULLS, _UNIQUE = "null_check", "unique_check"
@@ -36,28 +38,38 @@ _STATEMENT = "check_statement"
 _KEYS_OF_ROWS = (_STATEMENT, _CLAUSE, "severity", "description", "result", "success")
 
 _PARAMS = (*LIMITS, "tolerance", "at", APPROXIMATE)
+MAX_SAMPLED_RULES = 10
+"""Limit of the broken rules of which rows are shown: each is a query."""
+
 _NAMES_WHEN_ZERO = {_NULLS: "not_null", _UNIQUE: "unique"}
 """Column check -> the field's usual name for it if its result must be 0."""
+
+
+Names: TypeAlias = Mapping[str, str]
+"""Name of a column in lower case -> its name in the frame's schema."""
+
+Found: TypeAlias = Mapping[str, Measured]
+"""Key of a measure -> its value."""
 
 
 class Check(Protocol):
     """One check of a frame."""
 
-    def measures(self, names: Mapping[str, str]) -> dict[str, Measure]:
-        """Return what the check needs, by keys that no other check uses; `names` has the frame's columns.
-
-        `names` maps lower case to the name in the frame's schema.
-        """
+    def measures(self, names: Names) -> dict[str, Measure]:
+        """Return what the check needs, by keys that no other check uses."""
 
     @property
     def sql(self) -> str:
         """Return the aggregate as text, for people."""
 
-    def assertion(self, found: Mapping[str, Measured], clause: str) -> Assertion:
+    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
         """Return the result; `found` has the values of `measures`, `clause` is that of all checks."""
 
-    def add_metrics(self, metrics: Metrics, found: Mapping[str, Measured]) -> None:
+    def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
         """Add what was measured of all rows."""
+
+    def failing_rows(self, frame: Any, names: Names) -> Any:
+        """Return the rows that break the rule, with the columns that it names; None if it is no such rule."""
 
 
 def run(frame: Any, checks: Sequence[Check], *, clause: str = "", of_dataset: str = "") -> Findings:
@@ -70,19 +82,20 @@ def run(frame: Any, checks: Sequence[Check], *, clause: str = "", of_dataset: st
         _ROWS: Measure([lambda functions: functions.count(functions.lit(1))]),
         **{key: measure for check in checks for key, measure in check.measures(names).items()},
     }
-    return findings_of(checks, measured(frame, measures, clause), clause=clause, of_dataset=of_dataset)
+    found = measured(frame, measures, clause)
+    return findings_of(checks, found, names, clause=clause, of_dataset=of_dataset)
 
 
 def skipped(checks: Sequence[Check], problem: str, *, clause: str = "", of_dataset: str = "") -> Findings:
     """Return the findings of checks of a frame that cannot be made, with Spark's error condition."""
     measures = {_ROWS, *(key for check in checks for key in check.measures({}))}
     found = dict.fromkeys(measures, Measured(problem=problem))
-    findings = findings_of(checks, found, clause=clause, of_dataset=of_dataset)
+    findings = findings_of(checks, found, {}, clause=clause, of_dataset=of_dataset)
     return replace(findings, is_skipped=True)
 
 
 def findings_of(
-    checks: Sequence[Check], found: Mapping[str, Measured], *, clause: str, of_dataset: str
+    checks: Sequence[Check], found: Found, names: Names, *, clause: str, of_dataset: str
 ) -> Findings:
     """Return the assertions and the metrics that follow from what was measured."""
     metrics = Metrics()
@@ -90,8 +103,28 @@ def findings_of(
     if not clause:
         metrics.rows = found[_ROWS].value
         for check in checks:
-            check.add_metrics(metrics, found)
-    return Findings(tuple(check.assertion(found, clause) for check in checks), metrics, of_dataset)
+            check.add_metrics(metrics, found, names)
+    assertions = tuple(check.assertion(found, names, clause) for check in checks)
+    return Findings(assertions, metrics, of_dataset)
+
+
+def samples(
+    frame: Any, checks: Sequence[Check], assertions: Sequence[Assertion], count: int, *, clause: str = ""
+) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the name of each broken rule with some rows that break it, for a log: one query for each.
+
+    Ten rules at most. Never for an event: they are rows of the user.
+    """
+    names = {name.lower(): name for name in frame.columns}
+    rows = frame.where(functions_of(frame).expr(clause)) if clause else frame
+    broken = [
+        (assertion.name, failing)
+        for check, assertion in zip(checks, assertions, strict=True)
+        if not (assertion.success or assertion.not_evaluated)
+        and (failing := check.failing_rows(rows, names)) is not None
+    ]
+    for name, failing in broken[:MAX_SAMPLED_RULES]:
+        yield name, failing.limit(count).collect()
 
 
 def query_of(checks: Sequence[Check], source: str, clause: str = "") -> str:
@@ -109,7 +142,7 @@ def column_checks(
     """
     validate_severity("severity", severity)
     return [
-        _ColumnCheck(column, check, of_column_check(check, given), severity, accept_none)
+        _kind_of(check)(column, check, of_column_check(check, given), severity, accept_none)
         for column, checks in mapping.items()
         for check, given in checks.items()
     ]
@@ -145,14 +178,14 @@ def of_row_check(name: str, given: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _ColumnCheck:
+class _OfColumn:
+    """Check of one column, or of an expression."""
+
     column: str
     check: str
     given: dict[str, Any]
     severity: str
     accept_none: bool
-
-    _names: dict[str, str] = field(default_factory=dict, init=False, compare=False)
 
     @property
     def _key(self) -> str:
@@ -162,68 +195,73 @@ class _ColumnCheck:
     def _clause(self) -> str:
         return str(self.given.get(_CLAUSE) or "")
 
-    def measures(self, names: Mapping[str, str]) -> dict[str, Measure]:
-        self._names.update(names)
-        aggregate = AGGREGATES[self.check]
+    def _column(self, functions: Any, names: Names) -> Any:
         is_name = self.column.lower() in names
+        return functions.col(_quoted(self.column)) if is_name else functions.expr(self.column)
 
-        def checked(functions: Any) -> Checked:
-            column = functions.col(_quoted(self.column)) if is_name else functions.expr(self.column)
-            rows = functions.lit(1)
-            if self._clause:
-                selected = functions.expr(self._clause)
-                column, rows = functions.when(selected, column), functions.when(selected, rows)
-            return Checked(functions, column, rows, self.given)
-
-        result = {
-            self._key: Measure(
-                [lambda functions: aggregate.of(checked(functions))],
-                is_of_user=not is_name or bool(self._clause) or aggregate.counts_failing_rows,
-                is_distinct=aggregate.is_distinct and APPROXIMATE not in self.given,
-            )
-        }
-        if aggregate.counts_failing_rows:
-            result[f"{self._key} rows"] = Measure(
-                [lambda functions: functions.count(checked(functions).rows)], is_of_user=bool(self._clause)
-            )
-        return result
-
-    def assertion(self, found: Mapping[str, Measured], clause: str) -> Assertion:
-        aggregate = AGGREGATES[self.check]
-        measured = found[self._key]
-        limits = {"equal_to": 0} if aggregate.counts_failing_rows else self.given
-        decision = verdict(limits, measured.value, accept_none=self.accept_none)
-        params = {
-            key: self.given[key] for key in (*LIMITS, "tolerance", "at", APPROXIMATE) if key in self.given
-        }
-        params |= {"check_type": self._type}
-        if aggregate.counts_failing_rows:
-            params["rows"] = found[f"{self._key} rows"].value
-        if measured.value is None and not measured.problem:
-            params["accept_none"] = self.accept_none
-        not_evaluated = measured.problem or decision.reason
+    def _assertion(self, names: Names, clause: str, **result: Any) -> Assertion:
         return Assertion(
-            assertion=self._assertion,
-            success=decision.success and not measured.problem,
             name=self.given.get("name") or f"{self.column}.{self.check}",
-            check_type=self._type,
-            column=self._names.get(self.column.lower(), self.column),
+            column=names.get(self.column.lower(), self.column),
             severity=self.given.get("severity", self.severity),
-            expected=expected_text(limits),
-            actual=None if measured.value is None else str(measured.value),
-            content=self._text,
             description=self.given.get("description", ""),
-            params=params,
             clauses=_clauses(clause, self._clause),
-            not_evaluated=not_evaluated,
-            has_text_of_rows=isinstance(measured.value, str),
-            has_text_of_author=has_text(self.given),
-            value=measured.value,
+            **result,
         )
 
-    def add_metrics(self, metrics: Metrics, found: Mapping[str, Measured]) -> None:
+    def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
+        """Not all checks measure something that has a name."""
+
+    def failing_rows(self, frame: Any, names: Names) -> Any:
+        """Not all checks are rules for a row."""
+
+
+@dataclass(frozen=True)
+class _ValueCheck(_OfColumn):
+    """Compares an aggregate with limits."""
+
+    def measures(self, names: Names) -> dict[str, Measure]:
+        is_name = self.column.lower() in names
+        return {
+            self._key: Measure(
+                [lambda functions: AGGREGATES[self.check].of(self._checked(functions, names))],
+                is_of_user=not is_name or bool(self._clause),
+                is_distinct=AGGREGATES[self.check].is_distinct and APPROXIMATE not in self.given,
+            )
+        }
+
+    def _checked(self, functions: Any, names: Names) -> Checked:
+        column, rows = self._column(functions, names), functions.lit(1)
+        if self._clause:
+            selected = functions.expr(self._clause)
+            column, rows = functions.when(selected, column), functions.when(selected, rows)
+        return Checked(functions, column, rows, self.given)
+
+    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
+        value, problem = found[self._key].value, found[self._key].problem
+        decision = verdict(self.given, value, accept_none=self.accept_none)
+        params = {key: self.given[key] for key in _PARAMS if key in self.given}
+        if value is None and not problem:
+            params["accept_none"] = self.accept_none
+        return self._assertion(
+            names,
+            clause,
+            assertion=_NAMES_WHEN_ZERO.get(self.check, self.check) if self._is_zero else self.check,
+            success=decision.success and not problem,
+            check_type=self._type,
+            expected=expected_text(self.given),
+            actual=None if value is None else str(value),
+            content=self._text,
+            params={**params, "check_type": self._type},
+            not_evaluated=problem or decision.reason,
+            has_text_of_rows=isinstance(value, str),
+            has_text_of_author=has_text(self.given),
+            value=value,
+        )
+
+    def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
         value = found[self._key].value
-        name = self._names.get(self.column.lower())
+        name = names.get(self.column.lower())
         if self._clause or name is None or value is None:
             return
         column = metrics.columns.setdefault(name, ColumnMetrics())
@@ -242,31 +280,117 @@ class _ColumnCheck:
         return self.given.get("equal_to") == 0
 
     @property
-    def _assertion(self) -> str:
-        return _NAMES_WHEN_ZERO.get(self.check, self.check) if self._is_zero else self.check
-
-    @property
     def _type(self) -> str:
         """Airflow's class of the check."""
-        if AGGREGATES[self.check].counts_failing_rows:
-            return self.check
-        is_range = "equal_to" not in self.given or (self.given.get("tolerance") and not self._is_zero)
-        if is_range:
+        if "equal_to" not in self.given or (self.given.get("tolerance") and not self._is_zero):
             return "accepted_range"
         return _NAMES_WHEN_ZERO.get(self.check, "accepted_values") if self._is_zero else "accepted_values"
 
     @property
     def _text(self) -> str:
-        return AGGREGATES[self.check].sql.format(
-            column=self.column,
-            at=self.given.get("at"),
-            values=", ".join(map(_literal, self.given.get("values", ()))),
-            regex=_literal(self.given.get("regex")),
-        )
+        return AGGREGATES[self.check].sql.format(column=self.column, at=self.given.get("at"))
 
     @property
     def sql(self) -> str:
         return _with_filter(self._text, self._clause)
+
+
+@dataclass(frozen=True)
+class _RuleCheck(_ValueCheck):
+    """Counts the values that break a rule; a missing value breaks none."""
+
+    def measures(self, names: Names) -> dict[str, Measure]:
+        (measure,) = super().measures(names).values()
+        return {
+            # The values of a rule may not fit the type of the column.
+            self._key: replace(measure, is_of_user=True),
+            f"{self._key} rows": Measure(
+                [lambda functions: functions.count(self._checked(functions, names).rows)],
+                is_of_user=bool(self._clause),
+            ),
+        }
+
+    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
+        value, problem = found[self._key].value, found[self._key].problem
+        return self._assertion(
+            names,
+            clause,
+            assertion=self.check,
+            success=value == 0,
+            check_type=self.check,
+            expected="0",
+            actual=None if value is None else str(value),
+            content=self._text,
+            params={"check_type": self.check, "rows": found[f"{self._key} rows"].value},
+            not_evaluated=problem,
+            value=value,
+        )
+
+    def failing_rows(self, frame: Any, names: Names) -> Any:
+        checked = self._checked(functions_of(frame), names)
+        breaks = AGGREGATES[self.check].breaks
+        return frame.where(breaks(checked)).select(checked.column.alias(self.column)) if breaks else None
+
+    def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
+        """The number of values that break a rule has no name in the metrics."""
+
+    @property
+    def _text(self) -> str:
+        return AGGREGATES[self.check].sql.format(
+            column=self.column,
+            values=", ".join(map(_literal, self.given.get("values", ()))),
+            regex=_literal(self.given.get("regex")),
+        )
+
+
+@dataclass(frozen=True)
+class _ReferenceCheck(_OfColumn):
+    """Counts the rows whose value is not in a column of another table: a query of its own."""
+
+    def measures(self, names: Names) -> dict[str, Measure]:
+        return {
+            self._key: Measure(
+                [lambda functions: functions.count(functions.lit(1))],
+                is_of_user=True,
+                rows=lambda frame, functions: self._lost(frame, functions, names),
+                query=self._key,
+            )
+        }
+
+    def _lost(self, frame: Any, functions: Any, names: Names) -> Any:
+        if self._clause:
+            frame = frame.where(functions.expr(self._clause))
+        values = frame.select(self._column(functions, names).alias("value")).where("value IS NOT NULL")
+        other = frame.sparkSession.table(self.given["table"])
+        known = other.select(functions.col(_quoted(self.given["column"])).alias("known"))
+        return values.join(known, functions.col("value") == functions.col("known"), "left_anti")
+
+    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
+        value, problem = found[self._key].value, found[self._key].problem
+        return self._assertion(
+            names,
+            clause,
+            assertion=REFERENCES,
+            success=value == 0,
+            check_type="relationships",
+            expected="0",
+            actual=None if value is None else str(value),
+            content=self.sql,
+            params={"check_type": "relationships", **{key: self.given[key] for key in ("table", "column")}},
+            not_evaluated=problem,
+            value=value,
+        )
+
+    @property
+    def sql(self) -> str:
+        known = f"{self.given['table']}.{self.given['column']}"
+        return _with_filter(f"count_if({self.column} NOT IN {known})", self._clause)
+
+
+def _kind_of(check: str) -> type[_ValueCheck] | type[_ReferenceCheck]:
+    if check == REFERENCES:
+        return _ReferenceCheck
+    return _RuleCheck if AGGREGATES[check].counts_failing_rows else _ValueCheck
 
 
 @dataclass(frozen=True)
@@ -276,90 +400,110 @@ class _RowCheck:
     severity: str
     accept_none: bool
 
-    _is_of_rows: list[bool] = field(default_factory=list, init=False, compare=False)
-    """For each form of the statement, whether it counts rows that break a rule."""
-
     @property
     def _key(self) -> str:
         return f"statement {self.name}"
 
     @property
+    def _statement(self) -> str:
+        return str(self.given[_STATEMENT])
+
+    @property
     def _clause(self) -> str:
         return str(self.given.get(_CLAUSE) or "")
 
-    def measures(self, names: Mapping[str, str]) -> dict[str, Measure]:
-        statement, clause = self.given[_STATEMENT], self._clause
-        kind = kind_of(statement)
-        text = filtered(statement, clause) if clause else statement
-        # Without a filter inside, the rows must be chosen before.
-        has_own_query = bool(clause) and text is None and kind is not Kind.EACH_ROW
-        inside = "" if has_own_query else clause
+    @cached_property
+    def _kind(self) -> Kind:
+        return kind_of(self._statement)
 
-        def failing_rows(functions: Any) -> Any:
-            fails = ~functions.coalesce(functions.expr(statement), functions.lit(False))
-            return functions.count_if(functions.expr(inside) & fails if inside else fails)
+    @cached_property
+    def _filtered(self) -> str | None:
+        """The statement about the rows of the clause; None if they must be chosen before."""
+        return filtered(self._statement, self._clause) if self._clause else self._statement
 
-        def about_all(functions: Any) -> Any:
-            holds = functions.expr(statement if has_own_query else text)
-            return functions.when(holds, functions.lit(1)).otherwise(functions.lit(0))
+    @property
+    def _has_own_query(self) -> bool:
+        return self._filtered is None and self._kind is not Kind.EACH_ROW
 
-        forms = [(failing_rows, True)]
-        if text is not None or has_own_query:
-            forms.append((about_all, False))
-        if kind is Kind.ALL_ROWS:
-            forms.reverse()
-        self._is_of_rows[:] = [is_of_rows for _, is_of_rows in forms]
-        own_clause = clause if has_own_query else ""
+    @cached_property
+    def _forms(self) -> Sequence[Callable[[Any], Any]]:
+        """What the statement may be for Spark, the likeliest first."""
+        forms = (
+            [self._failing]
+            if self._filtered is None and not self._has_own_query
+            else [self._failing, self._holds]
+        )
+        return forms[::-1] if self._kind is Kind.ALL_ROWS else forms
+
+    def _breaks(self, functions: Any) -> Any:
+        fails = ~functions.coalesce(functions.expr(self._statement), functions.lit(False))
+        is_chosen = self._has_own_query or not self._clause
+        return fails if is_chosen else functions.expr(self._clause) & fails
+
+    def _failing(self, functions: Any) -> Any:
+        return functions.count_if(self._breaks(functions))
+
+    def _holds(self, functions: Any) -> Any:
+        holds = functions.expr(self._statement if self._filtered is None else self._filtered)
+        return functions.when(holds, functions.lit(1)).otherwise(functions.lit(0))
+
+    def _rows(self, functions: Any) -> Any:
+        if self._has_own_query or not self._clause:
+            return functions.count(functions.lit(1))
+        return functions.count_if(functions.expr(self._clause))
+
+    def measures(self, names: Names) -> dict[str, Measure]:
+        query, rows = "", None
+        if self._has_own_query:
+            query = self._clause
+            rows = lambda frame, functions: frame.where(functions.expr(self._clause))  # noqa: E731
         return {
-            self._key: Measure([form for form, _ in forms], is_of_user=True, clause=own_clause),
-            f"{self._key} rows": Measure(
-                [
-                    lambda functions: (
-                        functions.count_if(functions.expr(inside))
-                        if inside
-                        else functions.count(functions.lit(1))
-                    )
-                ],
-                is_of_user=bool(clause),
-                clause=own_clause,
-            ),
+            self._key: Measure(self._forms, is_of_user=True, rows=rows, query=query),
+            f"{self._key} rows": Measure([self._rows], is_of_user=bool(self._clause), rows=rows, query=query),
         }
 
-    def assertion(self, found: Mapping[str, Measured], clause: str) -> Assertion:
-        measured, rows = found[self._key], found[f"{self._key} rows"].value
-        is_of_rows = self._is_of_rows[measured.form]
-        if is_of_rows:
-            success = measured.value == 0 and (bool(rows) or self.accept_none)
-            actual = "0 rows" if rows == 0 else str(measured.value)
-        else:
-            success = measured.value == 1
-            actual = str(measured.value)
+    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
+        value, problem = found[self._key].value, found[self._key].problem
         params: dict[str, Any] = {"check_type": "expression_is_true"}
-        if is_of_rows and not measured.problem:
-            params["rows"] = rows
-        if rows == 0:
-            params["accept_none"] = self.accept_none
+        is_rule = self._forms[found[self._key].form] == self._failing
+        actual = str(value)
+        success = value == 1
+        if is_rule:
+            rows = found[f"{self._key} rows"].value
+            success = value == 0 and (bool(rows) or self.accept_none)
+            params |= {} if problem else {"rows": rows}
+            if rows == 0:
+                actual = "0 rows"
+                params["accept_none"] = self.accept_none
         return Assertion(
             assertion=self.name,
-            success=success and not measured.problem,
+            success=success and not problem,
             name=self.name,
             check_type="expression_is_true",
             severity=self.given.get("severity", self.severity),
-            expected="0" if is_of_rows else "all truthy",
-            actual=None if measured.problem else actual,
-            content=self.given[_STATEMENT],
+            expected="0" if is_rule else "all truthy",
+            actual=None if problem else actual,
+            content=self._statement,
             description=self.given.get("description", ""),
             params=params,
             clauses=_clauses(clause, self._clause),
-            not_evaluated=measured.problem,
-            value=None if measured.problem else int(success),
+            not_evaluated=problem,
+            value=None if problem else int(success),
         )
+
+    def failing_rows(self, frame: Any, names: Names) -> Any:
+        if self._kind is Kind.ALL_ROWS:
+            return None
+        functions = functions_of(frame)
+        named = [names[name] for name in columns_of(self._statement) if name in names]
+        rows = frame.where(functions.expr(self._clause)) if self._clause else frame
+        return rows.where(self._breaks(functions)).select(*map(_quoted, named)) if named else None
 
     @property
     def sql(self) -> str:
-        return _with_filter(self.given[_STATEMENT], self._clause)
+        return _with_filter(self._statement, self._clause)
 
-    def add_metrics(self, metrics: Metrics, found: Mapping[str, Measured]) -> None:
+    def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
         """A statement measures nothing that has a name."""
 
 

@@ -36,8 +36,11 @@ class Measure:
     is_distinct: bool = False
     """It has a query of its own, so that its cost is not that of the others."""
 
-    clause: str = ""
-    """Rows that are measured, if the forms do not say it themselves: then it has a query of its own, too."""
+    rows: Callable[[Any, Any], Any] | None = None
+    """Makes the rows that are measured of a frame and the module of functions, if the forms cannot say it."""
+
+    query: str = ""
+    """Name of the query that measures `rows`; measures with the same name share it."""
 
 
 @dataclass(frozen=True)
@@ -64,25 +67,26 @@ def functions_of(frame: Any) -> Any:
 def measured(frame: Any, measures: Mapping[str, Measure], clause: str = "") -> dict[str, Measured]:
     """Return the value of each measure of the rows of a clause, or the problem that it has.
 
-    One query for all, another one for those that need all distinct values, one for each clause that cannot
-    be a part of an aggregate. If a query fails, its measures are tried by themselves.
+    One query for all, another one for those that need all distinct values, and one for each name of a query.
+    If a query fails, its measures are tried by themselves.
     """
     result: dict[str, Measured] = {}
-    groups: dict[tuple[bool, str], dict[str, Measure]] = {}
+    queries: dict[tuple[bool, str], dict[str, Measure]] = {}
     for key, measure in measures.items():
-        groups.setdefault((measure.is_distinct, measure.clause), {})[key] = measure
-    for (_, own_clause), group in groups.items():
-        result.update(_Query(frame, [part for part in (clause, own_clause) if part]).run(group))
+        queries.setdefault((measure.is_distinct, measure.query), {})[key] = measure
+    for group in queries.values():
+        result.update(_Query(frame, clause, next(iter(group.values())).rows).run(group))
     return result
 
 
 class _Query:
-    """Aggregates of the rows of some clauses."""
+    """Aggregates of some rows of a frame."""
 
-    def __init__(self, frame: Any, clauses: Sequence[str]) -> None:
+    def __init__(self, frame: Any, clause: str, rows: Callable[[Any, Any], Any] | None) -> None:
         self._functions = functions_of(frame)
         self._frame = frame
-        self._clauses = clauses
+        self._clause = clause
+        self._of = rows
 
     def run(self, measures: Mapping[str, Measure]) -> dict[str, Measured]:
         result: dict[str, Measured] = {}
@@ -109,10 +113,12 @@ class _Query:
             return result | self._one_by_one(rows, measures, forms)
 
     def _rows(self) -> Any:
-        rows = self._frame
-        for clause in self._clauses:
-            rows = rows.where(self._functions.expr(clause))
         with _quiet():
+            rows = self._frame
+            if self._clause:
+                rows = rows.where(self._functions.expr(self._clause))
+            if self._of is not None:
+                rows = self._of(rows, self._functions)
             _ = rows.schema  # Connect analyzes it now.
         return rows
 
@@ -146,7 +152,8 @@ class _Query:
         if not forms:
             return {}
         aggregated = self._aggregated(rows, [measures[key].forms[form] for key, form in forms.items()])
-        values = aggregated.collect()[0]
+        with _quiet():
+            values = aggregated.collect()[0]
         return {key: Measured(values[at], form) for at, (key, form) in enumerate(forms.items(), start=1)}
 
     def _aggregated(self, rows: Any, forms: Sequence[Callable[[Any], Any]]) -> Any:
@@ -199,7 +206,7 @@ def _is_of_spark(error: BaseException) -> bool:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep an analysis that may fail out of PySpark's log of errors, which has the query's literals."""
+    """Keep a query that may fail out of PySpark's log of errors, which has its literals: a result says it."""
 
     def drop(record: logging.LogRecord) -> bool:
         return False

@@ -63,6 +63,15 @@ def filtered(statement: str, clause: str) -> str | None:
     return str(tree.sql(dialect=_DIALECT))
 
 
+def columns_of(statement: str) -> list[str]:
+    """Return the names of a statement's columns in lower case, each once; none if it is not understood."""
+    from sqlglot import exp
+
+    tree = _parsed(statement)
+    names = (column.name.lower() for column in tree.find_all(exp.Column)) if tree is not None else ()
+    return [*dict.fromkeys(names)]
+
+
 def shown(sql: str, sql_text: str) -> str:
     """Return a statement as the option `sql_text` allows it to be shown."""
     if sql_text == NONE:
