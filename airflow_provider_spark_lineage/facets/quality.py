@@ -7,7 +7,7 @@ Airflow's own operators put it: some consumers read one, some the other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 from openlineage.client.event_v2 import InputDataset
@@ -32,6 +32,13 @@ MAX_ASSERTIONS = 500
 """Limit of one facet; failed assertions come first."""
 
 
+class _Test(NamedTuple):
+    """Result that stands at the run."""
+
+    found: Assertion
+    is_skipped: bool
+
+
 def add_findings(
     inputs: Sequence[InputDataset], findings: Iterable[Findings], sql_text: str
 ) -> dict[str, RunFacet]:
@@ -40,11 +47,11 @@ def add_findings(
     `sql_text` is the option: whether statements, which have literals, may be shown.
     """
     at_datasets: dict[int, list[Assertion]] = {}
-    at_run: list[tuple[Assertion, bool]] = []
+    at_run: list[_Test] = []
     for each in findings:
         place = None if each.is_skipped else _place(inputs, each)
         if place is None:
-            at_run += [(assertion, each.is_skipped) for assertion in each.assertions]
+            at_run += [_Test(assertion, each.is_skipped) for assertion in each.assertions]
         else:
             at_datasets.setdefault(place, []).extend(each.assertions)
             if each.metrics.rows is not None:
@@ -106,36 +113,28 @@ def _assertions(
                 column=assertion.column or None,
                 **_described(assertion, sql_text),
             )
-            for assertion in _first(assertions)
+            for assertion in sorted(assertions, key=lambda each: each.success)[:MAX_ASSERTIONS]
         ],
         producer=PRODUCER,
     )
 
 
-def _test_facet(assertions: Sequence[tuple[Assertion, bool]], sql_text: str) -> dict[str, RunFacet]:
-    if not assertions:
+def _test_facet(tests: Sequence[_Test], sql_text: str) -> dict[str, RunFacet]:
+    if not tests:
         return {}
     try:
         from openlineage.client.facet_v2 import test_run
     except ImportError:  # 1.40, for example, has no such facet.
         return {}
-    is_skipped = {id(assertion): skipped for assertion, skipped in assertions}
-    tests = [
+    executed = [
         test_run.TestExecution(
-            status="skip" if is_skipped[id(each)] else "pass" if each.success else "fail",
-            type=each.assertion,
-            **_described(each, sql_text, column=each.column),
+            status="skip" if is_skipped else "pass" if found.success else "fail",
+            type=found.assertion,
+            **_described(found, sql_text, column=found.column),
         )
-        for each in _first([assertion for assertion, _ in assertions])
+        for found, is_skipped in sorted(tests, key=lambda test: test.found.success)[:MAX_ASSERTIONS]
     ]
-    return {TEST: test_run.TestRunFacet(tests=tests, producer=PRODUCER)}
-
-
-def _first(assertions: Sequence[Assertion]) -> list[Assertion]:
-    """Return as many as a facet holds; the failed ones, if they are too many."""
-    if len(assertions) <= MAX_ASSERTIONS:
-        return list(assertions)
-    return sorted(assertions, key=lambda each: each.success)[:MAX_ASSERTIONS]
+    return {TEST: test_run.TestRunFacet(tests=executed, producer=PRODUCER)}
 
 
 def _described(assertion: Assertion, sql_text: str, column: str = "") -> dict[str, Any]:

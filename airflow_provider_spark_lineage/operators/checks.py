@@ -55,6 +55,14 @@ MAX_SAMPLE_LENGTH = 100
 """Limit of the letters of a value that is shown."""
 
 
+_SESSIONS: list[Any] = []
+"""Sessions of this process, which has one unless it is a test of a DAG.
+
+A session of Connect closes its client when it is collected, inside whatever code runs then. If that is a call
+of another session, PySpark waits for itself, for ever. So none is collected.
+"""
+
+
 class _Calls(PythonOperator):
     """Calls its function, and nothing else. Base class between `PySparkOperator` and `PythonOperator`."""
 
@@ -62,6 +70,7 @@ class _Calls(PythonOperator):
 
     def execute_callable(self) -> Any:
         """Call the function with the session."""
+        _SESSIONS.append(self.op_kwargs["spark"])
         return self.python_callable(self.op_kwargs["spark"])
 
 

@@ -29,7 +29,7 @@ from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, 
 from airflow_provider_spark_lineage.quality.statements import Kind, columns_of, filtered, kind_of
 
 _ROWS = "rows"
-_NULLS, _UNIQUE = "null_check", "unique_check"
+_NULLS, _DISTINCT, _UNIQUE = "null_check", "distinct_check", "unique_check"
 _CLAUSE = "partition_clause"
 _OF_CHECK = "check_partition_clause"
 """Names of a common clause and of a check's own clause in `params`, as in Airflow."""
@@ -221,14 +221,20 @@ class _ValueCheck(_OfColumn):
     """Compares an aggregate with limits."""
 
     def measures(self, names: Names) -> dict[str, Measure]:
-        is_name = self.column.lower() in names
-        return {
+        is_of_user = self.column.lower() not in names or bool(self._clause)
+        measures = {
             self._key: Measure(
                 [lambda functions: AGGREGATES[self.check].of(self._checked(functions, names))],
-                is_of_user=not is_name or bool(self._clause),
+                is_of_user,
                 is_distinct=AGGREGATES[self.check].is_distinct and APPROXIMATE not in self.given,
             )
         }
+        if self.check == _UNIQUE:
+            values = Measure(
+                [lambda functions: functions.count(self._checked(functions, names).column)], is_of_user
+            )
+            measures[f"{self._key} values"] = values
+        return measures
 
     def _checked(self, functions: Any, names: Names) -> Checked:
         column, rows = self._column(functions, names), functions.lit(1)
@@ -268,8 +274,9 @@ class _ValueCheck(_OfColumn):
         if self.check == _NULLS:
             column.nulls = value
             column.values = None if metrics.rows is None else metrics.rows - value
-        elif self.check == "distinct_check" and APPROXIMATE not in self.given:
-            column.distinct = value
+        elif self.check in (_DISTINCT, _UNIQUE) and APPROXIMATE not in self.given:
+            values = found[f"{self._key} values"].value if self.check == _UNIQUE else None
+            column.distinct = value if self.check == _DISTINCT else values - value
         elif _is_finite(value) and self.check in ("min", "max", "sum"):
             setattr(column, self.check, float(value))
         elif _is_finite(value) and self.check == "quantile":

@@ -55,6 +55,7 @@ def rows(task_id, checks, source="people", **arguments):
 def checks() -> None:
     zero = {"equal_to": 0}
     numbers = f"parquet.`{HOME}/numbers`"
+    from_numbers = f"FROM {numbers}"
     made = PySparkLineageOperator(task_id="make", python_callable=make, **SESSION)
     made >> [
         columns(
@@ -90,17 +91,17 @@ def checks() -> None:
             checks={"many": {"check_statement": "count(*) > 1"}},
             **SESSION,
         ),
-        SparkCheckOperator(task_id="sql", sql=f"SELECT count(*), max(a) FROM {numbers}", **SESSION),
+        SparkCheckOperator(task_id="sql", sql="SELECT count(*), max(a) " + from_numbers, **SESSION),
         SparkValueCheckOperator(
             task_id="value",
-            sql=f"SELECT count(*) FROM {numbers}",
+            sql="SELECT count(*) " + from_numbers,
             pass_value=4,
             severity="warn",
             **SESSION,
         ),
         SparkThresholdCheckOperator(
             task_id="threshold",
-            sql=f"SELECT max(a) FROM {numbers}",
+            sql="SELECT max(a) " + from_numbers,
             min_threshold=5,
             max_threshold=9,
             **SESSION,

@@ -1,0 +1,190 @@
+"""Checks on Spark by Airflow's six operators: known situations, in a session of the task and on a server."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+from airflow_runs import run_dag
+from servers.connect import connect
+
+from airflow_provider_spark_lineage.testing import tail
+
+HOLDS = "all truthy"
+
+SITUATIONS = {
+    # task: state, results (assertion, column, success, expected, actual, problem)
+    "keys": (
+        "failed",
+        [
+            ("not_null", "id", False, "0", "1", None),
+            ("unique", "id", False, "0", "1", None),
+            ("min", "id", True, ">=1", "1", None),
+            ("max", "id", True, "<=2", "2", None),
+        ],
+    ),
+    "range": ("failed", [("min", "id", False, ">=2", "1", None), ("max", "id", True, "<=3", "2", None)]),
+    "tolerance": ("success", [("min", "a", True, ">= -33.0, <= -27.0", "-30", None)]),
+    "no_column": (
+        "failed",
+        [("min", "age", False, ">=0", None, "UNRESOLVED_COLUMN"), ("max", "id", True, "<=2", "2", None)],
+    ),
+    "text": (
+        "failed",
+        [("matches", "name", False, "0", "1", None), ("min", "name", True, ">=A", None, None)],
+    ),
+    "warned": ("success", [("min", "id", False, ">=2", "1", None), ("max", "id", True, "<=2", "2", None)]),
+    "empty": (
+        "success",
+        [("not_null", "id", True, "0", "0", None), ("max", "id", True, "<=5", None, None)],
+    ),
+    "empty_rows": ("failed", [("positive", None, False, "0", "0 rows", None)]),
+    "null_row": ("failed", [("positive", None, False, "0", "1", None)]),
+    "zero_division": (
+        "failed",
+        [("ratio", None, False, HOLDS, None, "DIVIDE_BY_ZERO"), ("many", None, True, HOLDS, "1", None)],
+    ),
+    "escape": ("failed", [("union", None, False, "0", None, "PARSE_SYNTAX_ERROR")]),
+    "clauses": ("success", [("low", None, True, HOLDS, "1", None)]),
+    "sql": ("success", [("sql", None, True, HOLDS, "(3, 2)", None)]),
+    "value": ("success", [("value", None, False, "4", "(3,)", None)]),
+    "threshold": ("failed", [("threshold", None, False, ">= 5.0, <= 9.0", "2", None)]),
+    "interval": ("success", [("interval_COUNT(*)", None, True, "< 3", "0", None)]),
+}
+
+DATASETS = {"tolerance": "numbers", "zero_division": "numbers", "clauses": "numbers", "sql": "numbers"} | {
+    "value": "numbers",
+    "threshold": "numbers",
+    "interval": "numbers",
+    "empty": "empty",
+    "empty_rows": "empty",
+}
+"""Task -> the dataset that it checks, if it is not `people`."""
+
+
+@pytest.mark.spark
+@pytest.mark.airflow
+@pytest.mark.parametrize("where", ["session", "connect"])
+def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, where):
+    """A mistake in one check takes no result from the others, and a table that is missing gets no result."""
+    settings = {"CHECKS_HOME": str(tmp_path)}
+    if where == "session":
+        run = _run(tmp_path, settings)
+    else:
+        with connect(tmp_path) as url:
+            host, _, port = url.rpartition(":")
+            server = {"conn_type": "spark_connect", "host": host, "port": int(port)}
+            settings |= {"AIRFLOW_CONN_SERVER": json.dumps(server), "CHECKS_CONNECTION": "server"}
+            run = _run(tmp_path, settings)
+    states = {task: state for task, (state, _) in SITUATIONS.items()}
+    assert run.tasks == {**states, "make": "success", "no_table": "failed"}, tail(run.log, 80)
+    ends = {
+        event.name.partition(".")[2]: event.document
+        for event in run.read().items
+        if event.type in ("complete", "fail")
+        and "taskInstance" in event.document["run"]["facets"].get("airflow", {})
+    }
+    found = {task: _results(document) for task, document in ends.items()}
+    assert found == {
+        "make": {},
+        "no_table": {},
+        **{task: {DATASETS.get(task, "people"): results} for task, (_, results) in SITUATIONS.items()},
+    }
+    missing = ends["no_table"]["run"]["facets"]
+    assert [(test["name"], test["status"]) for test in missing["test"]["tests"]] == [("many", "skip")]
+    assert "TABLE_OR_VIEW_NOT_FOUND" in missing["errorMessage"]["message"]
+    assert not [task for task, document in ends.items() if task != "no_table" and "test" in _facets(document)]
+    metrics = ends["keys"]["inputs"][0]["inputFacets"]["dataQualityMetrics"]
+    assert metrics["rowCount"] == 4
+    assert metrics["columnMetrics"] == {
+        "id": {"nullCount": 1, "count": 3, "distinctCount": 2, "min": 1.0, "max": 2.0}
+    }
+    # The child runs of the checks' own queries say nothing of the results.
+    assert _bytes(run).count(b'"dataQualityAssertions"') == 2 * len(SITUATIONS)
+    assert b"Ann" not in _bytes(run)
+
+
+def _run(folder, settings):
+    return run_dag(Path(__file__).parent / "dags" / "checks.py", home=folder / "airflow", settings=settings)
+
+
+def _facets(document):
+    return document["run"]["facets"]
+
+
+def _bytes(run):
+    return run.events.read_bytes()
+
+
+def _results(document):
+    """Return the assertions of each dataset of an event; they are the same in both kinds of its facets."""
+    results = {}
+    for dataset in (*document["inputs"], *document["outputs"]):
+        facet = dataset["facets"].get("dataQualityAssertions")
+        assert dataset.get("inputFacets", {}).get("dataQualityAssertions") == facet
+        if facet is not None:
+            results[dataset["name"].rpartition("/")[2]] = [
+                (
+                    entry["assertion"],
+                    entry.get("column"),
+                    entry["success"],
+                    entry.get("expected"),
+                    entry.get("actual"),
+                    entry["params"].get("not_evaluated"),
+                )
+                for entry in facet["assertions"]
+            ]
+    return results
+
+
+@pytest.mark.airflow
+@pytest.mark.parametrize("kind", ["Column", "Table", "", "Value", "Threshold", "Interval"])
+def test_a_changed_import_line_moves_a_dag(kind):
+    """All arguments and templates of Airflow's operator are there, and default arguments reach it."""
+    from airflow.providers.common.sql.operators import sql
+
+    from airflow_provider_spark_lineage.operators import checks
+
+    given = {
+        "Column": {"table": "t", "column_mapping": {"a": {"min": {"geq_to": 1}}}},
+        "Table": {"table": "t", "checks": {"many": {"check_statement": "count(*) > 1"}}},
+        "": {"sql": "SELECT 1"},
+        "Value": {"sql": "SELECT 1", "pass_value": 1},
+        "Threshold": {"sql": "SELECT 1", "min_threshold": 1, "max_threshold": 2},
+        "Interval": {"table": "t", "metrics_thresholds": {"count(*)": 2}},
+    }[kind]
+    ours, theirs = getattr(checks, f"Spark{kind}CheckOperator"), getattr(sql, f"SQL{kind}CheckOperator")
+    assert issubclass(ours, theirs)
+    assert set(theirs.template_fields) <= set(ours.template_fields)
+    task = ours(task_id="check", default_args={"conn_id": "spark", "severity": "warn"}, **given)
+    assert (task.conn_id, task.severity) == ("spark", "warn")
+    added = {"path", "format", "query", "samples"} if kind in ("Column", "Table") else set()
+    ours_only = set(inspect.signature(ours.__init__).parameters) - {"self", "kwargs"}
+    assert ours_only - set(inspect.signature(theirs.__init__).parameters) == {
+        *added,
+        "severity",
+        "config_kwargs",
+    }
+    mapped = ours.partial(task_id="many", conn_id="spark", config_kwargs={"a": "b"})
+    assert mapped.expand(**{name: [value] for name, value in given.items()})
+
+
+@pytest.mark.airflow
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({}, "check: give one of table, path and query: what shall be checked?"),
+        ({"table": "t", "query": "SELECT 1"}, "check: give one of table, path and query"),
+        ({"path": "/data"}, "check: path and format belong together, for example format='parquet'."),
+        ({"table": "t", "severity": "low"}, "check: severity is 'low'; it must be 'error' or 'warn'."),
+        ({"table": "t", "samples": 1000}, "check: samples must be a number from 0 to 20."),
+    ],
+)
+def test_a_mistake_in_the_arguments_is_one_sentence(arguments, sentence):
+    """When the DAG is parsed."""
+    from airflow_provider_spark_lineage.operators.checks import SparkColumnCheckOperator
+
+    with pytest.raises(ValueError, match=f"^{sentence.partition('?')[0]}"):
+        SparkColumnCheckOperator(task_id="check", column_mapping={"a": {"min": {"geq_to": 1}}}, **arguments)

@@ -1,0 +1,111 @@
+"""Facets of what checks found: where they stand, and what is left out of them."""
+
+from __future__ import annotations
+
+from openlineage.client.event_v2 import InputDataset
+from openlineage.client.facet_v2 import symlinks_dataset
+from openlineage.client.serde import Serde
+
+from airflow_provider_spark_lineage.facets.quality import MAX_ASSERTIONS, add_findings
+from airflow_provider_spark_lineage.quality.assertion import Assertion, ColumnMetrics, Findings, Metrics
+
+FOUND = Assertion("min", True, "id.min", "accepted_range", column="id", expected=">=1", actual="1")
+
+
+def read(name, table=""):
+    facets = {}
+    if table:
+        link = symlinks_dataset.Identifier("file:/warehouse", table, "TABLE")
+        facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet([link])
+    return InputDataset(namespace="file", name=name, facets=facets)
+
+
+def assertions(dataset, kind="inputFacets"):
+    facet = (getattr(dataset, kind) or {}).get("dataQualityAssertions")
+    return [] if facet is None else facet.assertions
+
+
+def test_a_result_stands_at_the_dataset_that_was_checked():
+    """Found by its path, or by the name of the table; in both kinds of facets, since consumers read one."""
+    inputs = [read("/data/orders", "default.orders"), read("/data/people")]
+    findings = [
+        Findings((FOUND,), of_dataset="orders"),
+        Findings((FOUND,), of_dataset="spark_catalog.default.orders"),
+        Findings((FOUND,), of_dataset="file:///data/people"),
+    ]
+    facets = add_findings(inputs, findings, "full")
+    assert len(assertions(inputs[0])) == 1
+    assert len(assertions(inputs[1])) == 1
+    assert assertions(inputs[0], "facets") == assertions(inputs[0])
+    assert [test.name for test in facets["test"].tests] == ["id.min"], "of another catalog's table"
+
+
+def test_a_result_of_no_single_dataset_stands_at_the_run():
+    """A view or a query is not its input, and a dataset that is missing must not be made by an assertion."""
+    inputs = [read("/data/orders")]
+    findings = [
+        Findings((FOUND,)),
+        Findings((FOUND,), of_dataset="view_of_orders"),
+        Findings((FOUND,), of_dataset="orders", is_skipped=True),
+    ]
+    tests = add_findings(inputs, findings, "full")["test"].tests
+    assert [test.status for test in tests] == ["pass", "pass", "skip"], "each its own"
+    assert tests[0].params == {"tested_column": "id"}
+    assert not assertions(inputs[0])
+
+
+def test_a_statement_stands_at_its_only_input():
+    """With more inputs, nobody knows which one it is about."""
+    statement = Findings((FOUND,), is_statement=True)
+    one, two = [read("/data/orders")], [read("/data/orders"), read("/data/people")]
+    assert add_findings(one, [statement], "full") == {}
+    assert assertions(one[0])
+    assert add_findings(two, [statement], "full")["test"].tests
+
+
+def test_no_text_of_a_row_and_no_literal_is_in_a_facet():
+    """A text column's lowest value is somebody's; literals obey `sql_text`."""
+    text = Assertion(
+        "min",
+        True,
+        "name.min",
+        "accepted_range",
+        column="name",
+        expected=">=Bob",
+        actual="Cid",
+        content="min(name)",
+        params={"geq_to": "Bob"},
+        clauses={"partition_clause": "city = 'Rome'"},
+        has_text_of_rows=True,
+        has_text_of_author=True,
+    )
+    for sql_text, hidden in (("masked", ("Bob", "Cid", "Rome")), ("none", ("Bob", "Cid", "Rome", "city"))):
+        inputs = [read("/data/people")]
+        add_findings(inputs, [Findings((text,), of_dataset="/data/people")], sql_text)
+        written = str(Serde.to_json(inputs[0]))
+        assert not [word for word in hidden if word in written]
+        assert '"withheld": "text"' in written
+    inputs = [read("/data/people")]
+    add_findings(inputs, [Findings((text,), of_dataset="/data/people")], "full")
+    assert "Cid" not in str(Serde.to_json(inputs[0]))
+    assert "Rome" in str(Serde.to_json(inputs[0]))
+
+
+def test_failed_results_come_first_if_a_facet_is_full():
+    """So that no failure is lost."""
+    many = tuple(Assertion(f"rule {n}", n > 0, f"rule {n}", "rule") for n in range(MAX_ASSERTIONS, -1, -1))
+    inputs = [read("/data/orders")]
+    add_findings(inputs, [Findings(many, of_dataset="/data/orders")], "full")
+    kept = assertions(inputs[0])
+    assert len(kept) == MAX_ASSERTIONS
+    assert kept[0].assertion == "rule 0"
+
+
+def test_measured_numbers_are_metrics_of_the_dataset():
+    """What is unknown is absent."""
+    metrics = Metrics(4, {"id": ColumnMetrics(nulls=1, values=3, min=1.0)})
+    inputs = [read("/data/orders")]
+    add_findings(inputs, [Findings((FOUND,), metrics, "/data/orders")], "full")
+    facet = Serde.to_dict(inputs[0])["inputFacets"]["dataQualityMetrics"]
+    assert facet["rowCount"] == 4
+    assert facet["columnMetrics"] == {"id": {"nullCount": 1, "count": 3, "min": 1.0}}
