@@ -17,6 +17,7 @@ BENCHMARKS = (
     "nycflights",
     "submitted",
     "connect",
+    "checks",
 )
 
 
