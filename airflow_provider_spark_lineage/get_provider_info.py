@@ -190,7 +190,15 @@ def get_provider_info() -> dict[str, Any]:
                 "integration-name": _INTEGRATION,
                 "python-modules": [
                     f"{_PACKAGE}.operators.{module}"
-                    for module in ("pyspark", "spark_jdbc", "spark_pipelines", "spark_sql", "spark_submit")
+                    for module in (
+                        "checks",
+                        "pyspark",
+                        "spark_check",
+                        "spark_jdbc",
+                        "spark_pipelines",
+                        "spark_sql",
+                        "spark_submit",
+                    )
                 ],
             }
         ],
@@ -198,7 +206,8 @@ def get_provider_info() -> dict[str, Any]:
             {
                 "name": "pyspark_lineage",
                 "class-name": f"{_PACKAGE}.operators.pyspark.pyspark_lineage_task",
-            }
+            },
+            {"name": "spark_check", "class-name": f"{_PACKAGE}.operators.spark_check.spark_check_task"},
         ],
         "config": {
             "spark_lineage": {

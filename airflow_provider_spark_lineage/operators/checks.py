@@ -26,7 +26,7 @@ from airflow.providers.common.sql.operators.sql import (
     SQLValueCheckOperator,
 )
 
-from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.operators.findings import ReportsFindings, log_findings
 from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
 from airflow_provider_spark_lineage.quality.aggregates import of_column_check, validate_severity
 from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings
@@ -44,8 +44,10 @@ from airflow_provider_spark_lineage.quality.checks import (
 from airflow_provider_spark_lineage.quality.measuring import condition_of
 
 if TYPE_CHECKING:
-    from airflow.providers.openlineage.extractors import OperatorLineage
+    from airflow.providers.common.sql.operators.sql import BaseSQLOperator as _Operator
     from airflow.sdk import Context
+else:
+    _Operator = object  # Airflow gives each class of an operator an `__init__` of its own, also a mixin's.
 
 
 MAX_SAMPLES = 20
@@ -98,8 +100,8 @@ class _SparkHook:
 
     def __init__(self, spark: Any) -> None:
         self._spark = spark
-        self.has_text = False
-        """A row that was returned has a text."""
+        self.texts: set[str] = set()
+        """Texts in the rows that were returned: rows of the user."""
 
     def get_first(self, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
         """Return the first row of a query; None if there is none."""
@@ -115,29 +117,28 @@ class _SparkHook:
         return self._spark.sql(sql, args=arguments) if arguments else self._spark.sql(sql)
 
     def _plain(self, row: Any) -> tuple[Any, ...]:
-        self.has_text = self.has_text or any(isinstance(value, str) for value in row)
+        self.texts.update(value for value in row if isinstance(value, str))
         return tuple(row)
 
 
-class _ChecksOnSpark(ReportsLineage):
+class _ChecksOnSpark(ReportsFindings, _Operator):
     """Opens the session of a connection, and reports what the checks found."""
 
     config_kwargs: dict[str, Any]
     severity: str
     _spark: Any = None
     _spark_hook: _SparkHook | None = None
-    _findings: tuple[Findings, ...] = ()
 
     def _set_up(self, config_kwargs: dict[str, Any] | None, severity: str) -> None:
-        validate_severity(self.task_id, severity)  # type: ignore[attr-defined]
+        validate_severity(self.task_id, severity)
         self.config_kwargs = config_kwargs or {}
         self.severity = severity
 
     def execute(self, context: Context) -> Any:
         """Run the checks in a session of the connection."""
         with self.capture_lineage(context):
-            if self.hook_params:  # type: ignore[attr-defined]
-                self.log.warning("hook_params are not used: checks on Spark have no hook.")  # type: ignore[attr-defined]
+            if self.hook_params:
+                self.log.warning("hook_params are not used: checks on Spark have no hook.")
             return _Session(
                 task=self, work=lambda spark: self._execute_with(spark, context)
             ).execute_callable()
@@ -145,11 +146,26 @@ class _ChecksOnSpark(ReportsLineage):
     def _execute_with(self, spark: Any, context: Context) -> Any:
         self._spark, self._spark_hook = spark, _SparkHook(spark)
         try:
-            if self.database:  # type: ignore[attr-defined]
-                spark.catalog.setCurrentDatabase(self.database)  # type: ignore[attr-defined]
+            if self.database:
+                spark.catalog.setCurrentDatabase(self.database)
             return self._check(context)
+        except AirflowException as error:
+            # Its text is in the task's event.
+            if (text := self._without_texts(str(error))) != str(error):
+                raise type(error)(text) from None
+            raise
         finally:
             self._spark = self._spark_hook = None
+
+    def _without_texts(self, message: str) -> str:
+        """Return a message without the texts of rows that it quotes."""
+        found = {each.value for findings in self._findings for each in findings.assertions}
+        texts = {value for value in found if isinstance(value, str)}
+        if self._spark_hook is not None:
+            texts |= self._spark_hook.texts
+        for text in sorted(texts, key=len, reverse=True):
+            message = message.replace(repr(text), "'***'")
+        return message
 
     def _check(self, context: Context) -> Any:
         raise NotImplementedError
@@ -158,18 +174,6 @@ class _ChecksOnSpark(ReportsLineage):
         """Return the session in the form of a database's hook."""
         return self._spark_hook
 
-    def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
-        result = super()._result(task_instance, has_failed=has_failed)
-        if self._task_lineage is None:
-            return result
-        with harmless("the results of checks are not in the event of this task"):
-            from airflow_provider_spark_lineage import conf
-            from airflow_provider_spark_lineage.facets.quality import add_findings
-
-            facets = add_findings(result.inputs, self._findings, conf.sql_text())
-            result.run_facets = {**result.run_facets, **facets}
-        return result
-
 
 class _StatementCheck(_ChecksOnSpark):
     """A check whose SQL is the user's: Airflow's own code runs it."""
@@ -177,12 +181,12 @@ class _StatementCheck(_ChecksOnSpark):
     def _check(self, context: Context) -> Any:
         hook = self._spark_hook
         try:
-            result = super(ReportsLineage, self).execute(context)  # type: ignore[misc]
+            result = super(ReportsLineage, self).execute(context)
         except Exception as error:
             self._findings = self._found(hook, error)
             has_result = not any(each.not_evaluated for each in self._findings[0].assertions)
             if self.severity == WARN and has_result and isinstance(error, AirflowException):
-                self.log.warning("Check %s failed, with severity warn: %s", self.task_id, error)  # type: ignore[attr-defined]
+                self.log.warning("Check %s failed, with severity warn: %s", self.task_id, error)
                 return None
             raise
         self._findings = self._found(hook)
@@ -192,17 +196,17 @@ class _StatementCheck(_ChecksOnSpark):
         results = getattr(self, "check_results", None) or []
         for result in results:
             result.severity = self.severity
-        assertions = [_of_result(result, has_text=hook.has_text) for result in results]
+        assertions = [_of_result(result, has_text=bool(hook.texts)) for result in results]
         if not assertions:
             # An older common-sql, or it raised before it had a result.
             is_result = error is None or isinstance(error, AirflowException)
             problem = "" if is_result or error is None else condition_of(error)
-            sql = self.sql  # type: ignore[attr-defined]
+            sql = self.sql
             assertions = [
                 Assertion(
-                    assertion=self.task_id,  # type: ignore[attr-defined]
+                    assertion=self.task_id,
                     success=error is None,
-                    name=self.task_id,  # type: ignore[attr-defined]
+                    name=self.task_id,
                     check_type="custom_sql",
                     severity=self.severity,
                     content=sql if isinstance(sql, str) else ";\n".join(sql),
@@ -257,15 +261,13 @@ class _FrameCheck(_ChecksOnSpark):
         samples: int,
     ) -> None:
         if sum(map(bool, (table, path, query))) != 1:
-            raise ValueError(
-                f"{self.task_id}: give one of table, path and query: what shall be checked?"  # type: ignore[attr-defined]
-            )
+            raise ValueError(f"{self.task_id}: give one of table, path and query: what shall be checked?")
         if bool(path) != bool(file_format):
             raise ValueError(
-                f"{self.task_id}: path and format belong together, for example format='parquet'."  # type: ignore[attr-defined]
+                f"{self.task_id}: path and format belong together, for example format='parquet'."
             )
         if not (isinstance(samples, int) and 0 <= samples <= MAX_SAMPLES):
-            raise ValueError(f"{self.task_id}: samples must be a number from 0 to {MAX_SAMPLES}.")  # type: ignore[attr-defined]
+            raise ValueError(f"{self.task_id}: samples must be a number from 0 to {MAX_SAMPLES}.")
         self.samples = samples
         self.path, self.format, self.query = path, file_format, query
 
@@ -274,18 +276,18 @@ class _FrameCheck(_ChecksOnSpark):
         """What stands after FROM, for people."""
         if self.query:
             return f"({self.query})"
-        return f"{self.format}.`{self.path}`" if self.path else str(self.table)  # type: ignore[attr-defined]
+        return f"{self.format}.`{self.path}`" if self.path else str(self.table)
 
     def _frame(self) -> Any:
         if self.query:
             return self._spark.sql(self.query)
         if self.path:
             return self._spark.read.format(self.format).load(self.path)
-        return self._spark.table(self.table)  # type: ignore[attr-defined]
+        return self._spark.table(self.table)
 
     def _find(self, checks: Sequence[Check]) -> tuple[Assertion, ...]:
-        clause = self.partition_clause or ""  # type: ignore[attr-defined]
-        of_dataset = "" if self.query else self.path or self.table  # type: ignore[attr-defined]
+        clause = self.partition_clause or ""
+        of_dataset = "" if self.query else self.path or self.table
         try:
             frame = self._frame()
             _ = frame.columns  # On Connect, a missing table is noticed now.
@@ -294,16 +296,7 @@ class _FrameCheck(_ChecksOnSpark):
             raise
         findings = run(frame, checks, clause=clause, of_dataset=of_dataset)
         self._findings = (findings,)
-        for each in findings.assertions:
-            if each.not_evaluated:
-                self.log.warning("Check %s could not be evaluated: %s", each.name, each.not_evaluated)  # type: ignore[attr-defined]
-            elif not each.success and each.severity == WARN:
-                self.log.warning(  # type: ignore[attr-defined]
-                    "Check %s failed, with severity warn: expected %s, found %s",
-                    each.name,
-                    each.expected,
-                    each.actual,
-                )
+        log_findings(self.log, findings.assertions)
         self._set_check_results(findings.assertions)
         if self.samples:
             self._log_samples(frame, checks, findings.assertions, clause)
@@ -317,7 +310,7 @@ class _FrameCheck(_ChecksOnSpark):
                 {column: str(value)[:MAX_SAMPLE_LENGTH] for column, value in row.asDict().items()}
                 for row in rows
             ]
-            self.log.info("Rows that break %s: %s", name, texts)  # type: ignore[attr-defined]
+            self.log.info("Rows that break %s: %s", name, texts)
 
     def _set_check_results(self, assertions: Sequence[Assertion]) -> None:
         """Set the results as Airflow's operators do; common-sql 1 has none."""
@@ -331,7 +324,7 @@ class _FrameCheck(_ChecksOnSpark):
                 success=each.success,
                 severity=each.severity,
                 column=each.column or None,
-                table=self.table,  # type: ignore[attr-defined]
+                table=self.table,
                 expected=each.expected,
                 actual=each.actual,
                 content=each.content,

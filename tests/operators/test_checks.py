@@ -79,7 +79,8 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
             settings |= {"AIRFLOW_CONN_SERVER": json.dumps(server), "CHECKS_CONNECTION": "server"}
             run = _run(tmp_path, settings)
     states = {task: state for task, (state, _) in SITUATIONS.items()}
-    assert run.tasks == {**states, "make": "success", "no_table": "failed"}, tail(run.log, 80)
+    others = {"make": "success", "no_table": "failed", "frames": "failed"}
+    assert run.tasks == {**states, **others}, tail(run.log, 80)
     ends = {
         event.name.partition(".")[2]: event.document
         for event in run.read().items
@@ -90,12 +91,21 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
     assert found == {
         "make": {},
         "no_table": {},
+        "frames": {},
         **{task: {DATASETS.get(task, "people"): results} for task, (_, results) in SITUATIONS.items()},
     }
     missing = ends["no_table"]["run"]["facets"]
     assert [(test["name"], test["status"]) for test in missing["test"]["tests"]] == [("many", "skip")]
     assert "TABLE_OR_VIEW_NOT_FOUND" in missing["errorMessage"]["message"]
-    assert not [task for task, document in ends.items() if task != "no_table" and "test" in _facets(document)]
+    tests = _facets(ends["frames"])["test"]["tests"]
+    assert [(test["name"], test["status"], test.get("actual")) for test in tests] == [
+        ("all.id.max", "fail", "2"),
+        ("first.many", "fail", "0"),
+        ("all.many", "pass", "1"),
+        ("first.id.max", "pass", "1"),
+    ]
+    at_runs = {task for task, document in ends.items() if "test" in _facets(document)}
+    assert at_runs == {"no_table", "frames"}
     metrics = ends["keys"]["inputs"][0]["inputFacets"]["dataQualityMetrics"]
     assert metrics["rowCount"] == 4
     assert metrics["columnMetrics"] == {

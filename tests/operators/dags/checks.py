@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pendulum
-from airflow.sdk import dag
+from airflow.sdk import dag, task
 
 from airflow_provider_spark_lineage.operators.checks import (
     SparkCheckOperator,
@@ -54,10 +54,19 @@ def rows(task_id, checks, source="people", **arguments):
 @dag(schedule=None, start_date=pendulum.datetime(2026, 1, 1, tz="UTC"), catchup=False)
 def checks() -> None:
     zero = {"equal_to": 0}
+
+    @task.spark_check(
+        column_mapping={"id": {"max": {"leq_to": 1}}}, checks={"many": "count(*) > 1"}, **SESSION
+    )
+    def frames(spark):
+        people = spark.read.parquet(f"{HOME}/people")
+        return {"all": people, "first": people.where("id = 1")}
+
     numbers = f"parquet.`{HOME}/numbers`"
     from_numbers = f"FROM {numbers}"
     made = PySparkLineageOperator(task_id="make", python_callable=make, **SESSION)
     made >> [
+        frames(),
         columns(
             "keys",
             {"id": {"null_check": zero, "unique_check": zero, "min": {"geq_to": 1}, "max": {"leq_to": 2}}},

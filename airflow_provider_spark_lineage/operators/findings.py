@@ -1,0 +1,46 @@
+"""Mixin of operators that check data: what the checks found is in the log and in the task's event."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
+from airflow_provider_spark_lineage.quality.assertion import WARN, Assertion, Findings
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+
+class ReportsFindings(ReportsLineage):
+    """Adds the results of checks to the datasets of the task's event."""
+
+    _findings: tuple[Findings, ...] = ()
+
+    def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
+        result = super()._result(task_instance, has_failed=has_failed)
+        if self._task_lineage is None:
+            return result
+        with harmless("the results of checks are not in the event of this task"):
+            from airflow_provider_spark_lineage import conf
+            from airflow_provider_spark_lineage.facets.quality import add_findings
+
+            facets = add_findings(result.inputs, self._findings, conf.sql_text())
+            result.run_facets = {**result.run_facets, **facets}
+        return result
+
+
+def log_findings(log: logging.Logger, assertions: Iterable[Assertion]) -> None:
+    """Write a line for each check that has no result, and for each that failed and does not fail the task."""
+    for each in assertions:
+        if each.not_evaluated:
+            log.warning("Check %s could not be evaluated: %s", each.name, each.not_evaluated)
+        elif not each.success and each.severity == WARN:
+            log.warning(
+                "Check %s failed, with severity warn: expected %s, found %s",
+                each.name,
+                each.expected,
+                each.actual,
+            )
