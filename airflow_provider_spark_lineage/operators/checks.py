@@ -50,6 +50,9 @@ else:
     _Operator = object  # Airflow gives each class of an operator an `__init__` of its own, also a mixin's.
 
 
+WITHHELD = "***"
+"""Stands for a text of a row where an event would show it."""
+
 MAX_SAMPLES = 20
 """Limit of the rows that are shown of a broken rule."""
 
@@ -159,12 +162,9 @@ class _ChecksOnSpark(ReportsFindings, _Operator):
 
     def _without_texts(self, message: str) -> str:
         """Return a message without the texts of rows that it quotes."""
-        found = {each.value for findings in self._findings for each in findings.assertions}
-        texts = {value for value in found if isinstance(value, str)}
-        if self._spark_hook is not None:
-            texts |= self._spark_hook.texts
+        texts = self._spark_hook.texts if self._spark_hook is not None else set()
         for text in sorted(texts, key=len, reverse=True):
-            message = message.replace(repr(text), "'***'")
+            message = message.replace(repr(text), repr(WITHHELD))
         return message
 
     def _check(self, context: Context) -> Any:
@@ -395,7 +395,9 @@ class SparkColumnCheckOperator(_FrameCheck, SQLColumnCheckOperator):
             column_checks(self.column_mapping, severity=self.severity, accept_none=self.accept_none)
         )
         for (_, _, values), found in zip(given, assertions, strict=True):
-            values["result"], values["success"] = found.value, found.success
+            # Airflow's facets show the mapping: no text of a row.
+            values["result"] = WITHHELD if found.has_text_of_rows else found.value
+            values["success"] = found.success
         records = [(column, check, values["result"]) for column, check, values in given]
         self.log.info("Record: %s", records)
         if failed(assertions):

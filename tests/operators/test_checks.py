@@ -49,6 +49,7 @@ SITUATIONS = {
     "escape": ("failed", [("union", None, False, "0", None, "PARSE_SYNTAX_ERROR")]),
     "clauses": ("success", [("low", None, True, HOLDS, "1", None)]),
     "sql": ("success", [("sql", None, True, HOLDS, "(3, 2)", None)]),
+    "name": ("failed", [("name", None, False, "A", None, None)]),
     "value": ("success", [("value", None, False, "4", "(3,)", None)]),
     "threshold": ("failed", [("threshold", None, False, ">= 5.0, <= 9.0", "2", None)]),
     "interval": ("success", [("interval_COUNT(*)", None, True, "< 3", "0", None)]),

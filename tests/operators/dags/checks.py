@@ -64,6 +64,7 @@ def checks() -> None:
 
     numbers = f"parquet.`{HOME}/numbers`"
     from_numbers = f"FROM {numbers}"
+    from_people = f"FROM parquet.`{HOME}/people`"
     made = PySparkLineageOperator(task_id="make", python_callable=make, **SESSION)
     made >> [
         frames(),
@@ -101,6 +102,12 @@ def checks() -> None:
             **SESSION,
         ),
         SparkCheckOperator(task_id="sql", sql="SELECT count(*), max(a) " + from_numbers, **SESSION),
+        SparkValueCheckOperator(
+            task_id="name",
+            sql="SELECT min(name) " + from_people,
+            pass_value="A",
+            **SESSION,  # noqa: S106
+        ),
         SparkValueCheckOperator(
             task_id="value",
             sql="SELECT count(*) " + from_numbers,
