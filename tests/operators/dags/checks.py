@@ -20,6 +20,7 @@ from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOpera
 HOME = os.environ["CHECKS_HOME"]
 CONNECTION = os.environ.get("CHECKS_CONNECTION")
 CONFIG = {} if CONNECTION else {"spark.sql.warehouse.dir": f"{HOME}/warehouse"}
+FIRST = "A"
 SESSION = {"conn_id": CONNECTION, "config_kwargs": CONFIG}
 
 
@@ -105,8 +106,8 @@ def checks() -> None:
         SparkValueCheckOperator(
             task_id="name",
             sql="SELECT min(name) " + from_people,
-            pass_value="A",
-            **SESSION,  # noqa: S106
+            pass_value=FIRST,
+            **SESSION,
         ),
         SparkValueCheckOperator(
             task_id="value",
