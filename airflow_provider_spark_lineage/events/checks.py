@@ -39,10 +39,13 @@ class CheckResult(NamedTuple):
 
     def words(self) -> tuple[str, ...]:
         """Return the cells of a line, without line breaks."""
-        found = f"found {self.actual}" if self.actual else ""
-        values = ", ".join(filter(None, [f"expected {self.expected}" if self.expected else "", found]))
+        values = [
+            f"{word} {value}"
+            for word, value in (("expected", self.expected), ("found", self.actual))
+            if value
+        ]
         problem = f"not evaluated: {self.not_evaluated}" if self.not_evaluated else ""
-        cells = (self.name, self.column, self.severity, problem or values)
+        cells = (self.name, self.column, self.severity, problem or ", ".join(values))
         return self.status, *(" ".join(cell.split()) for cell in cells)
 
 
@@ -117,7 +120,7 @@ def has_failed_check(event: Mapping[str, Any]) -> bool:
 
 
 def _described(result: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """Return severity, expected, actual, and the reason why there is no result."""
+    """Return severity, expected, actual, and the reason why a result is missing."""
     return (
         text(result.get("severity")),
         text(result.get("expected")),
