@@ -122,7 +122,7 @@ def show_dataset(heading: str, dataset: Document, statistics: Document) -> None:
     )
     for line in lines_of(results_of(dataset)):
         colour = "green" if line.startswith("passed") else "red"
-        console.print(f"  [{colour}]{escape(line)}[/{colour}]", soft_wrap=True)
+        console.print(f"    [{colour}]{escape(line)}[/{colour}]", soft_wrap=True)
 
 
 def show_trace(run: DagRun) -> None:

@@ -242,6 +242,7 @@ def test_assertions_of_the_wrong_type_count_as_absent(tmp_path: Path, path: str,
     result = explain(file)
     assert (result.exit_code, result.stderr) == (0, "")
     assert "reads   file /lake/orders" in result.stdout
+    assert ("failed" in result.stdout) == (path in ("severity", "params"))
 
 
 def test_one_place_is_given() -> None:
