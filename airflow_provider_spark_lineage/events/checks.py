@@ -16,8 +16,11 @@ ASSERTIONS = "dataQualityAssertions"
 TEST = "test"
 """Keys of OpenLineage's facets."""
 
-PLACES = ("inputFacets", "facets")
+_PLACES = ("inputFacets", "facets")
 """Keys of a dataset below which `dataQualityAssertions` may be."""
+
+_FIRST = ("failed", "skipped")
+"""Order of results; all others come after these."""
 
 _STATUS = {"fail": "failed", "skip": "skipped", "pass": "passed"}
 
@@ -49,13 +52,23 @@ class CheckResult(NamedTuple):
         return self.status, *(" ".join(cell.split()) for cell in cells)
 
 
+def datasets_of(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the datasets of an event, each with its path: `inputs[file /in]`."""
+    for side in ("inputs", "outputs"):
+        for dataset in objects(event.get(side)):
+            yield f"{side}[{text(dataset.get('namespace'))} {text(dataset.get('name'))}]", dataset
+
+
+def assertions_of(dataset: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the assertions at a dataset, each with its path: `facets.dataQualityAssertions.assertions[0]`."""
+    for place in _PLACES:
+        assertions = object_at(dataset, place, ASSERTIONS).get("assertions")
+        for number, assertion in enumerate(objects(assertions)):
+            yield f"{place}.{ASSERTIONS}.assertions[{number}]", assertion
+
+
 def results_of(dataset: Mapping[str, Any]) -> list[CheckResult]:
     """Return the results at a dataset of an event: failed ones first, each once."""
-    assertions = [
-        assertion
-        for place in PLACES
-        for assertion in objects(object_at(dataset, place, ASSERTIONS).get("assertions"))
-    ]
     return _failed_first(
         CheckResult(
             "passed" if assertion.get("success") is True else "failed",
@@ -63,7 +76,7 @@ def results_of(dataset: Mapping[str, Any]) -> list[CheckResult]:
             text(assertion.get("column")),
             *_described(assertion),
         )
-        for assertion in assertions
+        for _, assertion in assertions_of(dataset)
         if isinstance(assertion.get("success"), bool)
     )
 
@@ -98,7 +111,7 @@ def lines_of(results: Sequence[CheckResult]) -> Iterator[str]:
 def lines_of_event(event: Mapping[str, Any]) -> list[str]:
     """Return the results in an event: each dataset with its results, then those of no dataset."""
     lines: list[str] = []
-    for dataset in (*objects(event.get("inputs")), *objects(event.get("outputs"))):
+    for _, dataset in datasets_of(event):
         results = results_of(dataset)
         if results:
             lines.append(f"checks of {text(dataset.get('namespace'))} {text(dataset.get('name'))}")
@@ -111,12 +124,9 @@ def lines_of_event(event: Mapping[str, Any]) -> list[str]:
 
 def has_failed_check(event: Mapping[str, Any]) -> bool:
     """Return whether a check in an event failed or was skipped."""
-    datasets = (*objects(event.get("inputs")), *objects(event.get("outputs")))
-    results = [result for dataset in datasets for result in results_of(dataset)]
-    return any(
-        result.status in ("failed", "skipped")
-        for result in (*results, *tests_of(object_at(event, "run", "facets")))
-    )
+    results = [result for _, dataset in datasets_of(event) for result in results_of(dataset)]
+    results += tests_of(object_at(event, "run", "facets"))
+    return any(result.status in _FIRST for result in results)
 
 
 def _described(result: Mapping[str, Any]) -> tuple[str, str, str, str]:
@@ -130,6 +140,5 @@ def _described(result: Mapping[str, Any]) -> tuple[str, str, str, str]:
 
 
 def _failed_first(results: Iterator[CheckResult]) -> list[CheckResult]:
-    order = ("failed", "skipped")
     once = dict.fromkeys(results)
-    return sorted(once, key=lambda result: order.index(result.status) if result.status in order else 2)
+    return sorted(once, key=lambda result: [*_FIRST, result.status].index(result.status))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.errors import BadInputError, extra
 from airflow_provider_spark_lineage.events import Event, Events
-from airflow_provider_spark_lineage.events.checks import ASSERTIONS, PLACES
+from airflow_provider_spark_lineage.events.checks import assertions_of, datasets_of
 from airflow_provider_spark_lineage.events.model import TERMINAL
 from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
 from airflow_provider_spark_lineage.testing.differences import ABSENT
@@ -261,22 +261,21 @@ def _assertion_columns(runs: Runs) -> Findings:
     evaluated, and says so.
     """
     for event in runs.events:
-        for side in ("inputs", "outputs"):
-            for dataset in objects(event.document.get(side)):
-                fields = objects(object_at(dataset, "facets", "schema").get("fields"))
-                label = f"{dataset.get('namespace')} {dataset.get('name')}"
-                for place in PLACES if fields else ():
-                    assertions = object_at(dataset, place, ASSERTIONS).get("assertions")
-                    for number, assertion in enumerate(objects(assertions)):
-                        column = text(assertion.get("column"))
-                        was_evaluated = "not_evaluated" not in object_at(assertion, "params")
-                        if column and was_evaluated and not _is_field(column.lower(), fields):
-                            path = f"{side}[{label}].{place}.{ASSERTIONS}.assertions[{number}].column"
-                            yield Broken(event, path, "is not a column of the dataset", ABSENT, column)
+        for place, dataset in datasets_of(event.document):
+            fields = objects(object_at(dataset, "facets", "schema").get("fields"))
+            for path, assertion in assertions_of(dataset) if fields else ():
+                column = text(assertion.get("column"))
+                was_evaluated = "not_evaluated" not in object_at(assertion, "params")
+                if column and was_evaluated and not _is_field(column.lower(), fields):
+                    reason = "is not a column of the dataset"
+                    yield Broken(event, f"{place}.{path}.column", reason, ABSENT, column)
 
 
 def _is_field(column: str, fields: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether a name, `a.b` for a field of a struct, is among fields; yes if these are unknown."""
+    """Return whether a name, `a.b` for a field of a struct, is among fields.
+
+    Yes, too, if the fields are unknown: they may be left out, and the keys of a map are data.
+    """
     for field in fields:
         name, inner = text(field.get("name")).lower(), objects(field.get("fields"))
         if column == name:
@@ -285,7 +284,8 @@ def _is_field(column: str, fields: Sequence[Mapping[str, Any]]) -> bool:
         if name == "_element" and _is_field(column, inner):
             return True
         rest = column.removeprefix(f"{name}.")
-        if rest != column and (not inner or _is_field(rest, inner)):
+        is_known = inner and not text(field.get("type")).lower().startswith("map")
+        if rest != column and (not is_known or _is_field(rest, inner)):
             return True
     return False
 

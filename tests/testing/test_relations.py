@@ -206,6 +206,7 @@ FIELDS = [
     {"name": "id", "type": "long"},
     {"name": "a.b", "type": "long"},
     {"name": "plain", "type": "struct<x:long>"},
+    {"name": "labels", "type": "map", "fields": [{"name": "key"}, {"name": "value"}]},
     {"name": "address", "type": "struct", "fields": [{"name": "city", "type": "string"}]},
     {
         "name": "items",
@@ -233,7 +234,7 @@ def checked(*columns: str | None, fields: list[Any] | None = None, place: str = 
 @pytest.mark.parametrize(
     "events",
     [
-        checked("id", "ID", "a.b", "address.city", "address", "items.sku", "plain.x", None),
+        checked("id", "ID", "a.b", "address.city", "address", "items.sku", "plain.x", "labels.x", None),
         checked("nowhere", fields=[]),
         checked("nowhere", params={"not_evaluated": "UNRESOLVED_COLUMN"}),
     ],
