@@ -28,6 +28,7 @@ from airflow_provider_spark_lineage.cli.traced import (  # noqa: E402
     writers_of,
 )
 from airflow_provider_spark_lineage.errors import BadInputError  # noqa: E402
+from airflow_provider_spark_lineage.events.checks import lines_of, results_of  # noqa: E402
 from airflow_provider_spark_lineage.events.trace import Column  # noqa: E402
 from airflow_provider_spark_lineage.testing import (  # noqa: E402
     DagRun,
@@ -58,6 +59,7 @@ def main() -> int:
     pipeline = run("nycflights", metadata)
     report = run("nycflights_report", metadata)
     failure = run("nycflights_fails", metadata)
+    checks = run("nycflights_checks", metadata)
 
     console.rule("What each task read and wrote")
     show_tasks(documents(pipeline))
@@ -65,12 +67,14 @@ def main() -> int:
     show_tasks(documents(report))
     console.rule("A task that failed between two writes")
     show_tasks(documents(failure))
+    console.rule("Checks that pass, and a check that finds an error")
+    show_tasks(documents(checks))
 
     console.rule(f"Where {relative(TRACED.dataset)} . {TRACED.field} comes from")
     show_trace(pipeline)
 
     console.rule("Events compared with system_tests/expected")
-    return compare_all([pipeline, report, failure])
+    return compare_all([pipeline, report, failure, checks])
 
 
 def run(dag_id: str, metadata: Path) -> DagRun:
@@ -116,6 +120,9 @@ def show_dataset(heading: str, dataset: Document, statistics: Document) -> None:
     console.print(
         f"  {heading:<8}{escape(relative(dataset['name'])):<40}[dim]{count:>15}[/dim]", soft_wrap=True
     )
+    for line in lines_of(results_of(dataset)):
+        colour = "green" if line.startswith("passed") else "red"
+        console.print(f"    [{colour}]{escape(line)}[/{colour}]", soft_wrap=True)
 
 
 def show_trace(run: DagRun) -> None:

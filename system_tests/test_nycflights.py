@@ -101,6 +101,15 @@ def test_an_application_reads_the_pipelines_tables(
     assert_events(run_example("nycflights_report"))
 
 
+def test_checks_report_at_the_datasets_that_they_read(
+    in_python: DagRun, run_example: RunExample, assert_events: AssertEvents
+) -> None:
+    """A task of `nycflights_checks` finds the planted error and fails; the run succeeds."""
+    run = run_example("nycflights_checks")
+    assert run.tasks["rows_are_right"] == "failed"
+    assert_events(run)
+
+
 def test_the_pipeline_in_sql_has_the_lineage_of_that_in_python(
     in_python: DagRun, run_example: RunExample, data: Path, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ REPRESENTATIVES = {
     "example DAGs, README": (
         "tests/test_first_event.py",
         "system_tests/test_nycflights.py::test_pipeline_reports_its_lineage",
+        "system_tests/test_nycflights.py::test_checks_report_at_the_datasets_that_they_read",
         "system_tests/test_nycflights_fails.py::test_failure_claims_no_unfinished_output[dag.test]",
         "system_tests/test_plain_operators.py::test_unmodified_operators_report_the_same[dag.test]",
         "system_tests/test_task_shapes.py",

@@ -84,7 +84,7 @@ def test_demo_shows_the_datasets_and_rows_of_the_expected_events() -> None:
     [screen] = screens("docs/demo.md")
     texts = [
         (EXPECTED / f"{dag}.yaml").read_text(encoding="utf-8")
-        for dag in ("nycflights", "nycflights_report", "nycflights_fails")
+        for dag in ("nycflights", "nycflights_report", "nycflights_fails", "nycflights_checks")
     ]
     events = dict(
         re.findall(
@@ -102,4 +102,15 @@ def test_demo_shows_the_datasets_and_rows_of_the_expected_events() -> None:
             assert f"${{DATA}}/{name}" in events[task], line
             assert rows is None or f"rowCount: {rows.replace(',', '')}" in events[task], line
             checked += 1
-    assert checked > 10
+        elif check := re.fullmatch(
+            r"    (passed|failed) +(\S+) .* (error|warn) +expected (.+), found (.+)", line
+        ):
+            status, name, severity, expected, actual = check.groups()
+            success = str(status == "passed").lower()
+            written = f"name: {name}, success: {success}, severity: {severity}, expected: "
+            [found] = [row for row in events[task].splitlines() if written in row]
+            assert re.search(f"expected: '?{re.escape(expected)}'?, actual: '{re.escape(actual)}'", found), (
+                line
+            )
+            checked += 1
+    assert checked > 20

@@ -101,6 +101,7 @@ FACETS = {
         "sparkLineage_failures": "What failed, and at which place of the statement or of the code?",
         "errorMessage": "With which error did the run end?",
         "sparkLineage_gaps": "Where is this lineage incomplete? Without the facet, it is complete.",
+        "test": "Which checks of several datasets, or of none, failed?",
         "environmentVariables": "Which values had the environment variables that `spark_environment` lists?",
     },
     "job": {
@@ -120,6 +121,8 @@ FACETS = {
         "lifecycleStateChange": "Was it created, overwritten, changed or dropped?",
         "inputStatistics": "How much of it was read?",
         "outputStatistics": "How much of it was written?",
+        "dataQualityAssertions": "Which checks of its data passed, and which failed?",
+        "dataQualityMetrics": "What did these checks measure?",
     },
 }
 """Part of an event -> key of a facet -> the question that it answers."""

@@ -1,4 +1,4 @@
-"""Lines of the page about a run's Spark applications: where they ran, what they used, what was slow.
+"""Lines of the page about a run: tests of no single dataset; where its applications ran, what they used.
 
 They are read from run facets, in OpenLineage's own form: a value whose type is not the schema's is left out.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from airflow_provider_spark_lineage.events.checks import lines_of, tests_of
 from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
 from airflow_provider_spark_lineage.lineage.text import printable
 from airflow_provider_spark_lineage.words import counted, duration, size
@@ -15,7 +16,8 @@ from airflow_provider_spark_lineage.words import counted, duration, size
 
 def about(facets: Mapping[str, Any]) -> str:
     """Return a block of lines below a page, for the facets of a run; empty without any."""
-    lines = [*_applications(facets), *_resources(facets), *_streams(facets), *_bottlenecks(facets)]
+    tests = [f"test    {line}" for line in lines_of(tests_of(facets))]
+    lines = [*tests, *_applications(facets), *_resources(facets), *_streams(facets), *_bottlenecks(facets)]
     return "".join(["\n", *(f"{printable(line)}\n" for line in lines)]) if lines else ""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_provider_spark_lineage.events.checks import results_of
 from airflow_provider_spark_lineage.events.model import TERMINAL, Event, Events
 from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
 
@@ -105,8 +106,10 @@ def _dataset(dataset: Mapping[str, Any], facets: str, statistics: str) -> dict[s
     counts = object_at(dataset, facets, statistics)
     names = {"rows": "rowCount", "size_bytes": "size", "files": "fileCount"}
     fields = objects(object_at(dataset, "facets", "schema").get("fields"))
+    checks = [result._asdict() for result in results_of(dataset)]
     return {
         **_id(dataset),
+        **({"checks": checks} if checks else {}),
         "fields": [{"name": text(each.get("name")), "type": text(each.get("type"))} for each in fields],
         "statistics": {name: counts[key] for name, key in names.items() if type(counts.get(key)) is int},
     }

@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from airflow_provider_spark_lineage.events.checks import CheckResult, lines_of
 from airflow_provider_spark_lineage.lineage.text import printable, short_names
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 from airflow_provider_spark_lineage.words import counted
@@ -32,6 +33,7 @@ _STYLES = {
     "writes": "cyan",
     "gap": "yellow",
     "failed": "red",
+    "passed": "green",
     "run": "magenta",
     "slow": "yellow",
 }
@@ -48,7 +50,10 @@ def page(lineage: Document, column: str = "", empty: str = EMPTY) -> str:
     edges = [edge for output in outputs for edge in output["edges"]]
     names = short_names([_id(read) for read in lineage["inputs"]] + [_id(edge["source"]) for edge in edges])
     reads = [] if column else lineage["inputs"]
-    blocks = [[_line("reads", read, _counts(read["statistics"]), _schema(read["fields"])) for read in reads]]
+    blocks: list[list[str]] = [[]]
+    for read in reads:
+        details = _counts(read["statistics"]), _schema(read["fields"])
+        blocks[0] += [_line("reads", read, *details), *_checks(read)]
     shown = {_id(output) for output in outputs}
     for output in outputs:
         gaps = [gap for gap in lineage["gaps"] if gap["output"] and _id(gap["output"]) == _id(output)]
@@ -56,7 +61,8 @@ def page(lineage: Document, column: str = "", empty: str = EMPTY) -> str:
         lines = [*_table(rows), *(_gap(gap) for gap in gaps if column in ("", gap["column"]))]
         previous = f" of {output['previous']['name']}" if "previous" in output else ""
         written = _line("writes", output, f"{output['mode']}{previous}", _counts(output["statistics"]))
-        blocks.append([written, *("  " + line for line in lines)])
+        checks = [] if column else _checks(output)
+        blocks.append([written, *("  " + line for line in lines), *checks])
     if not column:
         others = [gap for gap in lineage["gaps"] if not gap["output"] or _id(gap["output"]) not in shown]
         blocks.append([*map(_gap, others), *map(_failure, lineage["failures"])])
@@ -147,6 +153,12 @@ def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
 def _gap(gap: Document) -> str:
     where = f"{gap['where']} -> {gap['column']}" if gap["column"] else gap["where"]
     return f"gap     {where}   {gap['reason']}"
+
+
+def _checks(dataset: Document) -> Iterator[str]:
+    """Yield the results of checks; only documents of events have them."""
+    for line in lines_of([CheckResult(**check) for check in dataset.get("checks", ())]):
+        yield f"  {line}"
 
 
 def _failure(failure: Document) -> str:

@@ -98,12 +98,23 @@ def _facet_problems(group: _FacetGroup, key: str, facet: Mapping[str, Any]) -> I
         yield f"{path}: {_no_schema(url)}"
         return
     yield from _errors(validator, facet, path)
-    kind = _KIND.search(name)
-    if kind and kind.group(1) != group.kind:
+    kinds = _kinds(document, name)
+    if kinds and group.kind not in kinds:
         yield f"{path}: {name} does not belong among the {group.kind.lower()} facets"
     keys = _documents()[document].get("properties", {})
     if keys and key not in keys:
         yield f"{path}: {name} belongs under the key {' or '.join(keys)}"
+
+
+def _kinds(document: str, name: str) -> set[str]:
+    """Return the kinds of facets among which a facet may be, by its name and by its base in the schema.
+
+    They are the same except for `DataQualityAssertionsDatasetFacet`: its base is `InputDatasetFacet`, and
+    Airflow and dbt write it among the facets of the dataset.
+    """
+    parts = object_at(_documents()[document], "$defs", name).get("allOf") or []
+    names = [name, *(part.get("$ref", "").rpartition("/")[2] for part in parts)]
+    return {kind[1] for kind in map(_KIND.search, names) if kind}
 
 
 def _no_schema(url: str) -> str:

@@ -11,6 +11,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events, read_events
+from airflow_provider_spark_lineage.events.checks import (
+    ASSERTIONS,
+    TEST,
+    has_failed_check,
+    lines_of_event,
+)
 from airflow_provider_spark_lineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.testing.differences import (
     ABSENT,
@@ -29,6 +35,9 @@ from airflow_provider_spark_lineage.testing.templates import Templates
 
 Emitted: TypeAlias = DagRun | Events | Iterable[Mapping[str, Any]] | Path | str
 """Source of events: a run, a file or folder, or the events themselves."""
+
+
+_TESTS = ("run", "facets", TEST)
 
 
 class LineageDiffersError(AssertionError):
@@ -168,8 +177,12 @@ class _Comparison:
             mismatches = list(differences(expected.document, event.document))
             if mismatches:
                 where = _where(event)
+                is_of_checks = any(ASSERTIONS in path or path[:3] == _TESTS for path, *_ in mismatches)
+                checks = tuple(lines_of_event(event.document)) if is_of_checks else ()
                 self._add(
-                    Difference(Kind.CHANGED, group.key, path_text(path), wanted, actual, reason, where)
+                    Difference(
+                        Kind.CHANGED, group.key, path_text(path), wanted, actual, reason, where, checks=checks
+                    )
                     for path, wanted, actual, reason in mismatches
                 )
             else:
@@ -231,7 +244,14 @@ class _Comparison:
 
     def _add_unexpected(self, event: Event, reason: str, key: str = "") -> None:
         document, where = event.document, _where(event)
-        self._add([Difference(Kind.UNEXPECTED, key or event.key, "", ABSENT, document, reason, where)])
+        checks = tuple(lines_of_event(document)) if has_failed_check(document) else ()
+        self._add(
+            [
+                Difference(
+                    Kind.UNEXPECTED, key or event.key, "", ABSENT, document, reason, where, checks=checks
+                )
+            ]
+        )
 
     def _add(self, differences_of_event: Iterable[Difference]) -> None:
         self._count += 1

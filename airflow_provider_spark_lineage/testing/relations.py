@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.errors import BadInputError, extra
 from airflow_provider_spark_lineage.events import Event, Events
+from airflow_provider_spark_lineage.events.checks import assertions_of, datasets_of
 from airflow_provider_spark_lineage.events.model import TERMINAL
+from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
 from airflow_provider_spark_lineage.testing.differences import ABSENT
 from airflow_provider_spark_lineage.testing.matchers import nearest
 
@@ -252,6 +254,42 @@ def _dag_runs_of_tasks(runs: Runs) -> Mapping[Any, Mapping[str, Event]]:
     return {**by_tasks, **by_dag_runs}
 
 
+def _assertion_columns(runs: Runs) -> Findings:
+    """Check that the column of an assertion is in the schema of its dataset, if the event has the schema.
+
+    Upper and lower case are the same: not all sources tell them apart. A check of a missing column was not
+    evaluated, and says so.
+    """
+    for event in runs.events:
+        for place, dataset in datasets_of(event.document):
+            fields = objects(object_at(dataset, "facets", "schema").get("fields"))
+            for path, assertion in assertions_of(dataset) if fields else ():
+                column = text(assertion.get("column"))
+                was_evaluated = "not_evaluated" not in object_at(assertion, "params")
+                if column and was_evaluated and not _is_field(column.lower(), fields):
+                    reason = "is not a column of the dataset"
+                    yield Broken(event, f"{place}.{path}.column", reason, ABSENT, column)
+
+
+def _is_field(column: str, fields: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a name, `a.b` for a field of a struct, is among fields.
+
+    Yes, too, if the fields are unknown: they may be left out, and the keys of a map are data.
+    """
+    for field in fields:
+        name, inner = text(field.get("name")).lower(), objects(field.get("fields"))
+        if column == name:
+            return True
+        # An element of an array has no name in SQL.
+        if name == "_element" and _is_field(column, inner):
+            return True
+        rest = column.removeprefix(f"{name}.")
+        is_known = inner and not text(field.get("type")).lower().startswith("map")
+        if rest != column and (not is_known or _is_field(rest, inner)):
+            return True
+    return False
+
+
 RELATIONS: Mapping[str, Callable[[Runs], Findings]] = {
     "start_first": _start_first,
     "one_terminal": _one_terminal,
@@ -260,6 +298,7 @@ RELATIONS: Mapping[str, Callable[[Runs], Findings]] = {
     "parents": _parents,
     "schemas": _schemas,
     "unique_keys": _unique_keys,
+    "assertion_columns": _assertion_columns,
 }
 """Name -> relation, in the order of reports."""
 

@@ -65,6 +65,9 @@ class Difference:
     rule: str = ""
     """For a broken relation, its name."""
 
+    checks: tuple[str, ...] = ()
+    """Lines on the checks of data in the event, if one of them differs, or failed in an unexpected event."""
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain JSON values, without whole events; `where` has their place."""
         values: dict[str, Any] = {"kind": self.kind.value, "key": self.key, "event": self.event}
@@ -75,6 +78,8 @@ class Difference:
             for name, value in (("expected", self.expected), ("actual", self.actual)):
                 if not isinstance(value, Absent):
                     values[name] = json.loads(json.dumps(value, default=as_object))
+        if self.checks:
+            values["checks"] = [*self.checks]
         return {**values, "reason": self.reason, "where": self.where}
 
 
@@ -200,6 +205,7 @@ def _group_lines(group: tuple[Difference, ...]) -> Iterator[Line]:
     yield Line(f"{first.kind.value:<11} {rule}{first.key}  ({first.where})", "bold")
     if first.kind in (Kind.MISSING, Kind.UNEXPECTED):
         yield Line(f"  {first.reason}")
+        yield from _check_lines(first)
         return
     for difference in group:
         yield Line(f"  {difference.path or 'the event'} {difference.reason}", "cyan")
@@ -208,6 +214,12 @@ def _group_lines(group: tuple[Difference, ...]) -> Iterator[Line]:
             # A relation may have only one value to show, or none.
             if first.kind is Kind.CHANGED or not isinstance(value, Absent):
                 yield Line(f"    {name:<8}  {value_text(value)}", style)
+    yield from _check_lines(first)
+
+
+def _check_lines(difference: Difference) -> Iterator[Line]:
+    for line in difference.checks:
+        yield Line(f"  {line}", {"failed": "red", "passed": "green"}.get(line.split()[0], ""))
 
 
 def value_text(value: Any) -> str:

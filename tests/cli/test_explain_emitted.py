@@ -156,6 +156,95 @@ def test_a_value_of_the_wrong_type_counts_as_absent(tmp_path: Path, path: str, v
     assert isinstance(explain(file, "--column", "value").exception, SystemExit | None)
 
 
+def assertion(name: str, *, success: bool, **values: Any) -> dict[str, Any]:
+    return {"assertion": name, "name": name, "success": success, "severity": "error", **values}
+
+
+ASSERTIONS = [
+    assertion("id.not_null", success=True, column="id", expected="0", actual="0"),
+    assertion("positive", success=False, severity="warn", expected="0", actual="3"),
+    assertion("age.min", success=False, column="age", params={"not_evaluated": "UNRESOLVED_COLUMN"}),
+]
+
+
+def checked(path: Path, *places: str, facets: dict[str, Any] | None = None) -> Path:
+    """Write the FAIL event of a task that checked the dataset that it read."""
+    facet = {"dataQualityAssertions": {"assertions": ASSERTIONS}}
+    read = {"namespace": "file", "name": "/lake/orders", **dict.fromkeys(places, facet)}
+    event = {
+        "eventType": "FAIL",
+        "run": {"runId": "1", "facets": facets or {}},
+        "job": {"namespace": "ns", "name": "shop.check"},
+        "inputs": [read, {"namespace": "file", "name": "/lake/other"}],
+    }
+    path.write_text(json.dumps(event), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("places", [("inputFacets",), ("facets",), ("inputFacets", "facets")])
+def test_checks_are_below_their_dataset_failed_ones_first(tmp_path: Path, places: tuple[str, ...]) -> None:
+    """A producer may write the facet at one place or at two: each check is one line."""
+    result = explain("--events", checked(tmp_path / "events.jsonl", *places))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert (
+        result.stdout
+        == """\
+run     shop.check   fail
+reads   file /lake/orders
+  failed  positive            warn    expected 0, found 3
+  failed  age.min       age   error   not evaluated: UNRESOLVED_COLUMN
+  passed  id.not_null   id    error   expected 0, found 0
+reads   file /lake/other
+"""
+    )
+
+
+def test_checks_are_in_the_json_of_the_dataset_that_has_them(tmp_path: Path) -> None:
+    """A program gets the same; a dataset without checks has no such key."""
+    file = checked(tmp_path / "events.jsonl", "inputFacets")
+    [run] = json.loads(explain(file, "--json").stdout)["runs"]
+    first, second = run["inputs"]
+    assert [(check["status"], check["name"], check["actual"]) for check in first["checks"]] == [
+        ("failed", "positive", "3"),
+        ("failed", "age.min", ""),
+        ("passed", "id.not_null", "0"),
+    ]
+    assert "checks" not in second
+
+
+def test_tests_of_no_single_dataset_are_below_the_page(tmp_path: Path) -> None:
+    """The run facet `test` has checks over several tables, and those of a table that is missing."""
+    tests = [
+        {"name": "totals", "status": "pass", "severity": "error", "expected": "4", "actual": "4"},
+        {"name": "late", "status": "fail", "severity": "warn", "expected": "<5", "actual": "9\n\x1b"},
+        {"name": "id.min", "status": "skip", "params": {"tested_column": "id"}},
+    ]
+    text = explain(checked(tmp_path / "events.jsonl", facets={"test": {"tests": tests}})).stdout
+    assert text.endswith("""\
+test    failed  late          warn    expected <5, found 9 \\x1b
+test    skipped id.min   id
+test    passed  totals        error   expected 4, found 4
+""")
+
+
+@pytest.mark.parametrize("value", [None, 7, "x", [7], [[]], {"assertions": 7}])
+@pytest.mark.parametrize("path", ["dataQualityAssertions", "assertions", "success", "severity", "params"])
+def test_assertions_of_the_wrong_type_count_as_absent(tmp_path: Path, path: str, value: Any) -> None:
+    """Events come from any producer."""
+    file = checked(tmp_path / "events.jsonl", "inputFacets", facets={"test": value})
+
+    def changed(document: Any) -> Any:
+        if isinstance(document, dict):
+            return {key: value if key == path else changed(item) for key, item in document.items()}
+        return [changed(item) for item in document] if isinstance(document, list) else document
+
+    file.write_text(json.dumps(changed(json.loads(file.read_text()))), encoding="utf-8")
+    result = explain(file)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "reads   file /lake/orders" in result.stdout
+    assert ("failed" in result.stdout) == (path in ("severity", "params"))
+
+
 def test_one_place_is_given() -> None:
     """Neither and both are mistakes."""
     for arguments in ((), (EMITTED, "--events", EMITTED)):

@@ -213,6 +213,21 @@ def test_a_facet_among_those_of_another_kind_is_refused(event):
     ]
 
 
+def test_assertions_may_be_at_two_places_of_an_input(event):
+    """By the schema they are input facets; Airflow and dbt write them among the facets of the dataset."""
+    spec = "https://openlineage.io/spec/facets/1-1-0/DataQualityAssertionsDatasetFacet.json"
+    url = f"{spec}#/$defs/DataQualityAssertionsDatasetFacet"
+    facet = {"_producer": "https://p.example", "_schemaURL": url, "assertions": []}
+    event["inputs"][0]["facets"]["dataQualityAssertions"] = facet
+    event["inputs"][0]["inputFacets"]["dataQualityAssertions"] = facet
+    assert problems_of(event) == []
+    event["outputs"][0]["outputFacets"]["dataQualityAssertions"] = facet
+    assert problems_of(event) == [
+        "outputs[0].outputFacets.dataQualityAssertions: DataQualityAssertionsDatasetFacet "
+        "does not belong among the outputdataset facets"
+    ]
+
+
 def test_a_facet_under_a_wrong_key_is_refused(event):
     facets = event["outputs"][0]["facets"]
     facets["datasource"] = facets.pop("dataSource")

@@ -63,3 +63,92 @@ def test_a_failure_names_the_kept_events(tmp_path):
     with pytest.raises(LineageDiffersError) as error:
         assert_lineage({KEY: {"job": {"name": "x"}}}, [EVENT], without=RELATIONS)
     assert "kept" not in str(error.value)
+
+
+def checked(kind: str, *, success: bool, severity: str = "error"):
+    """Return the event of a task that checked a dataset."""
+    found = [
+        {
+            "assertion": "not_null",
+            "name": "id.null_check",
+            "column": "id",
+            "success": True,
+            "severity": "error",
+            "expected": "0",
+            "actual": "0",
+        },
+        {
+            "assertion": "positive",
+            "name": "positive",
+            "success": success,
+            "severity": severity,
+            "expected": "0",
+            "actual": "3",
+        },
+    ]
+    facets = {"dataQualityAssertions": {"assertions": found}}
+    read = {"namespace": "file", "name": "/lake/orders", "facets": facets, "inputFacets": facets}
+    return {**EVENT, "eventType": kind, "inputs": [read]}
+
+
+def failure_of(expected, event):
+    with pytest.raises(LineageDiffersError) as error:
+        assert_lineage(expected, [event], scope="all", without=RELATIONS)
+    return error.value.report
+
+
+CHECKS = [
+    "checks of file /lake/orders",
+    "  failed  positive             error   expected 0, found 3",
+    "  passed  id.null_check   id   error   expected 0, found 0",
+]
+
+
+def test_a_check_that_failed_is_a_line_below_the_value_that_differs():
+    """Beside `true` and `false`, a person reads which check it is, what it expects and what it found."""
+    facet = {"dataQualityAssertions": {"assertions": [{"name": "id.null_check"}, {"name": "positive"}]}}
+    facet["dataQualityAssertions"]["assertions"][1]["success"] = True
+    expected = {"dag.task.event.fail": {"inputs": [{"namespace": "file", "name": "/lake/orders"}]}}
+    expected["dag.task.event.fail"]["inputs"][0]["inputFacets"] = facet
+    report = failure_of(expected, checked("FAIL", success=False))
+    assert report.text().splitlines()[:-2] == [
+        "changed     dag.task.event.fail  (event 1)",
+        "  inputs[file /lake/orders].inputFacets.dataQualityAssertions.assertions[positive].success"
+        " has another value",
+        "    expected  true",
+        "    actual    false",
+        *(f"  {line}" for line in CHECKS),
+    ]
+    assert report.as_dict()["differences"][0]["checks"] == CHECKS
+
+
+def test_a_task_that_failed_by_a_check_shows_it():
+    """The FAIL event comes unexpected, and its checks are the reason."""
+    report = failure_of({"dag.task.event.complete": {}}, checked("FAIL", success=False))
+    text = report.text()
+    unexpected = text[text.index("unexpected") :].splitlines()
+    assert unexpected[2:5] == [f"  {line}" for line in CHECKS]
+
+
+def test_checks_are_not_shown_where_they_are_not_the_matter():
+    """Other differences, and events whose checks passed, have no lines about checks."""
+    other = failure_of({"dag.task.event.fail": {"outputs": []}}, checked("FAIL", success=False))
+    passed = failure_of({"dag.task.event.start": {}}, checked("COMPLETE", success=True))
+    assert "checks of" not in other.text() + passed.text()
+    assert "checks" not in other.as_dict()["differences"][0]
+
+
+def test_a_check_of_no_dataset_is_shown_too():
+    """Checks over several tables are in the run facet `test`."""
+    event = {**EVENT, "eventType": "FAIL"}
+    tests = [{"name": "totals", "status": "fail", "expected": "4", "actual": "5"}]
+    event["run"] = {"runId": "1", "facets": {"test": {"tests": tests}}}
+    expected = {
+        "dag.task.event.fail": {
+            "run": {"facets": {"test": {"tests": [{"name": "totals", "status": "pass"}]}}}
+        }
+    }
+    assert (
+        "\n  checks of no single dataset\n    failed  totals   expected 4, found 5\n"
+        in failure_of(expected, event).text()
+    )

@@ -35,6 +35,7 @@ VALUES = (5, "4.1.4", "local-1", "018f3a5e-7d2b-7c43-8f6a-000000000001", "2024-0
 ERRORS = (
     "[DIVIDE_BY_ZERO] x",
     "org.apache.spark.SparkArithmeticException (SQLSTATE 22012): [DIVIDE_BY_ZERO] x",
+    "Test failed.\nCheck: late_share,",
 )
 """Values for each matcher of the examples; the first that it accepts is taken."""
 

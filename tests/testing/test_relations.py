@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pytest
 from testing.breaking import PARENT, Change, add, at, broken, double, drop, drop_facet, put, report_of
@@ -14,6 +15,7 @@ from testing.whole_run import (
     SPEC,
     child,
     dag,
+    facet,
     run_id,
     sketch,
     task,
@@ -198,6 +200,63 @@ def test_each_rule_can_be_turned_off(change, wanted):
     change(events)
     for rule in RELATIONS:
         assert broken(events, without=(rule,)) == [entry for entry in wanted if entry[0] != rule]
+
+
+FIELDS = [
+    {"name": "id", "type": "long"},
+    {"name": "a.b", "type": "long"},
+    {"name": "plain", "type": "struct<x:long>"},
+    {"name": "labels", "type": "map", "fields": [{"name": "key"}, {"name": "value"}]},
+    {"name": "address", "type": "struct", "fields": [{"name": "city", "type": "string"}]},
+    {
+        "name": "items",
+        "type": "array",
+        "fields": [{"name": "_element", "type": "struct", "fields": [{"name": "sku", "type": "string"}]}],
+    },
+]
+
+
+def checked(*columns: str | None, fields: list[Any] | None = None, place: str = "inputFacets", **more: Any):
+    """Return a whole run whose task read a dataset with an assertion about each column."""
+    assertions = [
+        {"assertion": "min", "success": False, **({} if column is None else {"column": column}), **more}
+        for column in columns
+    ]
+    schema = facet("SchemaDatasetFacet", "1-2-0", fields=FIELDS if fields is None else fields)
+    read: dict[str, Any] = {"namespace": "file", "name": "/in", "facets": {"schema": schema}}
+    found = facet("DataQualityAssertionsDatasetFacet", "1-1-0", assertions=assertions)
+    read.setdefault(place, {})["dataQualityAssertions"] = found
+    events = whole_run()
+    events[4]["inputs"] = [read]
+    return events
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        checked("id", "ID", "a.b", "address.city", "address", "items.sku", "plain.x", "labels.x", None),
+        checked("nowhere", fields=[]),
+        checked("nowhere", params={"not_evaluated": "UNRESOLVED_COLUMN"}),
+    ],
+    ids=["columns and fields of structs", "no schema", "a check of a missing column"],
+)
+def test_assertions_about_columns_of_the_schema(events):
+    """Fields of structs are named as in SQL; where fields are not known, nothing is claimed."""
+    assert report_of(events).text() == "14 events match, 0 differ"
+
+
+@pytest.mark.parametrize("place", ["inputFacets", "facets"])
+@pytest.mark.parametrize("column", ["nowhere", "a", "address.street", "items.nowhere", "city"])
+def test_an_assertion_about_a_column_that_is_not_in_the_schema(column, place):
+    """A backend draws the result at the column, and has none of that name."""
+    events = checked("id", column, place=place)
+    (difference,) = report_of(events).differences
+    assert (difference.rule, difference.path, difference.actual) == (
+        "assertion_columns",
+        f"inputs[file /in].{place}.dataQualityAssertions.assertions[1].column",
+        column,
+    )
+    assert broken(events, without="assertion_columns") == []
 
 
 def test_tasks_without_events_of_their_dag():
