@@ -169,6 +169,7 @@ SHOWN = {
     "apache-airflow-providers-apache-spark": "Spark provider",
     "apache-airflow-providers-openlineage": "OpenLineage provider",
     "apache-airflow-providers-common-compat": "common-compat",
+    "apache-airflow-providers-common-sql": "common-sql",
     "openlineage-python": "openlineage-python",
     "sqlglot": "sqlglot",
     "attrs": "attrs",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -36,6 +37,9 @@ _OF_CHECK = "check_partition_clause"
 
 _STATEMENT = "check_statement"
 _KEYS_OF_ROWS = (_STATEMENT, _CLAUSE, "severity", "description", "result", "success")
+
+_NAME = re.compile(r"[\w.]+")
+"""Column, or a field of a struct."""
 
 _PARAMS = (*LIMITS, "tolerance", "at", APPROXIMATE)
 MAX_SAMPLED_RULES = 10
@@ -199,10 +203,13 @@ class _OfColumn:
         is_name = self.column.lower() in names
         return functions.col(_quoted(self.column)) if is_name else functions.expr(self.column)
 
-    def _assertion(self, names: Names, clause: str, **result: Any) -> Assertion:
+    def _assertion(self, names: Names, clause: str, *, assertion: str, **result: Any) -> Assertion:
+        # A column that is missing has its name; an expression is no column of the dataset.
+        is_name = self.column.lower() in names or _NAME.fullmatch(self.column) is not None
         return Assertion(
+            assertion=assertion if is_name else f"{assertion}({self.column})",
             name=self.given.get("name") or f"{self.column}.{self.check}",
-            column=names.get(self.column.lower(), self.column),
+            column=names.get(self.column.lower(), self.column) if is_name else "",
             severity=self.given.get("severity", self.severity),
             description=self.given.get("description", ""),
             clauses=_clauses(clause, self._clause),
