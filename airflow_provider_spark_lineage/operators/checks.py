@@ -41,6 +41,7 @@ from airflow_provider_spark_lineage.quality.checks import (
     skipped,
 )
 from airflow_provider_spark_lineage.quality.measuring import condition_of
+from airflow_provider_spark_lineage.task.check_results import add_results, assertion_of
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -146,11 +147,7 @@ class _ChecksOnSpark(ReportsLineage):
         if self._task_lineage is None:
             return result
         with harmless("the results of checks are not in the event of this task"):
-            from airflow_provider_spark_lineage import conf
-            from airflow_provider_spark_lineage.facets.quality import add_findings
-
-            facets = add_findings(result.inputs, self._findings, conf.sql_text())
-            result.run_facets = {**result.run_facets, **facets}
+            add_results(result, self._findings)
         return result
 
 
@@ -175,7 +172,7 @@ class _StatementCheck(_ChecksOnSpark):
         results = getattr(self, "check_results", None) or []
         for result in results:
             result.severity = self.severity
-        assertions = [_of_result(result, has_text=hook.has_text) for result in results]
+        assertions = [assertion_of(result, has_text_of_rows=hook.has_text) for result in results]
         if not assertions:
             # An older common-sql, or it raised before it had a result.
             is_result = error is None or isinstance(error, AirflowException)
@@ -194,32 +191,6 @@ class _StatementCheck(_ChecksOnSpark):
             ]
         is_skipped = any(each.not_evaluated for each in assertions)
         return (Findings(tuple(assertions), is_statement=True, is_skipped=is_skipped),)
-
-
-def _of_result(result: Any, *, has_text: bool) -> Assertion:
-    """Return a result of Airflow's operators as an assertion."""
-    params = {
-        name: value for name, value in (result.params or {}).items() if isinstance(value, (int, float, bool))
-    }
-    return Assertion(
-        assertion=result.name,
-        success=bool(result.success),
-        name=result.name,
-        check_type=result.check_type,
-        column=result.column or "",
-        severity=result.severity,
-        expected=result.expected or "",
-        actual=result.actual,
-        content=result.content or "",
-        description=result.description or "",
-        params={**params, "check_type": result.check_type},
-        has_text_of_rows=has_text,
-        has_text_of_author=not isinstance(result.expected, str) or not _is_of_numbers(result.expected),
-    )
-
-
-def _is_of_numbers(expected: str) -> bool:
-    return expected == "all truthy" or not any(letter.isalpha() for letter in expected)
 
 
 class _FrameCheck(_ChecksOnSpark):
