@@ -142,6 +142,14 @@ class _ChecksOnSpark(ReportsLineage):
         """Return the session in the form of a database's hook."""
         return self._spark_hook
 
+    def get_openlineage_facets_on_start(self) -> OperatorLineage:
+        """Return the tables and paths that the text of the check names; the session may know more."""
+        from airflow_provider_spark_lineage.task.answers import answer_at_start_of_query
+
+        queries = [self.sql1, self.sql2] if hasattr(self, "sql1") else [self.sql]  # type: ignore[attr-defined]
+        use = [f"USE {self.database}"] if self.database else []  # type: ignore[attr-defined]
+        return answer_at_start_of_query(self, ";\n".join((*use, *queries)), self.config_kwargs)
+
     def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
         result = super()._result(task_instance, has_failed=has_failed)
         if self._task_lineage is None:

@@ -296,7 +296,7 @@ def test_statements_obey_the_option(make, monkeypatch, sql_text):
 
 @pytest.mark.parametrize("conn_type", ["postgres", "of_another_kind"])
 def test_statements_are_masked_by_the_syntax_of_their_database(make, monkeypatch, conn_type):
-    """PostgreSQL has literals between dollars, and names in double quotes; without a known syntax nothing is shown."""
+    """PostgreSQL has literals between dollars, names in double quotes; nothing shows an unknown syntax."""
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__SQL_TEXT", "masked")
     sql = 'SELECT count(*) FROM "orders" WHERE name <> $$Adams$$'
     operator = make("SQLCheckOperator", conn_type=conn_type, sql=sql)
