@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from airflow.providers.openlineage.extractors.base import BaseExtractor, DefaultExtractor, OperatorLineage
 
 from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.known_operators import CHECKS
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.lineage.model import Lineage
@@ -34,9 +35,7 @@ class SqlCheckExtractor(BaseExtractor):
     @classmethod
     def get_operator_classnames(cls) -> list[str]:
         """Return the class names of the operators that use this extractor."""
-        from airflow_provider_spark_lineage.task.check_results import OPERATORS
-
-        return list(OPERATORS)
+        return list(CHECKS)
 
     def _execute_extraction(self) -> OperatorLineage:
         return self._answer("extract")
@@ -60,12 +59,15 @@ class SqlCheckExtractor(BaseExtractor):
             from airflow_provider_spark_lineage.task.provider import is_skipped
 
             failed = has_failed or is_skipped(task_instance)
+            findings = () if task_instance is None else findings_of(self.operator, has_failed=failed)
             # Without an own report, the connection is not known, and asking for it again would not help.
+            # A table without any result may not exist: a backend would create it.
             adds_inputs = own is not None and not (own.inputs or own.outputs)
+            adds_inputs = adds_inputs and not any(each.is_skipped for each in findings)
             if adds_inputs:
                 lineage = _with_inputs(self.operator, lineage, is_start=task_instance is None)
-            if task_instance is not None:
-                add_results(lineage, findings_of(self.operator, has_failed=failed))
+            if findings:
+                add_results(lineage, findings)
             if adds_inputs:
                 lineage = annotated(lineage, self.operator, task_instance, failed=failed)
         return lineage

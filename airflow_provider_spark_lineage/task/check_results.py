@@ -216,10 +216,7 @@ _READERS: Mapping[str, Callable[[Any, bool], Iterable[Assertion]]] = {
     "SQLIntervalCheckOperator": _of_statement(_RANGE),
     "SQLThresholdCheckOperator": _of_statement(_RANGE),
 }
-"""Class of an operator -> the function that returns its results."""
-
-OPERATORS = tuple(_READERS)
-"""Airflow's operators that check data."""
+"""Class of an operator, one of `known_operators.CHECKS` -> the function that returns its results."""
 
 
 def _dialect_of(operator: Any) -> str | None:
