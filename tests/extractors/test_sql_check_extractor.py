@@ -232,7 +232,7 @@ STATEMENTS = [
     (
         "SQLThresholdCheckOperator",
         {
-            "sql": "SELECT 'Smith' FROM orders",
+            "sql": "SELECT max(name) FROM orders",
             "min_threshold": "SELECT min(name) FROM orders",
             "max_threshold": "SELECT max(name) FROM orders",
         },
@@ -255,8 +255,18 @@ def test_a_statement_is_an_assertion_of_the_table_that_it_reads(make, monkeypatc
     assert not any(row[2] in text(lineage) for row in ROWS)
 
 
+def test_a_threshold_that_is_a_text_of_a_row(make):
+    """The result of its query is in `expected`; statements may be shown, values of rows never."""
+    operator = make("SQLThresholdCheckOperator", **STATEMENTS[-1][1])
+    lineage, raised = report(operator)
+    assert raised is None
+    [found] = assertions(lineage).values()
+    assert (found.expected, found.content) == (None, "SELECT max(name) FROM orders")
+    assert not any(row[2] in text(lineage) for row in ROWS)
+
+
 def test_metrics_of_two_days(make):
-    """One assertion for each metric, at the table."""
+    """One assertion for each metric, at the table; its formula is without the values of rows."""
     operator = make(
         "SQLIntervalCheckOperator", table="orders", metrics_thresholds={"COUNT(*)": 1.5, "MAX(id)": 5}
     )
@@ -265,6 +275,9 @@ def test_metrics_of_two_days(make):
     lineage, raised = report(operator)
     assert "COUNT(*)" in str(raised)
     assert verdicts(lineage) == {(None, "interval_COUNT(*)"): False, (None, "interval_MAX(id)"): True}
+    found = assertions(lineage)[None, "interval_COUNT(*)"]
+    assert (found.content, found.actual) == ("max({current}, {past}) / min({current}, {past})", "2.0")
+    assert found.params.items() >= {"current_metric": 2, "past_metric": 1, "threshold": 1.5}.items()
 
 
 def test_a_statement_without_result_is_not_a_failed_check(make):
@@ -336,8 +349,6 @@ def test_a_table_that_the_hook_does_not_name(make, conn_type, name):
         (make("SQLColumnCheckOperator", conn_type=conn_type, table="orders", column_mapping=columns()), 5),
         (make("SQLCheckOperator", conn_type=conn_type, sql="SELECT count(*) FROM orders;"), 1),
     ):
-        if count == 1:
-            operator.get_db_hook().get_conn()
         lineage, _ = report(operator)
         [read] = lineage.inputs
         assert (read.namespace, read.name) == name
@@ -345,10 +356,19 @@ def test_a_table_that_the_hook_does_not_name(make, conn_type, name):
         assert len(at_run(lineage)) == count
 
 
+def test_a_table_without_any_result_gets_no_name(make):
+    """It may not exist, and a backend would create it."""
+    arguments = {"table": "nowhere", "column_mapping": columns()}
+    lineage, raised = report(make("SQLColumnCheckOperator", conn_type="hiveserver2", **arguments))
+    assert "no such table" in str(raised)
+    assert (lineage.inputs, {each.status for each in at_run(lineage).values()}) == ([], {"skip"})
+
+
 def test_an_extractor_of_the_user_is_asked_first(make):
-    """One line makes it the base; what it raises hides no result."""
+    """One line makes it the base: its own assertions stay, and what it raises hides no result."""
     from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
     from openlineage.client.event_v2 import Dataset
+    from openlineage.client.facet_v2 import data_quality_assertions_dataset
 
     from airflow_provider_spark_lineage.extractors.checks import SqlCheckExtractor
 
@@ -360,13 +380,17 @@ def test_an_extractor_of_the_user_is_asked_first(make):
         def _execute_extraction(self):
             if self.operator.table != "orders":
                 raise ValueError("on purpose")
-            return OperatorLineage(inputs=[Dataset("mine", "warehouse.orders")])
+            own = data_quality_assertions_dataset.Assertion(assertion="fresh", success=True, name="fresh")
+            facet = data_quality_assertions_dataset.DataQualityAssertionsDatasetFacet(assertions=[own])
+            facets = {"dataQualityAssertions": facet}
+            return OperatorLineage(inputs=[Dataset("mine", "warehouse.orders", facets=facets)])
 
     class Mine(SqlCheckExtractor):
         base = Own
 
     lineage, _ = report(make("SQLColumnCheckOperator", table="orders", column_mapping=columns()), Mine)
-    assert (lineage.inputs[0].namespace, len(verdicts(lineage))) == ("mine", 5)
+    assert (lineage.inputs[0].namespace, len(verdicts(lineage))) == ("mine", 6)
+    assert verdicts(lineage)[None, "fresh"]
     lineage, _ = report(make("SQLColumnCheckOperator", table="empty", column_mapping=columns()), Mine)
     assert len(at_run(lineage)) == 5
 
