@@ -160,6 +160,9 @@ def _why_no_verdict(given: Mapping[str, Any], *, accept_none: bool) -> str:
 
 def _of_table(operator: Any, has_failed: bool) -> Iterable[Assertion]:
     results = _by_name(operator)
+    params = {"check_type": _EXPRESSION}
+    if hasattr(operator, "accept_none"):  # Since common-sql 2.
+        params["accept_none"] = operator.accept_none
     for name, given in operator.checks.items():
         is_evaluated, actual = "success" in given, given.get("result")
         reason = NO_RESULT if actual is None else NO_ROWS if actual == "None" else NOT_COMPARED
@@ -173,7 +176,7 @@ def _of_table(operator: Any, has_failed: bool) -> Iterable[Assertion]:
             actual=actual if is_evaluated else None,
             content=given.get("check_statement", ""),
             description=getattr(results.get(name), "description", "") or "",
-            params={"accept_none": operator.accept_none, "check_type": _EXPRESSION},
+            params=params,
             clauses=_clauses(operator, given),
             not_evaluated="" if is_evaluated else reason,
         )
