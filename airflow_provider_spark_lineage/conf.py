@@ -131,6 +131,7 @@ _SECONDS = "a number of seconds, 0 or more"
 _LIST = "a list of names, separated by semicolons"
 
 agent = _reader("agent", str, "a path or URI")
+assertion_names = _reader("assertion_names", _word("check", "class"), "check or class")
 asset_events = _switch("asset_events")
 auto_capture = _switch("auto_capture")
 auto_capture_commands = _switch("auto_capture_commands")

@@ -37,6 +37,13 @@ OPTIONS = {
         "An Airflow asset event for each dataset that a task wrote. So DAGs that are scheduled on assets run"
         " after Spark wrote them. The task need not declare the assets; a failed task has no such events."
     ),
+    "assertion_names": Option(
+        "Names of assertions in events: of the `check`, or of its `class`. `check` is unique for a column:"
+        " `not_null`, `unique`, `min`, or the name of the check. `class` is what Airflow's own operators"
+        " report: `accepted_range` for both limits of a column.",
+        default="check",
+        example="class",
+    ),
     "auto_capture": _switch(
         "Capture tasks of Airflow's own operators. Nothing else needs to be set, and no DAG to be edited:"
         " `PySparkOperator`, `@task.pyspark`, `SparkSubmitOperator`, `SparkJDBCOperator`, `SparkSqlOperator`,"

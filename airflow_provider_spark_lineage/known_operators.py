@@ -42,6 +42,16 @@ DRIVERS: Mapping[str, str] = {
 }
 """Class name of an Airflow operator -> where the Spark driver runs; empty if nothing is captured."""
 
+CHECKS = (
+    "SQLColumnCheckOperator",
+    "SQLTableCheckOperator",
+    "SQLCheckOperator",
+    "SQLValueCheckOperator",
+    "SQLIntervalCheckOperator",
+    "SQLThresholdCheckOperator",
+)
+"""Airflow's operators that check data by SQL."""
+
 NO_EXTRA: Mapping[str, str] = {}
 
 

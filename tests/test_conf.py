@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 CONF = Path(inspect.getfile(get_provider_info)).with_name("conf.py")
 
 GOOD = [
+    ("assertion_names", "Class", "class"),
     ("asset_events", "True", True),
     ("auto_capture", "True", True),
     ("auto_capture", "t", True),
@@ -47,6 +48,7 @@ GOOD = [
     ("sql_text", "none # for now", "none"),
 ]
 BAD = [
+    ("assertion_names", "type"),
     ("asset_events", "s3"),
     ("auto_capture", "yes please"),
     ("auto_capture_exclude", "payroll, sandbox"),

@@ -6,11 +6,11 @@ Airflow's own operators put it: some consumers read one, some the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import attrs
-from openlineage.client.event_v2 import InputDataset
+from openlineage.client.event_v2 import Dataset, InputDataset
 from openlineage.client.facet_v2 import (
     RunFacet,
     data_quality_assertions_dataset,
@@ -62,9 +62,67 @@ def add_findings(
     for place, assertions in at_datasets.items():
         facet: Any = _assertions(assertions, sql_text)
         read = inputs[place]
+        facet.assertions += _assertions_at(read)
         read.inputFacets = {**(read.inputFacets or {}), ASSERTIONS: facet}
         read.facets = {**(read.facets or {}), ASSERTIONS: facet}
     return _test_facet(at_run, sql_text)
+
+
+def with_findings(
+    inputs: Iterable[Dataset],
+    run_facets: Mapping[str, RunFacet],
+    findings: Sequence[Findings],
+    sql_text: str,
+) -> tuple[list[InputDataset], dict[str, RunFacet]]:
+    """Return the inputs and run facets of an operator's own report, with findings added.
+
+    Findings replace assertions of the same names at datasets. Tests of the same names stay, without texts
+    that must not be in an event.
+    """
+    found = {assertion.name: assertion for each in findings for assertion in each.assertions}
+    reads = [_without_assertions(dataset, found) for dataset in inputs]
+    tests: Any = run_facets.get(TEST)
+    added: Any = add_findings(reads, findings, sql_text).get(TEST)
+    if tests is None:
+        return reads, {**run_facets, **({TEST: added} if added else {})}
+    names = {test.name for test in tests.tests}
+    reported = [
+        _revised(test, found[test.name], sql_text) if test.name in found else test for test in tests.tests
+    ]
+    others = [test for test in added.tests if test.name not in names] if added else []
+    return reads, {**run_facets, TEST: attrs.evolve(tests, tests=[*reported, *others])}
+
+
+def _without_assertions(dataset: Dataset, names: Container[str]) -> InputDataset:
+    """Return an input without the assertions of these names; the provider's own have no `inputFacets`."""
+    facets = {**(dataset.facets or {})}
+    facet: Any = facets.pop(ASSERTIONS, None)
+    others = [each for each in _assertions_at(dataset) if getattr(each, "name", None) not in names]
+    if others:
+        facets[ASSERTIONS] = attrs.evolve(facet, assertions=others)
+    return InputDataset(
+        namespace=dataset.namespace,
+        name=dataset.name,
+        facets=facets,
+        inputFacets={**(getattr(dataset, "inputFacets", None) or {})},
+    )
+
+
+def _assertions_at(dataset: Dataset) -> list[Any]:
+    facet: Any = (dataset.facets or {}).get(ASSERTIONS)
+    return list(facet.assertions) if facet is not None else []
+
+
+_TESTED = ("tested_column", "tested_table")
+"""Names in `params` of what was tested, as Airflow's operators write them."""
+
+
+def _revised(test: Any, assertion: Assertion, sql_text: str) -> Any:
+    """Return an operator's own test with the texts of our assertion."""
+    described = _described(assertion, sql_text)
+    tested = {name: test.params[name] for name in _TESTED if name in (test.params or {})}
+    texts = {name: described[name] for name in ("expected", "actual", "content", "contentType")}
+    return attrs.evolve(test, **texts, params={**tested, **described["params"]})
 
 
 def _place(inputs: Sequence[InputDataset], findings: Findings) -> int | None:
@@ -140,11 +198,12 @@ def _test_facet(tests: Sequence[_Test], sql_text: str) -> dict[str, RunFacet]:
 def _described(assertion: Assertion, sql_text: str, column: str = "") -> dict[str, Any]:
     """Return the fields that both facets have, without texts that must not be in an event."""
     params = dict(assertion.params)
-    params |= {name: text for name, clause in assertion.clauses.items() if (text := shown(clause, sql_text))}
+    clauses = {name: shown(clause, sql_text, assertion.dialect) for name, clause in assertion.clauses.items()}
+    params |= {name: clause for name, clause in clauses.items() if clause}
     if assertion.not_evaluated:
         params["not_evaluated"] = assertion.not_evaluated
     if column:
-        params["tested_column"] = column
+        params[_TESTED[0]] = column
     expected: str | None = assertion.expected
     if assertion.has_text_of_author and sql_text != FULL:
         expected = None
@@ -153,7 +212,7 @@ def _described(assertion: Assertion, sql_text: str, column: str = "") -> dict[st
     if assertion.has_text_of_rows:
         actual = None
         params["withheld"] = "text"
-    content = shown(assertion.content, sql_text)
+    content = shown(assertion.content, sql_text, assertion.dialect)
     return {
         "name": assertion.name,
         "severity": assertion.severity,

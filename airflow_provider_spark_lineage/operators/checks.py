@@ -42,9 +42,11 @@ from airflow_provider_spark_lineage.quality.checks import (
     skipped,
 )
 from airflow_provider_spark_lineage.quality.measuring import condition_of
+from airflow_provider_spark_lineage.task.check_results import assertion_of
 
 if TYPE_CHECKING:
     from airflow.providers.common.sql.operators.sql import BaseSQLOperator as _Operator
+    from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.sdk import Context
 else:
     _Operator = object  # Airflow gives each class of an operator an `__init__` of its own, also a mixin's.
@@ -174,6 +176,14 @@ class _ChecksOnSpark(ReportsFindings, _Operator):
         """Return the session in the form of a database's hook."""
         return self._spark_hook
 
+    def get_openlineage_facets_on_start(self) -> OperatorLineage:
+        """Return the tables and paths that the text of the check names; the session may know more."""
+        from airflow_provider_spark_lineage.task.answers import answer_at_start_of_query
+
+        queries = [self.sql1, self.sql2] if hasattr(self, "sql1") else [self.sql]
+        use = [f"USE {self.database}"] if self.database else []
+        return answer_at_start_of_query(self, ";\n".join((*use, *queries)), self.config_kwargs)
+
 
 class _StatementCheck(_ChecksOnSpark):
     """A check whose SQL is the user's: Airflow's own code runs it."""
@@ -196,7 +206,7 @@ class _StatementCheck(_ChecksOnSpark):
         results = getattr(self, "check_results", None) or []
         for result in results:
             result.severity = self.severity
-        assertions = [_of_result(result, has_text=bool(hook.texts)) for result in results]
+        assertions = [assertion_of(result, has_text_of_rows=bool(hook.texts)) for result in results]
         if not assertions:
             # An older common-sql, or it raised before it had a result.
             is_result = error is None or isinstance(error, AirflowException)
@@ -215,32 +225,6 @@ class _StatementCheck(_ChecksOnSpark):
             ]
         is_skipped = any(each.not_evaluated for each in assertions)
         return (Findings(tuple(assertions), is_statement=True, is_skipped=is_skipped),)
-
-
-def _of_result(result: Any, *, has_text: bool) -> Assertion:
-    """Return a result of Airflow's operators as an assertion."""
-    params = {
-        name: value for name, value in (result.params or {}).items() if isinstance(value, (int, float, bool))
-    }
-    return Assertion(
-        assertion=result.name,
-        success=bool(result.success),
-        name=result.name,
-        check_type=result.check_type,
-        column=result.column or "",
-        severity=result.severity,
-        expected=result.expected or "",
-        actual=result.actual,
-        content=result.content or "",
-        description=result.description or "",
-        params={**params, "check_type": result.check_type},
-        has_text_of_rows=has_text,
-        has_text_of_author=not isinstance(result.expected, str) or not _is_of_numbers(result.expected),
-    )
-
-
-def _is_of_numbers(expected: str) -> bool:
-    return expected == "all truthy" or not any(letter.isalpha() for letter in expected)
 
 
 class _FrameCheck(_ChecksOnSpark):
@@ -374,7 +358,8 @@ class SparkColumnCheckOperator(_FrameCheck, SQLColumnCheckOperator):
         self._set_up(config_kwargs, severity)
         self._set_source(table, path, format, query, samples)
         self.column_mapping = {
-            column: {check: of_column_check(check, given) for check, given in checks.items()}
+            # A copy of each, because the results go into them: one may be given to several checks.
+            column: {check: dict(of_column_check(check, given)) for check, given in checks.items()}
             for column, checks in column_mapping.items()
         }
         self.sql = query_of(column_checks(self.column_mapping), self._source, self.partition_clause or "")
@@ -438,7 +423,7 @@ class SparkTableCheckOperator(_FrameCheck, SQLTableCheckOperator):
         config_kwargs: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        checks = {name: of_row_check(name, given) for name, given in checks.items()}
+        checks = {name: dict(of_row_check(name, given)) for name, given in checks.items()}
         super().__init__(table=table, checks=checks, **kwargs)
         self._set_up(config_kwargs, severity)
         self._set_source(table, path, format, query, samples)

@@ -24,11 +24,9 @@ class ReportsFindings(ReportsLineage):
         if self._task_lineage is None:
             return result
         with harmless("the results of checks are not in the event of this task"):
-            from airflow_provider_spark_lineage import conf
-            from airflow_provider_spark_lineage.facets.quality import add_findings
+            from airflow_provider_spark_lineage.task.check_results import add_results
 
-            facets = add_findings(result.inputs, self._findings, conf.sql_text())
-            result.run_facets = {**result.run_facets, **facets}
+            add_results(result, self._findings)
         return result
 
 

@@ -13,6 +13,7 @@ from airflow.providers.common.compat.sdk import hookimpl
 from airflow_provider_spark_lineage import conf
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.known_operators import COMMAND, IN_PROCESS, PYTHON, driver_kind, is_named
+from airflow_provider_spark_lineage.plugins.checks import describe_after_execute
 from airflow_provider_spark_lineage.plugins.launched import awaits_command, may_launch, report_launches
 from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
 from airflow_provider_spark_lineage.task.process import TASK
@@ -64,6 +65,9 @@ def _start(task_instance: Any, *, has_failed: bool = False) -> None:
         task = getattr(task_instance, "task", None)
         if task is None or not conf.auto_capture() or conf.disabled():
             return
+        TASK.described = {}
+        if not has_failed:
+            describe_after_execute(task_instance)
         launches = may_launch(task)
         extra = conf.extra_operators()
         driver = driver_kind(type(task), extra)

@@ -40,7 +40,7 @@ class Assertion:
     """What was found, as text; None if there is no value."""
 
     content: str = ""
-    """Spark SQL of the check."""
+    """SQL of the check."""
 
     description: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -57,6 +57,9 @@ class Assertion:
 
     has_text_of_author: bool = False
     """`expected` has a text of the check's dictionary, which is a literal like those of a statement."""
+
+    dialect: str | None = "spark"
+    """sqlglot's name of the SQL in `content` and `clauses`; None if it is not known."""
 
     value: Any = field(default=None, compare=False)
     """What was found, as Spark returned it."""

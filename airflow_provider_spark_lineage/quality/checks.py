@@ -165,6 +165,27 @@ def row_checks(
     ]
 
 
+def assertion_name(check: str, given: Mapping[str, Any]) -> str:
+    """Return the name of a column check's assertion: the field's usual one, or that of the check.
+
+    >>> assertion_name("null_check", {"equal_to": 0}), assertion_name("null_check", {"leq_to": 5})
+    ('not_null', 'null_check')
+    """
+    return _NAMES_WHEN_ZERO.get(check, check) if given.get("equal_to") == 0 else check
+
+
+def type_of(check: str, given: Mapping[str, Any]) -> str:
+    """Return Airflow's class of a column check.
+
+    >>> type_of("min", {"geq_to": 0}), type_of("unique_check", {"equal_to": 0})
+    ('accepted_range', 'unique')
+    """
+    expected = given.get("equal_to")
+    if "equal_to" not in given or (given.get("tolerance") and expected != 0):
+        return "accepted_range"
+    return _NAMES_WHEN_ZERO.get(check, "accepted_values") if expected == 0 else "accepted_values"
+
+
 def of_row_check(name: str, given: Any) -> dict[str, Any]:
     """Return the dictionary of a table's check, which may be its statement alone.
 
@@ -259,7 +280,7 @@ class _ValueCheck(_OfColumn):
         return self._assertion(
             names,
             clause,
-            assertion=_NAMES_WHEN_ZERO.get(self.check, self.check) if self._is_zero else self.check,
+            assertion=assertion_name(self.check, self.given),
             success=decision.success and not problem,
             check_type=self._type,
             expected=expected_text(self.given),
@@ -290,15 +311,10 @@ class _ValueCheck(_OfColumn):
             column.quantiles[str(self.given["at"])] = float(value)
 
     @property
-    def _is_zero(self) -> bool:
-        return self.given.get("equal_to") == 0
-
     @property
     def _type(self) -> str:
         """Airflow's class of the check."""
-        if "equal_to" not in self.given or (self.given.get("tolerance") and not self._is_zero):
-            return "accepted_range"
-        return _NAMES_WHEN_ZERO.get(self.check, "accepted_values") if self._is_zero else "accepted_values"
+        return type_of(self.check, self.given)
 
     @property
     def _text(self) -> str:

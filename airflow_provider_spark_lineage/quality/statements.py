@@ -72,11 +72,14 @@ def columns_of(statement: str) -> list[str]:
     return [*dict.fromkeys(names)]
 
 
-def shown(sql: str, sql_text: str) -> str:
-    """Return a statement as the option `sql_text` allows it to be shown."""
-    if sql_text == NONE:
+def shown(sql: str, sql_text: str, dialect: str | None = _DIALECT) -> str:
+    """Return a statement as the option `sql_text` allows it to be shown.
+
+    `dialect` is sqlglot's name; None if it is not known: then it is not known what a literal is, either.
+    """
+    if sql_text == NONE or (dialect is None and sql_text != FULL):
         return ""
-    return without_secrets(sql if sql_text == FULL else without_numbers(without_sql_literals(sql, _DIALECT)))
+    return without_secrets(sql if sql_text == FULL else without_numbers(without_sql_literals(sql, dialect)))
 
 
 def _parsed(text: str) -> exp.Expression | None:

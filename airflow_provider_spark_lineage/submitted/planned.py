@@ -40,6 +40,11 @@ def planned_of(task: Any, driver: str | None = None) -> Lineage | None:
         return Lineage(gaps=(Gap("job", f"its text could not be read: {type(error).__name__}"),))
 
 
+def planned_of_query(task: Any, sql: str, conf: Mapping[str, str]) -> Lineage:
+    """Return the planned lineage of SQL that a session of the task's own process will run."""
+    return planned_lineage(sql, language="sql", conf=_settings(task, "spark-submit", conf))
+
+
 def certain(lineage: Lineage) -> bool:
     """Return whether the names of all datasets in a planned lineage are certain."""
     return all(gap.reason == PLANNED for gap in lineage.gaps)

@@ -6,7 +6,7 @@ execution_timeout`, and may ask again: answers only read what the task's process
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,25 @@ def answer(
 def answer_at_start(task: Any) -> OperatorLineage:
     """Return the datasets in the text of a task's job, and those that its author states."""
     return answer(task, lambda _: _planned_operator_lineage(task))
+
+
+def answer_at_start_of_query(task: Any, sql: str, settings: Mapping[str, str]) -> OperatorLineage:
+    """Return the datasets in SQL that a session of the task will run, and those that its author states.
+
+    `settings` are those of the session. None if the text leaves a name open: the end of the task has it.
+    """
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    def planned(_: bool) -> OperatorLineage:
+        with harmless("the planned lineage of this task could not be computed"):
+            from airflow_provider_spark_lineage import conf
+            from airflow_provider_spark_lineage.submitted.planned import planned_of_query
+
+            if not conf.disabled():
+                return rendered_plan(planned_of_query(task, sql, settings))
+        return OperatorLineage()
+
+    return answer(task, planned)
 
 
 def operator_lineage(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.sources.dataset import Facts
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
 
@@ -20,6 +22,9 @@ class TaskOfProcess:
 
         self.lineage: TaskLineage | None = None
         """Lineage of the task for which capture was started last; it stays after the end of the task."""
+
+        self.described: Mapping[tuple[str, ...], Facts] = {}
+        """Name of a table that the task's SQL checks -> what its server knows of it."""
 
         self._key: tuple[Any, ...] = ()
 

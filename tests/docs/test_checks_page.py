@@ -7,20 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.quality.aggregates import AGGREGATES, APPROXIMATE
+from airflow_provider_spark_lineage.quality.aggregates import AGGREGATES, APPROXIMATE, REFERENCES
 from airflow_provider_spark_lineage.quality.measuring import MAX_QUERIES_AFTER_AN_ERROR
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+EXAMPLES = [text for text in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "base = My" not in text]
 
 
 def test_every_check_of_a_column_is_in_the_table():
     """With its aggregate, and the keys that only it has."""
     table = re.findall(r"^\| `([a-z_]+)` \| `([^`]+)` \| (.*) \|$", PAGE, re.MULTILINE)
-    assert [(check, sql) for check, sql, _ in table] == [
+    *aggregates, (references, _, keys_of_references) = table
+    assert [(check, sql) for check, sql, _ in aggregates] == [
         (check, aggregate.sql) for check, aggregate in AGGREGATES.items()
     ]
-    for check, _, keys in table:
+    assert (references, "`table` and `column`" in keys_of_references) == (REFERENCES, True)
+    for check, _, keys in aggregates:
         aggregate = AGGREGATES[check]
         own = {aggregate.needs} if aggregate.needs else {APPROXIMATE} if aggregate.is_distinct else set()
         assert set(re.findall(r"`(\w+)`", keys)) == own, check
@@ -41,7 +43,7 @@ def test_example_makes_its_operators(example):
     """Operators refuse unknown arguments, checks and keys when they are made."""
     names: dict[str, object] = {}
     exec(example, names)  # noqa: S102
-    assert any(name.startswith(("Spark", "SQL")) for name in names)
+    assert any(name.startswith(("Spark", "SQL", "new_orders")) for name in names)
 
 
 @pytest.mark.airflow

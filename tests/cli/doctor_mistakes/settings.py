@@ -136,7 +136,11 @@ PLANTED = [
         "own-option",
         ["`[spark_lineage] autocapture` is not an option", "did you mean `auto_capture`?"],
     ),
-    (airflow(own_texts={"xyzzy": "1"}), "own-option", ["the options are agent, asset_events, auto_capture,"]),
+    (
+        airflow(own_texts={"xyzzy": "1"}),
+        "own-option",
+        ["the options are agent, assertion_names, asset_events,"],
+    ),
     (
         Machine(variables={"AIRFLOW__SPARK_LINEAGE_AUTO_CAPTURE": "True"}),
         "own-variable",
