@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import attrs
-from openlineage.client.event_v2 import InputDataset
+from openlineage.client.event_v2 import InputDataset, OutputDataset
 from openlineage.client.facet_v2 import (
     RunFacet,
     data_quality_assertions_dataset,
+    data_quality_metrics_dataset,
     data_quality_metrics_input_dataset,
 )
 
@@ -33,15 +34,25 @@ MAX_ASSERTIONS = 500
 
 
 def add_findings(
-    inputs: Sequence[InputDataset], findings: Iterable[Findings], sql_text: str
+    inputs: Sequence[InputDataset],
+    findings: Iterable[Findings],
+    sql_text: str,
+    outputs: Sequence[OutputDataset] = (),
 ) -> dict[str, RunFacet]:
-    """Add assertions and metrics to the inputs that were checked; return the run facet of all others.
+    """Add assertions and metrics to the datasets that were checked; return the run facet of all others.
 
     `sql_text` is the option: whether statements, which have literals, may be shown.
     """
     at_datasets: dict[int, list[Assertion]] = {}
     at_run: list[tuple[Assertion, bool]] = []
+    at_outputs: dict[tuple[str, str], list[Assertion]] = {}
+    written = {(output.namespace, output.name): output for output in outputs}
     for each in findings:
+        if each.output in written:
+            at_outputs.setdefault(each.output, []).extend(each.assertions)
+            if each.metrics.rows is not None:
+                _add(written[each.output], METRICS, _metrics_of_output(each))
+            continue
         place = None if each.is_skipped else _place(inputs, each)
         if place is None:
             at_run += [(assertion, each.is_skipped) for assertion in each.assertions]
@@ -57,7 +68,23 @@ def add_findings(
         read = inputs[place]
         read.inputFacets = {**(read.inputFacets or {}), ASSERTIONS: facet}
         read.facets = {**(read.facets or {}), ASSERTIONS: facet}
+    for output, assertions in at_outputs.items():
+        _add(written[output], ASSERTIONS, _assertions(_once(assertions), sql_text))
     return _test_facet(at_run, sql_text)
+
+
+def _add(output: OutputDataset, key: str, facet: Any) -> None:
+    output.facets = {**(output.facets or {}), key: facet}
+
+
+def _once(assertions: Iterable[Assertion]) -> list[Assertion]:
+    """Return each assertion of a column once, although there were several writes: the failed or last one."""
+    result: dict[tuple[str, str], Assertion] = {}
+    for assertion in assertions:
+        key = (assertion.column, assertion.assertion)
+        if key not in result or result[key].success:
+            result[key] = assertion
+    return [*result.values()]
 
 
 def _place(inputs: Sequence[InputDataset], findings: Findings) -> int | None:
@@ -181,8 +208,24 @@ def _metrics(metrics: Metrics) -> data_quality_metrics_input_dataset.DataQuality
     )
 
 
-def _column_metrics(column: ColumnMetrics) -> data_quality_metrics_input_dataset.ColumnMetrics:
-    return data_quality_metrics_input_dataset.ColumnMetrics(
+def _metrics_of_output(findings: Findings) -> data_quality_metrics_dataset.DataQualityMetricsDatasetFacet:
+    facet: data_quality_metrics_dataset.DataQualityMetricsDatasetFacet = _known(
+        data_quality_metrics_dataset.DataQualityMetricsDatasetFacet,
+        rowCount=findings.metrics.rows,
+        columnMetrics={
+            name: _column_metrics(column, data_quality_metrics_dataset.ColumnMetrics)
+            for name, column in findings.metrics.columns.items()
+        },
+        captureDate=findings.ended_at or None,
+        producer=PRODUCER,
+    )
+    return facet
+
+
+def _column_metrics(
+    column: ColumnMetrics, kind: Any = data_quality_metrics_input_dataset.ColumnMetrics
+) -> Any:
+    return kind(
         nullCount=column.nulls,
         count=column.values,
         distinctCount=column.distinct,

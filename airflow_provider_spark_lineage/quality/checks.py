@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Protocol
@@ -26,7 +26,9 @@ from airflow_provider_spark_lineage.quality.comparison import LIMITS, expected_t
 from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, measured
 from airflow_provider_spark_lineage.quality.statements import Kind, filtered, kind_of
 
-_ROWS = "rows"
+ROWS = "rows"
+"""Key of the number of all rows, which is always measured."""
+
 _NULLS, _UNIQUE = "null_check", "unique_check"
 _CLAUSE = "partition_clause"
 _OF_CHECK = "check_partition_clause"
@@ -59,6 +61,15 @@ class Check(Protocol):
     def add_metrics(self, metrics: Metrics, found: Mapping[str, Measured]) -> None:
         """Add what was measured of all rows."""
 
+    def stands(self, found: Mapping[str, Measured], *, has_other_rows: bool) -> bool:
+        """Return whether the result is right although some rows were measured several times.
+
+        `has_other_rows`: rows that do not belong to the dataset may have been measured besides.
+        """
+
+    def rules(self, found: Mapping[str, Measured]) -> dict[str, Callable[[Any], Any]]:
+        """Return its rule for each row, by name: makes a column of Spark, true where the rule is kept."""
+
 
 def run(frame: Any, checks: Sequence[Check], *, clause: str = "", of_dataset: str = "") -> Findings:
     """Return what checks find in the rows of a frame that a clause selects: one query, or a few.
@@ -66,16 +77,21 @@ def run(frame: Any, checks: Sequence[Check], *, clause: str = "", of_dataset: st
     >>> run(spark.table("orders"), column_checks({"id": {"null_check": {"equal_to": 0}}}))  # doctest: +SKIP
     """
     names = {name.lower(): name for name in frame.columns}
-    measures = {
-        _ROWS: Measure([lambda functions: functions.count(functions.lit(1))]),
+    measures = measures_of(checks, names)
+    return findings_of(checks, measured(frame, measures, clause), clause=clause, of_dataset=of_dataset)
+
+
+def measures_of(checks: Sequence[Check], names: Mapping[str, str]) -> dict[str, Measure]:
+    """Return all that checks need, and the number of rows; `names` has the frame's columns."""
+    return {
+        ROWS: Measure([lambda functions: functions.count(functions.lit(1))]),
         **{key: measure for check in checks for key, measure in check.measures(names).items()},
     }
-    return findings_of(checks, measured(frame, measures, clause), clause=clause, of_dataset=of_dataset)
 
 
 def skipped(checks: Sequence[Check], problem: str, *, clause: str = "", of_dataset: str = "") -> Findings:
     """Return the findings of checks of a frame that cannot be made, with Spark's error condition."""
-    measures = {_ROWS, *(key for check in checks for key in check.measures({}))}
+    measures = {ROWS, *(key for check in checks for key in check.measures({}))}
     found = dict.fromkeys(measures, Measured(problem=problem))
     findings = findings_of(checks, found, clause=clause, of_dataset=of_dataset)
     return replace(findings, is_skipped=True)
@@ -88,7 +104,7 @@ def findings_of(
     metrics = Metrics()
     # Rows of a clause are not the dataset.
     if not clause:
-        metrics.rows = found[_ROWS].value
+        metrics.rows = found[ROWS].value
         for check in checks:
             check.add_metrics(metrics, found)
     return Findings(tuple(check.assertion(found, clause) for check in checks), metrics, of_dataset)
@@ -237,6 +253,16 @@ class _ColumnCheck:
         elif _is_finite(value) and self.check == "quantile":
             column.quantiles[str(self.given["at"])] = float(value)
 
+    def stands(self, found: Mapping[str, Measured], *, has_other_rows: bool) -> bool:
+        aggregate = AGGREGATES[self.check]
+        if aggregate.counts_failing_rows or self.check == _NULLS:
+            is_none_allowed = aggregate.counts_failing_rows or self._is_zero
+            return found[self._key].value == 0 or (is_none_allowed and not has_other_rows)
+        return aggregate.ignores_repeats and not has_other_rows
+
+    def rules(self, found: Mapping[str, Measured]) -> dict[str, Callable[[Any], Any]]:
+        return {}
+
     @property
     def _is_zero(self) -> bool:
         return self.given.get("equal_to") == 0
@@ -358,6 +384,22 @@ class _RowCheck:
     @property
     def sql(self) -> str:
         return _with_filter(self.given[_STATEMENT], self._clause)
+
+    def stands(self, found: Mapping[str, Measured], *, has_other_rows: bool) -> bool:
+        measured = found[self._key]
+        return self._is_of_rows[measured.form] and (measured.value == 0 or not has_other_rows)
+
+    def rules(self, found: Mapping[str, Measured]) -> dict[str, Callable[[Any], Any]]:
+        if not self._is_of_rows[found[self._key].form]:
+            return {}
+
+        def holds(functions: Any) -> Any:
+            keeps = functions.coalesce(functions.expr(self.given[_STATEMENT]), functions.lit(False))
+            if not self._clause:
+                return keeps
+            return keeps | ~functions.coalesce(functions.expr(self._clause), functions.lit(False))
+
+        return {self.name: holds}
 
     def add_metrics(self, metrics: Metrics, found: Mapping[str, Measured]) -> None:
         """A statement measures nothing that has a name."""
