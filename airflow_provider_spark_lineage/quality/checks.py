@@ -61,6 +61,9 @@ class Check(Protocol):
     def add_metrics(self, metrics: Metrics, found: Mapping[str, Measured]) -> None:
         """Add what was measured of all rows."""
 
+    def counts_failing_rows(self, found: Mapping[str, Measured]) -> bool:
+        """Return whether the result is the number of rows that break a rule, or have no value."""
+
     def stands(self, found: Mapping[str, Measured], *, has_other_rows: bool) -> bool:
         """Return whether the result is right although some rows were measured several times.
 
@@ -255,10 +258,13 @@ class _ColumnCheck:
 
     def stands(self, found: Mapping[str, Measured], *, has_other_rows: bool) -> bool:
         aggregate = AGGREGATES[self.check]
-        if aggregate.counts_failing_rows or self.check == _NULLS:
+        if self.counts_failing_rows(found):
             is_none_allowed = aggregate.counts_failing_rows or self._is_zero
             return found[self._key].value == 0 or (is_none_allowed and not has_other_rows)
         return aggregate.ignores_repeats and not has_other_rows
+
+    def counts_failing_rows(self, found: Mapping[str, Measured]) -> bool:
+        return AGGREGATES[self.check].counts_failing_rows or self.check == _NULLS
 
     def rules(self, found: Mapping[str, Measured]) -> dict[str, Callable[[Any], Any]]:
         return {}
@@ -386,11 +392,14 @@ class _RowCheck:
         return _with_filter(self.given[_STATEMENT], self._clause)
 
     def stands(self, found: Mapping[str, Measured], *, has_other_rows: bool) -> bool:
-        measured = found[self._key]
-        return self._is_of_rows[measured.form] and (measured.value == 0 or not has_other_rows)
+        is_none = found[self._key].value == 0
+        return self.counts_failing_rows(found) and (is_none or not has_other_rows)
+
+    def counts_failing_rows(self, found: Mapping[str, Measured]) -> bool:
+        return self._is_of_rows[found[self._key].form]
 
     def rules(self, found: Mapping[str, Measured]) -> dict[str, Callable[[Any], Any]]:
-        if not self._is_of_rows[found[self._key].form]:
+        if not self.counts_failing_rows(found):
             return {}
 
         def holds(functions: Any) -> Any:

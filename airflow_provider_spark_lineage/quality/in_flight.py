@@ -8,7 +8,7 @@ written: then only results that this cannot change are used.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,9 @@ from airflow_provider_spark_lineage.records.observed import value_of
 
 KEPT = "kept rows"
 """Key of the number of rows that break no rule, if the others are dropped."""
+
+SOME = "at least 1"
+"""Number of failing rows if some may have been counted several times."""
 
 NOT_MEASURED = "Spark did not report it"
 
@@ -68,11 +71,7 @@ class FrameChecks:
         reason, has_other_rows = _distrust(found, miscounted, written)
         findings = findings_of(self.checks, found, clause="", of_dataset="")
         assertions = [
-            self._labelled(
-                assertion
-                if not reason or assertion.not_evaluated or check.stands(found, has_other_rows=has_other_rows)
-                else replace(assertion, success=False, actual=None, not_evaluated=reason)
-            )
+            self._labelled(_doubted(assertion, check, found, reason, has_other_rows) if reason else assertion)
             for check, assertion in zip(self.checks, findings.assertions, strict=True)
         ]
         metrics = findings.metrics if written.is_whole and not reason and KEPT not in found else Metrics()
@@ -100,6 +99,19 @@ def _distrust(found: Mapping[str, Measured], miscounted: str, written: Written) 
     if written.rows is None or counted is None or counted == written.rows:
         return "", False
     return f"{counted} rows were counted, and {written.rows} written: check() must be the last step", True
+
+
+def _doubted(
+    assertion: Assertion, check: Check, found: Mapping[str, Measured], reason: str, has_other_rows: bool
+) -> Assertion:
+    """Return an assertion if wrong counts cannot change it, or else without a result, for a reason."""
+    if assertion.not_evaluated:
+        return assertion
+    if not check.stands(found, has_other_rows=has_other_rows):
+        return replace(assertion, success=False, actual=None, not_evaluated=reason)
+    is_inexact = not assertion.success and check.counts_failing_rows(found)
+    params = {name: value for name, value in assertion.params.items() if name != "rows"}
+    return replace(assertion, params=params, actual=SOME if is_inexact else assertion.actual)
 
 
 def in_flight_failures(findings: Sequence[Findings]) -> list[Assertion]:
@@ -140,12 +152,12 @@ class ChecksInFlight:
         """Receive no more; return sentences about checks without a result."""
         if self in _running:
             _running.remove(self)
-        sentences = [
-            f"the checks {check.label or 'of a frame'} have no result: no captured execution wrote the frame"
-            for check in self._unseen.values()
-        ]
+        names = [check.label or "without a name" for check in self._unseen.values()]
         self._checks, self._unseen = {}, {}
-        return [*dict.fromkeys(sentences)]
+        return _logged(
+            f"the checks {name} have no result: no execution that ended well wrote their frame"
+            for name in dict.fromkeys(names)
+        )
 
     @property
     def findings(self) -> tuple[Findings, ...]:
@@ -172,12 +184,25 @@ class ChecksInFlight:
                 findings = checks.findings(values, miscounted.get(name, ""), each)
                 self._unseen.pop(name, None)
                 self._findings.append(findings)
+                missing: dict[str, list[str]] = {}
                 for assertion in findings.assertions:
                     if assertion.not_evaluated:
-                        problems.append(f"the check {sentence_of(assertion)}")
+                        missing.setdefault(assertion.not_evaluated, []).append(assertion.name)
                     elif not assertion.success:
                         log.warning("Check with severity %s: %s", assertion.severity, sentence_of(assertion))
+                problems += _logged(
+                    f"checks have no result ({', '.join(names)}): {reason}"
+                    for reason, names in missing.items()
+                )
         return problems
+
+
+def _logged(sentences: Iterable[str]) -> list[str]:
+    """Return sentences about missing results; unlike other losses of lineage, they may fail the task."""
+    result = [*sentences]
+    for sentence in result:
+        log.warning("Spark lineage: %s", sentence)
+    return result
 
 
 _running: list[ChecksInFlight] = []

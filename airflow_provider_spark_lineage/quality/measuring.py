@@ -230,7 +230,7 @@ def condition_of(error: BaseException) -> str:
 
 
 def _problem(error: BaseException) -> Measured:
-    first = next(iter(str(error).splitlines()), "")
+    first = next((line for line in str(error).splitlines() if line.strip()), "")
     return Measured(problem=condition_of(error), error=first)
 
 

@@ -95,8 +95,7 @@ class Captured(Recorded, Collector):
         if record.observed and execution is not None:
             with harmless("the results of checks could not be read", self._lost):
                 written = written_by(execution)
-                for problem in self._checks.wrote(record.observed, record.miscounted, written):
-                    tell(problem, self._lost)
+                self._lost += self._checks.wrote(record.observed, record.miscounted, written)
         if self._folder is not None:
             write_record(self._folder.directory, record)
         elif self._keep:
@@ -145,8 +144,7 @@ class Captured(Recorded, Collector):
     def stop(self) -> None:
         """Wait until Spark has reported its executions, and stop capturing."""
         self._capture.disarm()
-        for problem in self._checks.stop():
-            tell(problem, self._lost)
+        self._lost += self._checks.stop()
         self._ended = _now() if self._began else ""
         self._final = self.run()
 
