@@ -78,14 +78,24 @@ def test_counts_of_the_written_rows_are_used():
     assert found(written=replace(WRITTEN, is_whole=False)).metrics.rows is None
 
 
-@pytest.mark.parametrize("miscounted", ["sort", "retry"])
-def test_what_a_second_count_cannot_change_stands(miscounted):
+@pytest.mark.parametrize(("miscounted", "rows"), [("sort", 10), ("retry", 7), ("retry", None)])
+def test_what_a_second_count_cannot_change_stands(miscounted, rows):
     """Some or no failing rows, and extremes. The number of failing rows is not known any more."""
-    doubted = {**RIGHT, "id.null_check": (False, "at least 1"), "id.sum": None, "many": None}
-    assert results(found(miscounted)) == doubted
-    assert found(miscounted).metrics.rows is None
-    [positive] = [each for each in found(miscounted).assertions if each.name == "positive"]
+    findings = found(miscounted, replace(WRITTEN, rows=rows))
+    assert results(findings) == {
+        **RIGHT,
+        "id.null_check": (False, "at least 1"),
+        "id.sum": None,
+        "many": None,
+    }
+    assert findings.metrics.rows is None
+    [positive] = [each for each in findings.assertions if each.name == "positive"]
     assert "rows" not in positive.params
+
+
+def test_counts_are_used_if_a_task_ran_again_and_they_are_those_of_the_written_rows():
+    """A lost executor must not fail a task whose checks are fine."""
+    assert results(found("retry")) == RIGHT
 
 
 @pytest.mark.parametrize(
@@ -178,7 +188,7 @@ def test_each_capture_gets_the_results_of_each_write(captures, caplog):
 def test_a_reason_is_one_sentence_for_all_checks_without_a_result(captures):
     """It becomes a gap."""
     register(frame_checks())
-    [sentence] = captures[0].wrote({"one": VALUES}, {"one": "retry"}, [WRITTEN])
+    [sentence] = captures[0].wrote({"one": VALUES}, {"one": "retry"}, [replace(WRITTEN, rows=None)])
     assert sentence == (
         "checks have no result (id.sum, many): a task ran again, and Spark may have counted its rows twice"
     )
