@@ -157,7 +157,7 @@ class ChecksInFlight:
         names = [check.label or "without a name" for check in self._unseen.values()]
         self._checks, self._unseen = {}, {}
         return _logged(
-            f"the checks {name} have no result: no execution that ended well wrote their frame"
+            f"the checks {name} have no result: Spark reported no rows that were written"
             for name in dict.fromkeys(names)
         )
 

@@ -92,7 +92,8 @@ def observed(
         ]
         with _quiet():
             result = frame.observe(name, *columns)
-            _ = result.schema  # Connect analyzes it now.
+            # Connect analyzes it now; it knows the schema of the result itself already.
+            _ = result.select("*").schema
         return result
 
     def accepted(key: str, measure: Measure) -> int:

@@ -6,7 +6,8 @@ Numbers, booleans and texts are plain JSON; anything else is an object with its 
 
 from __future__ import annotations
 
-from datetime import date, datetime
+import math
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -33,6 +34,21 @@ def _timestamp(text: str) -> datetime:
     """Return an instant in the local time zone, without naming the zone."""
     # Python 3.10 does not read Z.
     return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone().replace(tzinfo=None)
+
+
+def plain_of(value: Any) -> Any:
+    """Return a value of PySpark as a record has it; raise ValueError if there is no form for it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"double": str(value)}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Decimal):
+        return {"decimal": str(value)}
+    if isinstance(value, datetime):
+        return {"timestamp": value.astimezone(timezone.utc).isoformat()}
+    if isinstance(value, date):
+        return {"date": value.isoformat()}
+    raise ValueError(f"no form for {type(value).__name__}")
 
 
 _TYPES: dict[str, Any] = {

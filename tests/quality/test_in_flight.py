@@ -201,7 +201,7 @@ def test_checks_whose_frame_was_not_written_have_no_result(captures):
     assert captures[0].wrote({"one": VALUES}, {}, []) == []
     assert captures[0].wrote({"two": VALUES}, {}, [WRITTEN]) == []
     assert captures[0].stop() == [
-        "the checks orders have no result: no execution that ended well wrote their frame"
+        "the checks orders have no result: Spark reported no rows that were written"
     ]
     captures[1].stop()
     assert not register(frame_checks())
