@@ -94,9 +94,9 @@ def _measured(values: Mapping[str, Any], column: str, form: int) -> Measured:
 def _distrust(found: Mapping[str, Measured], miscounted: str, written: Written) -> tuple[str, bool]:
     """Return why counts are not used, empty if they are, and whether rows may be counted but not written."""
     counted = found.get(KEPT, found[ROWS]).value
-    # A task that ran again usually leaves the counts as they are.
-    is_right = miscounted == "retry" and counted is not None and counted == written.rows
-    if miscounted and not is_right:
+    # Spark 4.3 does not count what a sort samples, and a task that ran again is usually counted once.
+    is_right = counted is not None and counted == written.rows
+    if miscounted == "limit" or (miscounted and not is_right):
         return _REASONS.get(miscounted, miscounted), miscounted == "limit"
     if written.rows is None or counted is None or counted == written.rows:
         return "", False

@@ -6,12 +6,16 @@ import datetime
 import logging
 from decimal import Decimal
 
+import pyspark
 import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.checks import check
 
 pytestmark = pytest.mark.spark
+
+COUNTS_SAMPLES = not pyspark.__version__.startswith("4.3")
+"""Before 4.3, Spark counts the rows that a sort samples (SPARK-37487)."""
 
 ZERO = {"equal_to": 0}
 ROWS = 1000
@@ -100,13 +104,16 @@ def test_a_cached_frame_is_counted_once(spark, rows, tmp_path, sorts):
 def test_a_sorted_frame_is_counted_twice_and_its_counts_are_not_used(spark, rows, tmp_path, order):
     """A sort samples its input. What a second count cannot change stands; all else is a gap."""
     found, captured = checked(spark, rows, lambda frame: order(frame).write.parquet(str(tmp_path / "out")))
+    [findings], gaps = captured.findings, captured.lineage.gaps
+    if not COUNTS_SAMPLES:
+        assert (results(found), gaps, findings.metrics.rows) == (RIGHT, (), ROWS)
+        return
     assert results(found) == {**RIGHT, "id.sum": None, "even": (False, "at least 1"), "row_count": None}
-    [gap] = captured.lineage.gaps
-    assert gap.reason == (
+    assert [gap.reason for gap in gaps] == [
         "checks have no result (id.sum, row_count): after check(), rows are sorted or partitioned by range, "
         "for which Spark counts them twice"
-    )
-    assert captured.findings[0].metrics.rows is None
+    ]
+    assert findings.metrics.rows is None
 
 
 @pytest.mark.parametrize(
@@ -256,5 +263,6 @@ def test_a_record_has_numbers_of_other_observations_but_no_texts(spark, rows, re
         )
         frame.write.parquet(str(tmp_path / "out"))
         frame.orderBy("id").write.mode("overwrite").parquet(str(tmp_path / "out"))
-    assert [record.observed for record in records] == [{"mine": {"rows": ROWS}}, {"mine": {"rows": 2 * ROWS}}]
+    sampled = 2 * ROWS if COUNTS_SAMPLES else ROWS
+    assert [record.observed for record in records] == [{"mine": {"rows": ROWS}}, {"mine": {"rows": sampled}}]
     assert [record.miscounted for record in records] == [{}, {"mine": "sort"}]
