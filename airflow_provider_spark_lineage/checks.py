@@ -45,11 +45,11 @@ def check(
     `columns` and `rows` are the arguments `column_mapping` and `checks` of `SparkColumnCheckOperator` and
     `SparkTableCheckOperator`; a rule may be its text alone. An empty frame breaks no rule. `name` is put
     before the names of the results. `severity`, `error` or `warn`, is that of checks that name none: a task
-    fails after its function if a check with severity `error` failed.
+    of this package's operators fails after its function if a check with severity `error` failed.
 
     `on_violation` is about rows that break a rule in `rows`: `keep` writes them; `drop` does not, and gives
-    these rules the severity `warn`; `fail` stops the write at the first one. All checks see the rows before
-    some are dropped.
+    these rules the severity `warn`; `fail` stops the write at the first one. The checks of `columns` are
+    about the rows that are not dropped; what `rows` says of all rows is about all.
 
     A result is right only for the rows that are written. Spark counts rows twice if the frame is sorted after
     `check`, and other rows if it is limited, filtered or joined: then a result is used only if that
@@ -77,7 +77,7 @@ def check(
         functions = functions_of(df)
         rules = _rules(checks, where, on_violation)
         if on_violation == DROP:
-            checks = _checks(columns or {}, _warned(rows or {}, rules), severity)
+            checks = _checks(columns or {}, _warned(rows or {}, rules), severity, rules)
             measures = measures_of(checks, names)
             measures[KEPT] = Measure([lambda functions: functions.count_if(_all(functions, rules))])
             result, where = observed(df, observation, measures)
@@ -92,9 +92,16 @@ def check(
     return result
 
 
-def _checks(columns: Mapping[str, Mapping[str, Any]], rows: Mapping[str, Any], severity: str) -> list[Check]:
+def _checks(
+    columns: Mapping[str, Mapping[str, Any]],
+    rows: Mapping[str, Any],
+    severity: str,
+    rules: Mapping[str, _Rule] | None = None,
+) -> list[Check]:
+    """Return the checks; those of columns are about the rows that break none of the rules."""
+    kept = (lambda functions: _all(functions, rules)) if rules else None
     return [
-        *column_checks(columns, severity=severity),
+        *column_checks(columns, severity=severity, kept=kept),
         *row_checks(rows, severity=severity, accept_none=True),
     ]
 

@@ -120,15 +120,20 @@ def query_of(checks: Sequence[Check], source: str, clause: str = "") -> str:
 
 
 def column_checks(
-    mapping: Mapping[str, Mapping[str, Any]], *, severity: str = ERROR, accept_none: bool = True
+    mapping: Mapping[str, Mapping[str, Any]],
+    *,
+    severity: str = ERROR,
+    accept_none: bool = True,
+    kept: Callable[[Any], Any] | None = None,
 ) -> list[Check]:
     """Return the checks of a mapping from columns to checks: `{"id": {"null_check": {"equal_to": 0}}}`.
 
+    `kept` makes a column of Spark that is true for the rows to check; None for all rows.
     Raises ValueError with one sentence for a check that is unknown or has no meaning.
     """
     validate_severity("severity", severity)
     return [
-        _ColumnCheck(column, check, of_column_check(check, given), severity, accept_none)
+        _ColumnCheck(column, check, of_column_check(check, given), severity, accept_none, kept)
         for column, checks in mapping.items()
         for check, given in checks.items()
     ]
@@ -170,6 +175,7 @@ class _ColumnCheck:
     given: dict[str, Any]
     severity: str
     accept_none: bool
+    kept: Callable[[Any], Any] | None
 
     _names: dict[str, str] = field(default_factory=dict, init=False, compare=False)
 
@@ -192,6 +198,9 @@ class _ColumnCheck:
             if self._clause:
                 selected = functions.expr(self._clause)
                 column, rows = functions.when(selected, column), functions.when(selected, rows)
+            if self.kept is not None:
+                is_kept = self.kept(functions)
+                column, rows = functions.when(is_kept, column), functions.when(is_kept, rows)
             return Checked(functions, column, rows, self.given)
 
         result = {

@@ -167,9 +167,11 @@ class TaskLineage:
 
         If nothing was captured of a task that has not failed, it is the planned lineage, with a gap.
         """
+        from airflow.providers.openlineage.extractors import OperatorLineage
+
         from airflow_provider_spark_lineage.facets.size import size_of
         from airflow_provider_spark_lineage.lineage.model import Gap
-        from airflow_provider_spark_lineage.task.answers import content_of
+        from airflow_provider_spark_lineage.task.answers import content_of, with_findings
         from airflow_provider_spark_lineage.task.run_facets import all_run_facets
 
         lineage = self._of_task(run.lineage)
@@ -178,7 +180,10 @@ class TaskLineage:
                 lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
             elif not (lineage or lineage.gaps):
                 lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
-        return content_of(lineage, size_of(all_run_facets(replace(run, lineage=lineage))))
+        facets = all_run_facets(replace(run, lineage=lineage))
+        # Wherever they will be: results of checks have about the same size at a run and at a dataset.
+        results = with_findings(OperatorLineage(), self.findings).run_facets
+        return content_of(lineage, size_of(facets) + size_of(results))
 
     def operator_lineage(self, failed: bool = False) -> OperatorLineage:
         """Return new OpenLineage objects on each call, because the provider's redactor modifies them."""

@@ -164,6 +164,31 @@ def test_rows_that_break_a_rule_are_dropped_after_they_were_counted(spark, rows,
     assert spark.read.parquet(path).count() == ROWS - 15
 
 
+def test_columns_are_checked_without_the_dropped_rows(spark, tmp_path):
+    """The results are those of the written dataset."""
+    frame = spark.createDataFrame([(1, "a"), (None, "b"), (3, None)], "id int, name string")
+    columns = {
+        "id": {"null_check": ZERO, "max": {"leq_to": 3}},
+        "name": {"null_check": ZERO, "accepted_values": ["a"]},
+    }
+    found, _ = checked(
+        spark,
+        frame,
+        lambda frame: frame.write.parquet(str(tmp_path / "out")),
+        columns=columns,
+        rows={"has_id": "id IS NOT NULL"},
+        on_violation="drop",
+    )
+    assert results(found) == {
+        "id.null_check": (True, "0"),
+        "id.max": (True, "3"),
+        "name.null_check": (False, "1"),
+        "name.accepted_values": (True, "0"),
+        "has_id": (False, "1"),
+    }
+    assert found["name.accepted_values"].params["rows"] == 2
+
+
 def test_the_first_row_that_breaks_a_rule_stops_the_write(spark, rows, tmp_path):
     """The error names the rule; without such a row, all rows are written."""
     path = str(tmp_path / "out")
