@@ -202,7 +202,7 @@ def written_by(execution: Execution) -> list[Written]:
             output.dataset.id.name,
             # Rows of one of several outputs need not be all that were checked.
             output.statistics.rows if len(outputs) == 1 else None,
-            output.mode in (Mode.CREATE, Mode.OVERWRITE) and not output.partial,
+            output.mode in (Mode.CREATE, Mode.OVERWRITE) and not (output.partial or output.rewrites),
             execution.record.ended_at,
         )
         for output in outputs
