@@ -51,6 +51,8 @@ def check(
     these rules the severity `warn`; `fail` stops the write at the first one. The checks of `columns` are
     about the rows that are not dropped; what `rows` says of all rows is about all.
 
+    Without a capture in this process, nothing is measured; `drop` and `fail` do what they do otherwise.
+
     A result is right only for the rows that are written. Spark counts rows twice if the frame is sorted after
     `check`, and other rows if it is limited, filtered or joined: then a result is used only if that
     cannot change it, no missing value for example. All others have no result, which is a failed check.
@@ -73,22 +75,22 @@ def check(
         _validate(key, measure)
     observation = f"{OF_CHECKS}{uuid.uuid4().hex}"
     result, where = observed(df, observation, measures)
-    if on_violation != KEEP:
-        functions = functions_of(df)
-        rules = _rules(checks, where, on_violation)
-        if on_violation == DROP:
-            checks = _checks(columns or {}, _warned(rows or {}, rules), severity, rules)
-            measures = measures_of(checks, names)
-            measures[KEPT] = Measure([lambda functions: functions.count_if(_all(functions, rules))])
-            result, where = observed(df, observation, measures)
-            result = result.where(_all(functions, rules))
-        else:
-            for rule_name, rule in rules.items():
-                message = functions.raise_error(functions.lit(f"A row breaks the rule {rule_name}."))
-                passes = functions.when(rule(functions), functions.lit(True))
-                result = result.where(passes.otherwise(message.cast("boolean")))
+    rules = {} if on_violation == KEEP else _rules(checks, where, on_violation)
+    if on_violation == DROP:
+        checks = _checks(columns or {}, _warned(rows or {}, rules), severity, rules)
+        measures = measures_of(checks, names)
+        measures[KEPT] = Measure([lambda functions: functions.count_if(_all(functions, rules))])
+        result, where = observed(df, observation, measures)
     if not register(FrameChecks(observation, name or "", tuple(checks), where)):
-        log.warning("Nothing reads the results of these checks: no capture runs in this process.")
+        log.warning("These checks are not made: no capture runs in this process.")
+        result = df
+    functions = functions_of(df)
+    if on_violation == DROP:
+        return result.where(_all(functions, rules))
+    for rule_name, rule in rules.items():
+        stop = functions.raise_error(functions.lit(f"A row breaks the rule {rule_name}."))
+        passes = functions.when(rule(functions), functions.lit(True))
+        result = result.where(passes.otherwise(stop.cast("boolean")))
     return result
 
 

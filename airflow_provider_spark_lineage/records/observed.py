@@ -36,6 +36,14 @@ def _timestamp(text: str) -> datetime:
     return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone().replace(tzinfo=None)
 
 
+def without_texts(observed: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return what was observed without texts, which are values of rows: they are not stored."""
+    return {
+        name: {column: value for column, value in values.items() if not isinstance(value, str)}
+        for name, values in observed.items()
+    }
+
+
 def plain_of(value: Any) -> Any:
     """Return a value of PySpark as a record has it; raise ValueError if there is no form for it."""
     if isinstance(value, float) and not math.isfinite(value):

@@ -21,6 +21,7 @@ from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.quality.assertion import Assertion, Findings
 from airflow_provider_spark_lineage.quality.in_flight import ChecksInFlight
 from airflow_provider_spark_lineage.records.application import PROPERTIES
+from airflow_provider_spark_lineage.records.observed import without_texts
 from airflow_provider_spark_lineage.records.record import Record, RecordError, write_record
 from airflow_provider_spark_lineage.records.sql_text import FULL, NONE, SQL_TEXTS
 from airflow_provider_spark_lineage.records.streams import StreamRun
@@ -96,6 +97,7 @@ class Captured(Recorded, Collector):
             with harmless("the results of checks could not be read", self._lost):
                 written = written_by(execution)
                 self._lost += self._checks.wrote(record.observed, record.miscounted, written)
+        record.observed = without_texts(record.observed)
         if self._folder is not None:
             write_record(self._folder.directory, record)
         elif self._keep:

@@ -269,13 +269,28 @@ def test_the_estimate_of_distinct_values_can_be_measured(spark, rows, tmp_path):
     assert results(found) == {"part.distinct_check": (True, "3")}
 
 
-def test_without_a_capture_the_frame_is_right_and_a_warning_says_what_is_missing(rows, caplog):
-    """A program runs in a notebook as it does in a task."""
-    with caplog.at_level(logging.WARNING):
+def test_without_a_capture_the_frame_is_right_and_a_warning_says_what_is_missing(rows, recorded, caplog):
+    """A program runs in a notebook as it does in a task. Nobody reads what Spark would measure."""
+    with caplog.at_level(logging.WARNING), recorded() as records:
         assert check(rows, rows=RULES).where("id < 5").count() == 5
-    assert [record.getMessage() for record in caplog.records] == [
-        "Nothing reads the results of these checks: no capture runs in this process."
-    ]
+        assert check(rows, rows={"even": "id % 2 = 0"}, on_violation="drop").count() == ROWS / 2
+        with pytest.raises(Exception, match="A row breaks the rule even"):
+            check(rows, rows={"even": "id % 2 = 0"}, on_violation="fail").collect()
+    assert caplog.messages == ["These checks are not made: no capture runs in this process."] * 3
+    assert not any(record.observed for record in records)
+
+
+def test_texts_of_rows_are_not_stored(spark, tmp_path):
+    """A smallest name is compared, and forgotten: records may be files that others read."""
+    frame = spark.sql("SELECT 'Ann' AS name")
+    columns = {"name": {"min": {"geq_to": "A"}, "null_check": ZERO}}
+    found, captured = checked(
+        spark, frame, lambda frame: frame.write.parquet(str(tmp_path / "out")), columns=columns, rows=None
+    )
+    assert found["name.min"].value == "Ann"
+    [record] = captured.records([])
+    assert len(record.observed) == 1
+    assert "Ann" not in str(record.to_json())
 
 
 def test_a_record_has_numbers_of_other_observations_but_no_texts(spark, rows, recorded, tmp_path):
