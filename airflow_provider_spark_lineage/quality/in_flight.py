@@ -154,10 +154,13 @@ class ChecksInFlight:
         """Receive no more; return sentences about checks without a result."""
         if self in _running:
             _running.remove(self)
-        names = [check.label or "without a name" for check in self._unseen.values()]
+        names = [
+            f"the checks {check.label}" if check.label else "checks without a name"
+            for check in self._unseen.values()
+        ]
         self._checks, self._unseen = {}, {}
         return _logged(
-            f"the checks {name} have no result: Spark reported no rows that were written"
+            f"{name} have no result: Spark reported no rows that were written"
             for name in dict.fromkeys(names)
         )
 
