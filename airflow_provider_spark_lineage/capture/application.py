@@ -310,6 +310,8 @@ def fill(record: Record, fields: Dict[str, Any]) -> None:
     record.facts = fields.get("facts", [])
     record.metrics = _metrics(fields)
     record.joins = fields.get("joins", [])
+    record.observed = fields.get("observed", {})
+    record.miscounted = fields.get("miscounted", {})
     record.parts = [
         {
             "name": part["name"],

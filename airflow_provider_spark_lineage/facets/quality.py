@@ -10,10 +10,11 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import attrs
-from openlineage.client.event_v2 import Dataset, InputDataset
+from openlineage.client.event_v2 import Dataset, InputDataset, OutputDataset
 from openlineage.client.facet_v2 import (
     RunFacet,
     data_quality_assertions_dataset,
+    data_quality_metrics_dataset,
     data_quality_metrics_input_dataset,
 )
 
@@ -40,15 +41,25 @@ class _Test(NamedTuple):
 
 
 def add_findings(
-    inputs: Sequence[InputDataset], findings: Iterable[Findings], sql_text: str
+    inputs: Sequence[InputDataset],
+    findings: Iterable[Findings],
+    sql_text: str,
+    outputs: Sequence[OutputDataset] = (),
 ) -> dict[str, RunFacet]:
-    """Add assertions and metrics to the inputs that were checked; return the run facet of all others.
+    """Add assertions and metrics to the datasets that were checked; return the run facet of all others.
 
     `sql_text` is the option: whether statements, which have literals, may be shown.
     """
     at_datasets: dict[int, list[Assertion]] = {}
     at_run: list[_Test] = []
+    at_outputs: dict[tuple[str, str], list[Assertion]] = {}
+    written = {(output.namespace, output.name): output for output in outputs}
     for each in findings:
+        if each.output in written:
+            at_outputs.setdefault(each.output, []).extend(each.assertions)
+            if each.metrics.rows is not None:
+                _add(written[each.output], METRICS, _metrics_of_output(each))
+            continue
         place = None if each.is_skipped else _place(inputs, each)
         if place is None:
             at_run += [_Test(assertion, each.is_skipped) for assertion in each.assertions]
@@ -65,7 +76,23 @@ def add_findings(
         facet.assertions += _assertions_at(read)
         read.inputFacets = {**(read.inputFacets or {}), ASSERTIONS: facet}
         read.facets = {**(read.facets or {}), ASSERTIONS: facet}
+    for output, assertions in at_outputs.items():
+        _add(written[output], ASSERTIONS, _assertions(_once(assertions), sql_text))
     return _test_facet(at_run, sql_text)
+
+
+def _add(output: OutputDataset, key: str, facet: Any) -> None:
+    output.facets = {**(output.facets or {}), key: facet}
+
+
+def _once(assertions: Iterable[Assertion]) -> list[Assertion]:
+    """Return each assertion of a column once, although there were several writes: the failed or last one."""
+    result: dict[tuple[str, str], Assertion] = {}
+    for assertion in assertions:
+        key = (assertion.column, assertion.assertion)
+        if key not in result or result[key].success:
+            result[key] = assertion
+    return [*result.values()]
 
 
 def with_findings(
@@ -73,6 +100,7 @@ def with_findings(
     run_facets: Mapping[str, RunFacet],
     findings: Sequence[Findings],
     sql_text: str,
+    outputs: Sequence[OutputDataset] = (),
 ) -> tuple[list[InputDataset], dict[str, RunFacet]]:
     """Return the inputs and run facets of an operator's own report, with findings added.
 
@@ -82,7 +110,7 @@ def with_findings(
     found = {assertion.name: assertion for each in findings for assertion in each.assertions}
     reads = [_without_assertions(dataset, found) for dataset in inputs]
     tests: Any = run_facets.get(TEST)
-    added: Any = add_findings(reads, findings, sql_text).get(TEST)
+    added: Any = add_findings(reads, findings, sql_text, outputs).get(TEST)
     if tests is None:
         return reads, {**run_facets, **({TEST: added} if added else {})}
     names = {test.name for test in tests.tests}
@@ -239,8 +267,24 @@ def _metrics(metrics: Metrics) -> data_quality_metrics_input_dataset.DataQuality
     )
 
 
-def _column_metrics(column: ColumnMetrics) -> data_quality_metrics_input_dataset.ColumnMetrics:
-    return data_quality_metrics_input_dataset.ColumnMetrics(
+def _metrics_of_output(findings: Findings) -> data_quality_metrics_dataset.DataQualityMetricsDatasetFacet:
+    facet: data_quality_metrics_dataset.DataQualityMetricsDatasetFacet = _known(
+        data_quality_metrics_dataset.DataQualityMetricsDatasetFacet,
+        rowCount=findings.metrics.rows,
+        columnMetrics={
+            name: _column_metrics(column, data_quality_metrics_dataset.ColumnMetrics)
+            for name, column in findings.metrics.columns.items()
+        },
+        captureDate=findings.ended_at or None,
+        producer=PRODUCER,
+    )
+    return facet
+
+
+def _column_metrics(
+    column: ColumnMetrics, kind: Any = data_quality_metrics_input_dataset.ColumnMetrics
+) -> Any:
+    return kind(
         nullCount=column.nulls,
         count=column.values,
         distinctCount=column.distinct,

@@ -40,6 +40,7 @@ class ReportsLineage:
                 yield
             finally:
                 lineage.stop()
+        _raise_failed_checks(lineage)
         lineage.succeed(context)
 
     def on_kill(self) -> None:
@@ -72,3 +73,14 @@ class ReportsLineage:
         if self._task_lineage is None:
             return OperatorLineage()
         return answer(self, self._task_lineage.operator_lineage, task_instance, has_failed=has_failed)
+
+
+def _raise_failed_checks(lineage: TaskLineage) -> None:
+    """Fail the task if a check of a frame that it wrote failed, see `checks.check`."""
+    from airflow.providers.common.compat.sdk import AirflowException
+
+    from airflow_provider_spark_lineage.quality.in_flight import in_flight_failures, sentence_of
+
+    sentences = dict.fromkeys(sentence_of(assertion) for assertion in in_flight_failures(lineage.findings))
+    if sentences:
+        raise AirflowException("Checks of written data failed: " + "; ".join(sentences))

@@ -52,6 +52,9 @@ class Aggregate(NamedTuple):
         """Return whether it is a rule for each row."""
         return self.breaks is not None
 
+    ignores_repeats: bool = False
+    """The result is the same if rows are there twice."""
+
 
 def _distinct(of: Checked) -> Any:
     if APPROXIMATE in of.check:
@@ -72,22 +75,32 @@ AGGREGATES = {
     "null_check": Aggregate(
         lambda of: of.functions.count(of.rows) - of.functions.count(of.column), "count_if({column} IS NULL)"
     ),
-    "distinct_check": Aggregate(_distinct, "count(DISTINCT {column})", is_distinct=True),
+    "distinct_check": Aggregate(
+        _distinct, "count(DISTINCT {column})", is_distinct=True, ignores_repeats=True
+    ),
     "unique_check": Aggregate(
         lambda of: of.functions.count(of.column) - _distinct(of),
         "count({column}) - count(DISTINCT {column})",
         is_distinct=True,
     ),
-    "min": Aggregate(lambda of: of.functions.min(of.column), "min({column})", is_value=True),
-    "max": Aggregate(lambda of: of.functions.max(of.column), "max({column})", is_value=True),
+    "min": Aggregate(
+        lambda of: of.functions.min(of.column), "min({column})", is_value=True, ignores_repeats=True
+    ),
+    "max": Aggregate(
+        lambda of: of.functions.max(of.column), "max({column})", is_value=True, ignores_repeats=True
+    ),
     "mean": Aggregate(lambda of: of.functions.avg(of.column), "avg({column})", is_value=True),
     "stddev": Aggregate(lambda of: of.functions.stddev(of.column), "stddev({column})", is_value=True),
     "sum": Aggregate(lambda of: of.functions.sum(of.column), "sum({column})", is_value=True),
     "min_length": Aggregate(
-        lambda of: of.functions.min(of.functions.length(of.column)), "min(length({column}))"
+        lambda of: of.functions.min(of.functions.length(of.column)),
+        "min(length({column}))",
+        ignores_repeats=True,
     ),
     "max_length": Aggregate(
-        lambda of: of.functions.max(of.functions.length(of.column)), "max(length({column}))"
+        lambda of: of.functions.max(of.functions.length(of.column)),
+        "max(length({column}))",
+        ignores_repeats=True,
     ),
     "quantile": Aggregate(
         lambda of: of.functions.percentile_approx(of.column, float(of.check["at"])),

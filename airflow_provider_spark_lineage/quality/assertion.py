@@ -102,6 +102,12 @@ class Findings:
     of_dataset: str = ""
     """Name of the table, or the path, that was checked; empty for a query."""
 
+    output: tuple[str, str] | None = None
+    """Namespace and name of the dataset that the checked rows were written to."""
+
+    ended_at: str = ""
+    """End of that write, ISO 8601."""
+
     is_statement: bool = False
     """The checks are a statement of their own, which names what it reads."""
 

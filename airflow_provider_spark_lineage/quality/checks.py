@@ -29,7 +29,9 @@ from airflow_provider_spark_lineage.quality.comparison import LIMITS, expected_t
 from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, functions_of, measured
 from airflow_provider_spark_lineage.quality.statements import Kind, columns_of, filtered, kind_of
 
-_ROWS = "rows"
+ROWS = "rows"
+"""Key of the number of all rows, which is always measured."""
+
 _NULLS, _DISTINCT, _UNIQUE = "null_check", "distinct_check", "unique_check"
 _CLAUSE = "partition_clause"
 _OF_CHECK = "check_partition_clause"
@@ -72,6 +74,18 @@ class Check(Protocol):
     def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
         """Add what was measured of all rows."""
 
+    def counts_failing_rows(self, found: Found) -> bool:
+        """Return whether the result is the number of rows that break a rule, or have no value."""
+
+    def stands(self, found: Found, *, has_other_rows: bool) -> bool:
+        """Return whether the result is right although some rows were measured several times.
+
+        `has_other_rows`: rows that do not belong to the dataset may have been measured besides.
+        """
+
+    def rules(self, found: Found) -> dict[str, Callable[[Any], Any]]:
+        """Return its rule for each row, by name: makes a column of Spark, true where the rule is kept."""
+
     def failing_rows(self, frame: Any, names: Names) -> Any:
         """Return the rows that break the rule, with the columns that it names; None if it is no such rule."""
 
@@ -82,17 +96,21 @@ def run(frame: Any, checks: Sequence[Check], *, clause: str = "", of_dataset: st
     >>> run(spark.table("orders"), column_checks({"id": {"null_check": {"equal_to": 0}}}))  # doctest: +SKIP
     """
     names = {name.lower(): name for name in frame.columns}
-    measures = {
-        _ROWS: Measure([lambda functions: functions.count(functions.lit(1))]),
+    found = measured(frame, measures_of(checks, names), clause)
+    return findings_of(checks, found, names, clause=clause, of_dataset=of_dataset)
+
+
+def measures_of(checks: Sequence[Check], names: Names) -> dict[str, Measure]:
+    """Return all that checks need, and the number of rows."""
+    return {
+        ROWS: Measure([lambda functions: functions.count(functions.lit(1))]),
         **{key: measure for check in checks for key, measure in check.measures(names).items()},
     }
-    found = measured(frame, measures, clause)
-    return findings_of(checks, found, names, clause=clause, of_dataset=of_dataset)
 
 
 def skipped(checks: Sequence[Check], problem: str, *, clause: str = "", of_dataset: str = "") -> Findings:
     """Return the findings of checks of a frame that cannot be made, with Spark's error condition."""
-    measures = {_ROWS, *(key for check in checks for key in check.measures({}))}
+    measures = {ROWS, *(key for check in checks for key in check.measures({}))}
     found = dict.fromkeys(measures, Measured(problem=problem))
     findings = findings_of(checks, found, {}, clause=clause, of_dataset=of_dataset)
     return replace(findings, is_skipped=True)
@@ -105,7 +123,7 @@ def findings_of(
     metrics = Metrics()
     # Rows of a clause are not the dataset.
     if not clause:
-        metrics.rows = found[_ROWS].value
+        metrics.rows = found[ROWS].value
         for check in checks:
             check.add_metrics(metrics, found, names)
     assertions = tuple(check.assertion(found, names, clause) for check in checks)
@@ -138,15 +156,20 @@ def query_of(checks: Sequence[Check], source: str, clause: str = "") -> str:
 
 
 def column_checks(
-    mapping: Mapping[str, Mapping[str, Any]], *, severity: str = ERROR, accept_none: bool = True
+    mapping: Mapping[str, Mapping[str, Any]],
+    *,
+    severity: str = ERROR,
+    accept_none: bool = True,
+    kept: Callable[[Any], Any] | None = None,
 ) -> list[Check]:
     """Return the checks of a mapping from columns to checks: `{"id": {"null_check": {"equal_to": 0}}}`.
 
+    `kept` makes a column of Spark that is true for the rows to check; None for all rows.
     Raises ValueError with one sentence for a check that is unknown or has no meaning.
     """
     validate_severity("severity", severity)
     return [
-        _kind_of(check)(column, check, of_column_check(check, given), severity, accept_none)
+        _kind_of(check)(column, check, of_column_check(check, given), severity, accept_none, kept)
         for column, checks in mapping.items()
         for check, given in checks.items()
     ]
@@ -211,6 +234,7 @@ class _OfColumn:
     given: dict[str, Any]
     severity: str
     accept_none: bool
+    kept: Callable[[Any], Any] | None
 
     @property
     def _key(self) -> str:
@@ -243,6 +267,15 @@ class _OfColumn:
     def failing_rows(self, frame: Any, names: Names) -> Any:
         """Not all checks are rules for a row."""
 
+    def counts_failing_rows(self, found: Found) -> bool:
+        return True
+
+    def stands(self, found: Found, *, has_other_rows: bool) -> bool:
+        return found[self._key].value == 0 or not has_other_rows
+
+    def rules(self, found: Found) -> dict[str, Callable[[Any], Any]]:
+        return {}
+
 
 @dataclass(frozen=True)
 class _ValueCheck(_OfColumn):
@@ -269,6 +302,9 @@ class _ValueCheck(_OfColumn):
         if self._clause:
             selected = functions.expr(self._clause)
             column, rows = functions.when(selected, column), functions.when(selected, rows)
+        if self.kept is not None:
+            is_kept = self.kept(functions)
+            column, rows = functions.when(is_kept, column), functions.when(is_kept, rows)
         return Checked(functions, column, rows, self.given)
 
     def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
@@ -293,12 +329,21 @@ class _ValueCheck(_OfColumn):
             value=value,
         )
 
+    def counts_failing_rows(self, found: Found) -> bool:
+        return self.check == _NULLS
+
+    def stands(self, found: Found, *, has_other_rows: bool) -> bool:
+        if self.check == _NULLS:
+            is_none_allowed = self.given.get("equal_to") == 0
+            return found[self._key].value == 0 or (is_none_allowed and not has_other_rows)
+        return AGGREGATES[self.check].ignores_repeats and not has_other_rows
+
     def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
         value = found[self._key].value
         name = names.get(self.column.lower())
         if self._clause or name is None or value is None:
             return
-        column = metrics.columns.setdefault(name, ColumnMetrics())
+        column = metrics.columns.get(name, ColumnMetrics())
         if self.check == _NULLS:
             column.nulls = value
             column.values = None if metrics.rows is None else metrics.rows - value
@@ -309,6 +354,9 @@ class _ValueCheck(_OfColumn):
             setattr(column, self.check, float(value))
         elif _is_finite(value) and self.check == "quantile":
             column.quantiles[str(self.given["at"])] = float(value)
+        else:
+            return
+        metrics.columns[name] = column
 
     @property
     @property
@@ -355,6 +403,12 @@ class _RuleCheck(_ValueCheck):
             not_evaluated=problem,
             value=value,
         )
+
+    def counts_failing_rows(self, found: Found) -> bool:
+        return True
+
+    def stands(self, found: Found, *, has_other_rows: bool) -> bool:
+        return found[self._key].value == 0 or not has_other_rows
 
     def failing_rows(self, frame: Any, names: Names) -> Any:
         checked = self._checked(functions_of(frame), names)
@@ -495,7 +549,7 @@ class _RowCheck:
     def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
         value, problem = found[self._key].value, found[self._key].problem
         params: dict[str, Any] = {"check_type": "expression_is_true"}
-        is_rule = self._forms[found[self._key].form] == self._failing
+        is_rule = self.counts_failing_rows(found)
         actual = str(value)
         success = value == 1
         if is_rule:
@@ -520,6 +574,25 @@ class _RowCheck:
             not_evaluated=problem,
             value=None if problem else int(success),
         )
+
+    def counts_failing_rows(self, found: Found) -> bool:
+        return self._forms[found[self._key].form] == self._failing
+
+    def stands(self, found: Found, *, has_other_rows: bool) -> bool:
+        is_none = found[self._key].value == 0
+        return self.counts_failing_rows(found) and (is_none or not has_other_rows)
+
+    def rules(self, found: Found) -> dict[str, Callable[[Any], Any]]:
+        if not self.counts_failing_rows(found):
+            return {}
+
+        def holds(functions: Any) -> Any:
+            keeps = functions.coalesce(functions.expr(self._statement), functions.lit(False))
+            if not self._clause:
+                return keeps
+            return keeps | ~functions.coalesce(functions.expr(self._clause), functions.lit(False))
+
+        return {self.name: holds}
 
     def failing_rows(self, frame: Any, names: Names) -> Any:
         if self._kind is Kind.ALL_ROWS:

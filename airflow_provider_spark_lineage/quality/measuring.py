@@ -79,6 +79,50 @@ def measured(frame: Any, measures: Mapping[str, Measure], clause: str = "") -> d
     return result
 
 
+def observed(
+    frame: Any, name: str, measures: Mapping[str, Measure]
+) -> tuple[Any, dict[str, tuple[str, int]]]:
+    """Return a frame whose rows are measured when it runs, and for each measure its column and its form.
+
+    Raises ValueError with one sentence for a measure that Spark refuses there.
+    """
+    functions = functions_of(frame)
+
+    def observing(forms: Mapping[str, int]) -> Any:
+        columns = [
+            measures[key].forms[form](functions).alias(f"value_{at}")
+            for at, (key, form) in enumerate(forms.items())
+        ]
+        with _quiet():
+            result = frame.observe(name, *columns)
+            # Connect analyzes it now; it knows the schema of the result itself already.
+            _ = result.select("*").schema
+        return result
+
+    def accepted(key: str, measure: Measure) -> int:
+        problems: list[str] = []
+        for form in range(len(measure.forms)):
+            try:
+                observing({key: form})
+            except Exception as error:
+                if not _is_of_spark(error):
+                    raise
+                problems.append(_problem(error).error)
+            else:
+                return form
+        raise ValueError(f"{key}: Spark cannot measure this during a write: {problems[0]}")
+
+    forms = dict.fromkeys(measures, 0)
+    try:
+        result = observing(forms)
+    except Exception as error:
+        if not _is_of_spark(error):
+            raise
+        forms = {key: accepted(key, measure) for key, measure in measures.items()}
+        result = observing(forms)
+    return result, {key: (f"value_{at}", form) for at, (key, form) in enumerate(forms.items())}
+
+
 class _Query:
     """Aggregates of some rows of a frame."""
 
@@ -194,7 +238,7 @@ def condition_of(error: BaseException) -> str:
 
 
 def _problem(error: BaseException) -> Measured:
-    first = next(iter(str(error).splitlines()), "")
+    first = next((line for line in str(error).splitlines() if line.strip()), "")
     return Measured(problem=condition_of(error), error=first)
 
 

@@ -93,6 +93,14 @@ class Record:
     """Physical joins that compare every row of one side with every row of the other: `node`, the number of
     the `execution` in Spark's user interface, and where known `rows`, `left_rows` and `right_rows`."""
 
+    observed: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Name of an observation -> what it measured, by column, in the form of `records.observed`; of
+    executions that succeeded. Texts of rows are there only for checks of ours, which compare them."""
+
+    miscounted: dict[str, str] = field(default_factory=dict)
+    """Name of an observation -> why Spark may have counted other rows than the written ones, or some twice:
+    `limit`, `sort` or `retry`."""
+
     jobs: int | None = None
     """Number of Spark jobs; None if they were not counted."""
 
@@ -206,6 +214,8 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "metrics": _is_list_of_entries(_is_count),
     "parts": _is_list_of_entries(_is_part),
     "joins": _is_list_of_entries(_is_count),
+    "observed": lambda value: isinstance(value, dict) and _is_list_of(dict)([*value.values()]),
+    "miscounted": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
     "jobs": lambda value: value is None or isinstance(value, int),
     "written": lambda value: value is None or (isinstance(value, dict) and _is_count(value)),
     "problems": _is_list_of(str),

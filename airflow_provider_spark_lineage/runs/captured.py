@@ -18,12 +18,15 @@ from typing import Any
 from airflow_provider_spark_lineage.capture.sessions import DRAIN_TIMEOUT_SECONDS, MAX_PLAN_BYTES, Capture
 from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
+from airflow_provider_spark_lineage.quality.assertion import Assertion, Findings
+from airflow_provider_spark_lineage.quality.in_flight import ChecksInFlight
 from airflow_provider_spark_lineage.records.application import PROPERTIES
+from airflow_provider_spark_lineage.records.observed import without_texts
 from airflow_provider_spark_lineage.records.record import Record, RecordError, write_record
 from airflow_provider_spark_lineage.records.sql_text import FULL, NONE, SQL_TEXTS
 from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.collector import Collector, OnExecution
-from airflow_provider_spark_lineage.runs.executions import Executions, explained
+from airflow_provider_spark_lineage.runs.executions import Executions, explained, written_by
 from airflow_provider_spark_lineage.runs.memory import Memory
 from airflow_provider_spark_lineage.runs.pipeline import Recorded, RecordedFolder, Run, RunBuilder
 
@@ -71,6 +74,7 @@ class Captured(Recorded, Collector):
         )
         self._executions = Executions()
         self._builder = RunBuilder()
+        self._checks = ChecksInFlight()
         self._lock = threading.Lock()
         self._lost: list[str] = []
         self._lost_beginnings: list[str] = []
@@ -89,6 +93,11 @@ class Captured(Recorded, Collector):
             execution = self._executions.of(record)
             if execution is not None:
                 self._builder.add(execution)
+        if record.observed and execution is not None:
+            with harmless("the results of checks could not be read", self._lost):
+                written = written_by(execution)
+                self._lost += self._checks.wrote(record.observed, record.miscounted, written)
+        record.observed = without_texts(record.observed)
         if self._folder is not None:
             write_record(self._folder.directory, record)
         elif self._keep:
@@ -121,6 +130,7 @@ class Captured(Recorded, Collector):
         """Capture what Spark does from now on, in any session."""
         self._began = _now()
         self._capture.added_properties = self.added_properties
+        self._checks.start()
         self._capture.arm()
 
     def attach(self, spark: Any) -> None:
@@ -136,8 +146,19 @@ class Captured(Recorded, Collector):
     def stop(self) -> None:
         """Wait until Spark has reported its executions, and stop capturing."""
         self._capture.disarm()
+        self._lost += self._checks.stop()
         self._ended = _now() if self._began else ""
         self._final = self.run()
+
+    @property
+    def findings(self) -> tuple[Findings, ...]:
+        """What the checks of written frames found so far, for each write."""
+        return self._checks.findings
+
+    @property
+    def checks(self) -> list[Assertion]:
+        """Results of the checks of written frames (`checks.check`) so far."""
+        return [assertion for each in self.findings for assertion in each.assertions]
 
     @property
     def problems(self) -> list[str]:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.quality.assertion import Findings
 from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.pipeline import Run
@@ -31,6 +32,11 @@ class Collector(ABC):
 
     added_properties: AddedProperties | None = None
     """Properties of OpenLineage's Java agent for applications of this task; set it before `start`."""
+
+    @property
+    def findings(self) -> tuple[Findings, ...]:
+        """What the checks of written frames found so far."""
+        return ()
 
     @property
     def agent_configured(self) -> bool:

@@ -17,6 +17,7 @@ from airflow_provider_spark_lineage.plan.connect.reader import bodies_of, read_c
 from airflow_provider_spark_lineage.plan.connect.text import as_batch
 from airflow_provider_spark_lineage.plan.spark.explain import Explained, read_explain
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
+from airflow_provider_spark_lineage.quality.in_flight import Written
 from airflow_provider_spark_lineage.records.plan_json import simple_name
 from airflow_provider_spark_lineage.records.record import REFRESH, Record
 from airflow_provider_spark_lineage.sources import PARTS, source_of
@@ -190,6 +191,22 @@ class Executions:
 def executions(records: Iterable[Record]) -> Iterator[Execution]:
     """Yield one execution for each user action."""
     yield from filter(None, map(Executions().of, records))
+
+
+def written_by(execution: Execution) -> list[Written]:
+    """Return the datasets that an execution wrote rows to, as checks of the rows need them."""
+    outputs = [output for output in execution.lineage.outputs if output.has_rows]
+    return [
+        Written(
+            output.dataset.id.namespace,
+            output.dataset.id.name,
+            # Rows of one of several outputs need not be all that were checked.
+            output.statistics.rows if len(outputs) == 1 else None,
+            output.mode in (Mode.CREATE, Mode.OVERWRITE) and not (output.partial or output.rewrites),
+            execution.record.ended_at,
+        )
+        for output in outputs
+    ]
 
 
 def _is_internal(record: Record) -> bool:

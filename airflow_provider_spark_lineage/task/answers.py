@@ -6,7 +6,7 @@ execution_timeout`, and may ask again: answers only read what the task's process
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from airflow_provider_spark_lineage.facets.size import Content
     from airflow_provider_spark_lineage.lineage.model import Lineage
+    from airflow_provider_spark_lineage.quality.assertion import Findings
     from airflow_provider_spark_lineage.runs.pipeline import Run
 
 SWITCHED_OFF = "operators of other packages are not captured: set [spark_lineage] auto_capture to True"
@@ -125,6 +126,17 @@ def with_run_facets(answer: OperatorLineage, run: Run) -> OperatorLineage:
 
     with harmless("the run facets of this task could not be created"):
         answer.run_facets = {**all_run_facets(run), **answer.run_facets}
+    return answer
+
+
+def with_findings(answer: OperatorLineage, findings: Sequence[Findings]) -> OperatorLineage:
+    """Return an answer with the results of checks, at its datasets or at the run."""
+    if not findings:
+        return answer
+    with harmless("the results of checks are not in the event of this task"):
+        from airflow_provider_spark_lineage.task.check_results import add_results
+
+        add_results(answer, findings)
     return answer
 
 

@@ -45,7 +45,7 @@ def add_results(lineage: OperatorLineage, findings: Sequence[Findings]) -> None:
             for each in findings
         ]
     lineage.inputs, lineage.run_facets = with_findings(
-        lineage.inputs, lineage.run_facets or {}, findings, conf.sql_text()
+        lineage.inputs, lineage.run_facets or {}, findings, conf.sql_text(), lineage.outputs
     )
 
 

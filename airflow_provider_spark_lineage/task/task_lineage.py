@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.facets.size import Content
     from airflow_provider_spark_lineage.launch.application import Launch
     from airflow_provider_spark_lineage.lineage.model import Lineage
+    from airflow_provider_spark_lineage.quality.assertion import Findings
     from airflow_provider_spark_lineage.runs.collector import Collector
     from airflow_provider_spark_lineage.runs.pipeline import Run
     from airflow_provider_spark_lineage.task.progress import Progress
@@ -63,6 +64,11 @@ class TaskLineage:
         """Applications that another system ran for the task; None if its collector does not know them."""
         launch: Launch | None = getattr(self._collector, "launch", None)
         return launch
+
+    @property
+    def findings(self) -> tuple[Findings, ...]:
+        """What the checks of written frames found; everything after `stop`."""
+        return self._collector.findings
 
     def start_progress(self, task_instance: Any) -> None:
         """Send RUNNING events until `stop`, if an option asks for them."""
@@ -161,9 +167,11 @@ class TaskLineage:
 
         If nothing was captured of a task that has not failed, it is the planned lineage, with a gap.
         """
+        from airflow.providers.openlineage.extractors import OperatorLineage
+
         from airflow_provider_spark_lineage.facets.size import size_of
         from airflow_provider_spark_lineage.lineage.model import Gap
-        from airflow_provider_spark_lineage.task.answers import content_of
+        from airflow_provider_spark_lineage.task.answers import content_of, with_findings
         from airflow_provider_spark_lineage.task.run_facets import all_run_facets
 
         lineage = self._of_task(run.lineage)
@@ -172,17 +180,21 @@ class TaskLineage:
                 lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
             elif not (lineage or lineage.gaps):
                 lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
-        return content_of(lineage, size_of(all_run_facets(replace(run, lineage=lineage))))
+        facets = all_run_facets(replace(run, lineage=lineage))
+        # Wherever they will be: results of checks have about the same size at a run and at a dataset.
+        results = with_findings(OperatorLineage(), self.findings).run_facets
+        return content_of(lineage, size_of(facets) + size_of(results))
 
     def operator_lineage(self, failed: bool = False) -> OperatorLineage:
         """Return new OpenLineage objects on each call, because the provider's redactor modifies them."""
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         with harmless("the lineage of this task could not be converted to OpenLineage"):
-            from airflow_provider_spark_lineage.task.answers import rendered, with_run_facets
+            from airflow_provider_spark_lineage.task.answers import rendered, with_findings, with_run_facets
 
             content = self._content(failed)
-            return with_run_facets(rendered(content), replace(self.run, lineage=content.lineage))
+            answer = with_run_facets(rendered(content), replace(self.run, lineage=content.lineage))
+            return with_findings(answer, self.findings)
         return OperatorLineage()
 
 

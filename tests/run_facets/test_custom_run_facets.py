@@ -92,7 +92,7 @@ def ran(monkeypatch):
     """A task that executed once on Spark has ended in this process."""
     lineage = Lineage(gaps=(Gap("records", "one is missing"),), failures=(Failure("E", "no"),))
     run = Run(lineage, applications=(APPLICATION,), executions=(EXECUTION,))
-    captured = SimpleNamespace(run=lambda: run, planned=None)
+    captured = SimpleNamespace(run=lambda: run, planned=None, findings=())
     monkeypatch.setattr(TASK, "lineage", None)
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__SPARK_ENVIRONMENT", "TEAM; DB_PASSWORD; MISSING")
     monkeypatch.setenv("TEAM", "sales")

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Optional
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.metrics import counts_of
+from airflow_provider_spark_lineage.capture.connect.observed import miscounted_in, observed_of
 from airflow_provider_spark_lineage.capture.connect.relations import (
     described_read,
     direct_reads,
@@ -44,6 +45,7 @@ class Execution:
         self._before: Dict[str, Any] = {}
         self._settings: Dict[str, str] = {}
         self._metrics: List[Any] = []
+        self._observed: List[Any] = []
         self._results: Dict[str, Any] = {}
         self._result = ""
         self._asked = threading.Event()
@@ -102,6 +104,8 @@ class Execution:
             self._results.update(response)
         elif type(response).__name__ == "PlanMetrics":
             self._metrics.append(response)
+        elif type(response).__name__ == "PlanObservedMetrics":
+            self._observed.append(response)
 
     def ended(self, error: Optional[BaseException]) -> None:
         """Wait for the plan, and leave the rest to the session's worker."""
@@ -261,6 +265,10 @@ class Execution:
         )
         record.explain = self._text
         record.metrics = counts_of(self._metrics, self._text)
+        if self._observed and not failed:
+            with harmless("the results of checks could not be read", record.problems):
+                record.observed = observed_of(self._observed)
+                record.miscounted = miscounted_in(self._text, record.observed)
         if self._error is not None:
             record.error = error_of(self._error, sql_text)
         elif self._stream_error is not None:

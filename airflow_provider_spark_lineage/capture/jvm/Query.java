@@ -135,6 +135,7 @@ public class Query {
             part(out, (Execution) each.next(), leaves, limit);
         }
         out.close(']');
+        observed(out, parts);
         if (!joins.isEmpty()) {
             out.name("joins");
             out.value(joins);
@@ -143,6 +144,23 @@ public class Query {
         out.value(problems);
         out.close('}');
         return about() + "\n" + out;
+    }
+
+    /** Writes what `observe` measured in an execution that succeeded, and in its parts. */
+    private void observed(Json out, List parts) {
+        if (failed() || RUN_LATER.contains(name())) {
+            return;
+        }
+        Observed observed = new Observed(reader.ours);
+        try {
+            observed.add(execution);
+            for (Iterator each = parts.iterator(); each.hasNext();) {
+                observed.add((Execution) each.next());
+            }
+        } catch (Throwable error) {
+            problem("what the program observes could not be read", error);
+        }
+        observed.write(out);
     }
 
     /** Returns the same two lines for an execution that runs; null if it needs no record of its beginning. */

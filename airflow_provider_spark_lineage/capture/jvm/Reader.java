@@ -30,6 +30,9 @@ public class Reader {
     public final Map settings = new ConcurrentHashMap();
     public final Counts counts;
 
+    /** Beginning of the names of observations that are checks. */
+    public final String ours;
+
     /** Local property with the number of the call over an RDD that started a job. */
     public final String call;
     private final Map kept = new ConcurrentHashMap();
@@ -44,6 +47,7 @@ public class Reader {
         hint = Pattern.compile((String) given.get("hint"));
         texts = new Texts((String) given.get("sql_text"));
         call = (String) given.get("call");
+        ours = (String) given.get("ours");
         counts = new Counts((Map) given.get("counts"), (Map) given.get("counts_of_scans"));
         for (Iterator each = probes.entrySet().iterator(); each.hasNext();) {
             Map.Entry entry = (Map.Entry) each.next();

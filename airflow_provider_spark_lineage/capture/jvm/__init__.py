@@ -13,6 +13,7 @@ from airflow_provider_spark_lineage.capture.jvm.classes import reader_class
 from airflow_provider_spark_lineage.capture.rdd import RddReader
 from airflow_provider_spark_lineage.records.counts import COUNTS, COUNTS_OF_SCANS
 from airflow_provider_spark_lineage.records.credentials import CREDENTIAL_HINT, without_secrets
+from airflow_provider_spark_lineage.records.observed import OF_CHECKS
 from airflow_provider_spark_lineage.records.record import MAX_MESSAGE_LENGTH
 from airflow_provider_spark_lineage.records.sql_literals import without_numbers, without_sql_literals
 from airflow_provider_spark_lineage.records.sql_text import FULL
@@ -138,6 +139,7 @@ def _config(sql_text: str) -> str:
             "counts": COUNTS,
             "counts_of_scans": COUNTS_OF_SCANS,
             "call": CALL,
+            "ours": OF_CHECKS,
         }
     )
 

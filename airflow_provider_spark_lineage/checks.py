@@ -1,0 +1,145 @@
+"""Checks of a frame in a program of PySpark, while it is written: no second pass over the data.
+
+    from airflow_provider_spark_lineage.checks import check
+
+    orders = check(orders, columns={"id": {"null_check": {"equal_to": 0}}}, rows={"positive": "amount >= 0"})
+    orders.write.saveAsTable("gold.orders")
+
+Needs no Airflow. The capture that runs in the process reads the results: in a task of this package's
+operators, or inside `capture_lineage`.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN
+from airflow_provider_spark_lineage.quality.checks import Check, column_checks, measures_of, row_checks
+from airflow_provider_spark_lineage.quality.in_flight import KEPT, FrameChecks, register
+from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, functions_of, observed
+from airflow_provider_spark_lineage.records.observed import OF_CHECKS
+
+__all__ = ["check"]
+
+KEEP, DROP, FAIL = "keep", "drop", "fail"
+
+log = logging.getLogger(__name__)
+
+_Rule = Callable[[Any], Any]
+
+
+def check(
+    df: Any,
+    *,
+    columns: Mapping[str, Mapping[str, Any]] | None = None,
+    rows: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    severity: str = ERROR,
+    on_violation: str = KEEP,
+) -> Any:
+    """Return a frame whose rows are checked when it is written. `check` goes last, right before the write.
+
+    `columns` and `rows` are the arguments `column_mapping` and `checks` of `SparkColumnCheckOperator` and
+    `SparkTableCheckOperator`; a rule may be its text alone. An empty frame breaks no rule. `name` is put
+    before the names of the results. `severity`, `error` or `warn`, is that of checks that name none: a task
+    of this package's operators fails after its function if a check with severity `error` failed.
+
+    `on_violation` is about rows that break a rule in `rows`: `keep` writes them; `drop` does not, and gives
+    these rules the severity `warn`; `fail` stops the write at the first one. The checks of `columns` are
+    about the rows that are not dropped; what `rows` says of all rows is about all.
+
+    Without a capture in this process, nothing is measured; `drop` and `fail` do what they do otherwise.
+
+    A result is right only for the rows that are written. Spark counts rows twice if the frame is sorted after
+    `check`, and other rows if it is limited, filtered or joined: then a result is used only if that
+    cannot change it, no missing value for example. All others have no result, which is a failed check.
+
+    Raises ValueError with one sentence for checks that have no meaning, or that Spark cannot measure during
+    a write: exact numbers of distinct values, which `approximate` or `SparkColumnCheckOperator` can measure.
+
+    >>> orders = check(orders, rows={"positive": "amount >= 0"}, severity="warn")  # doctest: +SKIP
+    """
+    if on_violation not in (KEEP, DROP, FAIL):
+        raise ValueError(f"on_violation is {on_violation!r}; it must be 'keep', 'drop' or 'fail'.")
+    checks = _checks(columns or {}, rows or {}, severity)
+    if not checks:
+        raise ValueError("There is nothing to check: give columns or rows.")
+    if df.isStreaming:
+        raise ValueError("A stream cannot be checked: check the frame of each batch, in foreachBatch.")
+    names = {column.lower(): column for column in df.columns}
+    measures = measures_of(checks, names)
+    for key, measure in measures.items():
+        _validate(key, measure)
+    observation = f"{OF_CHECKS}{uuid.uuid4().hex}"
+    result, where = observed(df, observation, measures)
+    rules = {} if on_violation == KEEP else _rules(checks, where, on_violation)
+    if on_violation == DROP:
+        checks = _checks(columns or {}, _warned(rows or {}, rules), severity, rules)
+        measures = measures_of(checks, names)
+        measures[KEPT] = Measure([lambda functions: functions.count_if(_all(functions, rules))])
+        result, where = observed(df, observation, measures)
+    if not register(FrameChecks(observation, name or "", tuple(checks), names, where)):
+        log.warning("These checks are not made: no capture runs in this process.")
+        result = df
+    functions = functions_of(df)
+    if on_violation == DROP:
+        return result.where(_all(functions, rules))
+    for rule_name, rule in rules.items():
+        stop = functions.raise_error(functions.lit(f"A row breaks the rule {rule_name}."))
+        passes = functions.when(rule(functions), functions.lit(True))
+        result = result.where(passes.otherwise(stop.cast("boolean")))
+    return result
+
+
+def _checks(
+    columns: Mapping[str, Mapping[str, Any]],
+    rows: Mapping[str, Any],
+    severity: str,
+    rules: Mapping[str, _Rule] | None = None,
+) -> list[Check]:
+    """Return the checks; those of columns are about the rows that break none of the rules."""
+    kept = (lambda functions: _all(functions, rules)) if rules else None
+    return [
+        *column_checks(columns, severity=severity, kept=kept),
+        *row_checks(rows, severity=severity, accept_none=True),
+    ]
+
+
+def _validate(key: str, measure: Measure) -> None:
+    if measure.is_distinct:
+        raise ValueError(
+            f"{key}: Spark cannot count distinct values during a write. Add 'approximate': 0.02 to the "
+            "check, or use SparkColumnCheckOperator."
+        )
+    if measure.rows is not None:
+        raise ValueError(f"{key}: Spark cannot measure this during a write. Use an operator of checks.")
+
+
+def _rules(checks: list[Check], where: Mapping[str, tuple[str, int]], on_violation: str) -> dict[str, _Rule]:
+    """Return the rules for each row, by their names."""
+    forms = {key: Measured(form=form) for key, (_, form) in where.items()}
+    rules = {name: rule for each in checks for name, rule in each.rules(forms).items()}
+    if not rules:
+        raise ValueError(f"on_violation={on_violation!r} needs a rule for each row in rows.")
+    return rules
+
+
+def _warned(rows: Mapping[str, Any], rules: Mapping[str, _Rule]) -> dict[str, Any]:
+    """Return the checks with severity `warn` for the rules whose rows are dropped."""
+    return {
+        name: {**({"check_statement": given} if isinstance(given, str) else given), "severity": WARN}
+        if name in rules
+        else given
+        for name, given in rows.items()
+    }
+
+
+def _all(functions: Any, rules: Mapping[str, _Rule]) -> Any:
+    conditions = [rule(functions) for rule in rules.values()]
+    result = conditions[0]
+    for condition in conditions[1:]:
+        result = result & condition
+    return result

@@ -1,0 +1,308 @@
+"""Checks that ride on a write: what they find is true of the written rows, or they have no result."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+from decimal import Decimal
+
+import pyspark
+import pytest
+
+from airflow_provider_spark_lineage import capture_lineage
+from airflow_provider_spark_lineage.checks import check
+
+pytestmark = pytest.mark.spark
+
+COUNTS_SAMPLES = not pyspark.__version__.startswith("4.3")
+"""Before 4.3, Spark counts the rows that a sort samples (SPARK-37487)."""
+
+ZERO = {"equal_to": 0}
+ROWS = 1000
+COLUMNS = {"id": {"null_check": ZERO, "min": {"geq_to": 0}, "max": {"leq_to": 998}, "sum": {"geq_to": 1}}}
+RULES = {"positive": "id >= 0", "even": "id % 2 = 0", "row_count": f"count(*) = {ROWS}"}
+
+
+@pytest.fixture(scope="module")
+def rows(spark, tmp_path_factory):
+    """A thousand rows in files, of four tasks: Spark samples only what has several."""
+    path = str(tmp_path_factory.mktemp("data") / "rows")
+    spark.range(0, ROWS, 1, 4).selectExpr("id", "id % 3 AS part").write.parquet(path)
+    return spark.read.parquet(path)
+
+
+def checked(spark, frame, write, **arguments):
+    """Return what the checks of a frame found when `write` wrote it, by name, and the capture."""
+    with capture_lineage(spark) as captured:
+        write(check(frame, **{"columns": COLUMNS, "rows": RULES, "severity": "warn", **arguments}))
+    return {found.name: found for found in captured.checks}, captured
+
+
+def results(found):
+    """Return success and found value of assertions; None for those without a result."""
+    return {name: None if each.not_evaluated else (each.success, each.actual) for name, each in found.items()}
+
+
+RIGHT = {
+    "id.null_check": (True, "0"),
+    "id.min": (True, "0"),
+    "id.max": (False, "999"),
+    "id.sum": (True, "499500"),
+    "positive": (True, "0"),
+    "even": (False, "500"),
+    "row_count": (True, "1"),
+}
+
+
+def joined(frame):
+    return frame.join(frame.selectExpr("id", "part AS other"), "id")
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(lambda frame, path: frame.write.parquet(path), id="plain"),
+        pytest.param(
+            lambda frame, path: frame.write.option("path", path).saveAsTable("checked_table"), id="table"
+        ),
+        pytest.param(lambda frame, path: frame.write.partitionBy("part").csv(path), id="partitioned"),
+        pytest.param(lambda frame, path: joined(frame).write.parquet(path), id="joined to itself"),
+        pytest.param(lambda frame, path: frame.repartition(3).write.parquet(path), id="repartitioned"),
+        pytest.param(
+            lambda frame, path: frame.sortWithinPartitions("id").write.json(path), id="sorted parts"
+        ),
+    ],
+)
+def test_counts_are_those_of_the_written_rows(spark, rows, tmp_path, write):
+    """Also where the frame is in the plan twice, and where a command writes it inside of another one."""
+    found, captured = checked(spark, rows, lambda frame: write(frame, str(tmp_path / "out")))
+    spark.sql("DROP TABLE IF EXISTS checked_table")
+    assert results(found) == RIGHT
+    assert captured.lineage.gaps == ()
+    [findings] = captured.findings
+    assert findings.output == ("file", str(tmp_path / "out"))
+    assert (findings.metrics.rows, findings.metrics.columns["id"].sum) == (ROWS, 499500)
+
+
+@pytest.mark.parametrize("sorts", [False, True])
+def test_a_cached_frame_is_counted_once(spark, rows, tmp_path, sorts):
+    """It is measured while it fills the cache, and not again: a sort samples the cache."""
+
+    def write(frame):
+        frame = frame.cache()
+        frame.count()
+        (frame.orderBy("id") if sorts else frame).write.parquet(str(tmp_path / "out"))
+        frame.unpersist()
+
+    found, _ = checked(spark, rows, write)
+    assert results(found) == RIGHT
+
+
+@pytest.mark.parametrize(
+    "order", [lambda frame: frame.orderBy("id"), lambda frame: frame.repartitionByRange(3, "id")]
+)
+def test_a_sorted_frame_is_counted_twice_and_its_counts_are_not_used(spark, rows, tmp_path, order):
+    """A sort samples its input. What a second count cannot change stands; all else is a gap."""
+    found, captured = checked(spark, rows, lambda frame: order(frame).write.parquet(str(tmp_path / "out")))
+    [findings], gaps = captured.findings, captured.lineage.gaps
+    if not COUNTS_SAMPLES:
+        assert (results(found), gaps, findings.metrics.rows) == (RIGHT, (), ROWS)
+        return
+    assert results(found) == {**RIGHT, "id.sum": None, "even": (False, "at least 1"), "row_count": None}
+    assert [gap.reason for gap in gaps] == [
+        "checks have no result (id.sum, row_count): after check(), rows are sorted or partitioned by range, "
+        "for which Spark counts them twice"
+    ]
+    assert findings.metrics.rows is None
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda frame: frame.limit(10), "there is a limit"),
+        (lambda frame: frame.where("id < 10"), "1000 rows were counted, and 10 written"),
+        (lambda frame: frame.union(frame), "and 2000 written"),
+    ],
+)
+def test_only_the_absence_of_failing_rows_is_known_of_a_part(spark, rows, tmp_path, change, reason):
+    """What no counted row has, no written row has; a smallest value may be in a row that is not written."""
+    found, captured = checked(spark, rows, lambda frame: change(frame).write.parquet(str(tmp_path / "out")))
+    known = {name: result for name, result in results(found).items() if result is not None}
+    assert {name: RIGHT[name] for name in ("id.null_check", "positive")}.items() <= known.items()
+    assert all(actual == "0" for _, actual in known.values())
+    assert {"id.min", "id.sum", "row_count"}.isdisjoint(known)
+    [gap] = captured.lineage.gaps
+    assert reason in gap.reason
+
+
+def test_an_action_is_not_a_write(spark, rows):
+    """Counted rows are nowhere: the checks have no result, and a gap says so."""
+    found, captured = checked(spark, rows, lambda frame: frame.count(), name="orders")
+    assert found == {}
+    [gap] = captured.lineage.gaps
+    assert gap.reason == "the checks orders have no result: Spark reported no rows that were written"
+
+
+def test_rows_that_break_a_rule_are_dropped_after_they_were_counted(spark, rows, tmp_path):
+    """The number of failing rows is known, and they are not written. A clause limits the rule to its rows."""
+    path = str(tmp_path / "out")
+    rules = {"low": "id < 990", "odd": {"check_statement": "id % 2 = 1", "partition_clause": "id < 10"}}
+    found, captured = checked(
+        spark,
+        rows,
+        lambda frame: frame.write.parquet(path),
+        columns=None,
+        rows=rules,
+        name="mine",
+        severity="error",
+        on_violation="drop",
+    )
+    assert results(found) == {"mine.low": (False, "10"), "mine.odd": (False, "5")}
+    assert {each.severity for each in found.values()} == {"warn"}
+    assert captured.lineage.gaps == ()
+    assert spark.read.parquet(path).where("id < 990 AND (id % 2 = 1 OR id >= 10)").count() == ROWS - 15
+    assert spark.read.parquet(path).count() == ROWS - 15
+
+
+def test_columns_are_checked_without_the_dropped_rows(spark, tmp_path):
+    """The results are those of the written dataset."""
+    frame = spark.createDataFrame([(1, "a"), (None, "b"), (3, None)], "id int, name string")
+    columns = {
+        "id": {"null_check": ZERO, "max": {"leq_to": 3}},
+        "name": {"null_check": ZERO, "accepted_values": ["a"]},
+    }
+    found, _ = checked(
+        spark,
+        frame,
+        lambda frame: frame.write.parquet(str(tmp_path / "out")),
+        columns=columns,
+        rows={"has_id": "id IS NOT NULL"},
+        on_violation="drop",
+    )
+    assert results(found) == {
+        "id.null_check": (True, "0"),
+        "id.max": (True, "3"),
+        "name.null_check": (False, "1"),
+        "name.accepted_values": (True, "0"),
+        "has_id": (False, "1"),
+    }
+    assert found["name.accepted_values"].params["rows"] == 2
+
+
+def test_the_first_row_that_breaks_a_rule_stops_the_write(spark, rows, tmp_path):
+    """The error names the rule; without such a row, all rows are written."""
+    path = str(tmp_path / "out")
+    arguments = {"columns": None, "on_violation": "fail"}
+    with pytest.raises(Exception, match="A row breaks the rule low"):
+        checked(spark, rows, lambda frame: frame.write.parquet(path), rows={"low": "id < 990"}, **arguments)
+    found, _ = checked(
+        spark,
+        rows,
+        lambda frame: frame.write.mode("overwrite").parquet(path),
+        rows={"low": "id < 1000"},
+        **arguments,
+    )
+    assert results(found) == {"low": (True, "0")}
+
+
+def test_values_are_compared_by_their_types(spark, tmp_path):
+    """Decimals, dates, timestamps and texts travel with the record; NaN is no JSON."""
+    frame = spark.sql(
+        "SELECT CAST(0.10 AS DECIMAL(10, 2)) AS price, DATE'2026-01-31' AS day, 'b' AS name,"
+        " TIMESTAMP'2026-01-31 10:00:00.5' AS at, CAST('NaN' AS DOUBLE) AS ratio,"
+        " TIMESTAMP_NTZ'2026-01-31 10:00:00' AS local, CAST(NULL AS INT) AS nothing"
+    )
+    columns = {
+        "price": {"min": {"equal_to": 0.1}},
+        "day": {"min": {"geq_to": "2026-01-31", "less_than": "2026-02-01"}},
+        "at": {"max": {"equal_to": "2026-01-31 10:00:00.500000"}},
+        "local": {"max": {"equal_to": "2026-01-31 10:00:00"}},
+        "name": {"min": {"geq_to": "a", "less_than": "c"}, "matches": "[a-c]"},
+        "ratio": {"max": {"leq_to": 1}},
+        "nothing": {"null_check": {"equal_to": 1}, "min": {"geq_to": 0}},
+    }
+    found, _ = checked(
+        spark, frame, lambda frame: frame.write.parquet(str(tmp_path / "out")), columns=columns, rows=None
+    )
+    assert {name: each.value for name, each in found.items() if name != "ratio.max"} == {
+        "price.min": Decimal("0.10"),
+        "day.min": datetime.date(2026, 1, 31),
+        "at.max": datetime.datetime(2026, 1, 31, 10, 0, 0, 500000),
+        "local.max": datetime.datetime(2026, 1, 31, 10),
+        "name.min": "b",
+        "name.matches": 0,
+        "nothing.null_check": 1,
+        "nothing.min": None,
+    }
+    assert {name for name, each in found.items() if not each.success} == {"ratio.max"}
+    assert found["name.min"].has_text_of_rows
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"columns": {"id": {"unique_check": ZERO}}}, "cannot count distinct values.*'approximate': 0.02"),
+        ({"columns": {"age": {"min": ZERO}}}, "column age min: .*UNRESOLVED_COLUMN"),
+        ({"rows": {"mixed": "sum(id) > id"}}, "statement mixed: .*INVALID_OBSERVED_METRICS"),
+        ({"rows": {"ids": "count(DISTINCT id) > 1"}}, "statement ids: .*DISTINCT"),
+        ({"rows": {"union": "1=1 UNION SELECT 5"}}, "statement union: .*PARSE_SYNTAX_ERROR"),
+        ({"rows": {"many": "count(*) > 5"}, "on_violation": "drop"}, "needs a rule for each row"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_at_once(rows, arguments, sentence):
+    """With one sentence, when `check` is called: not by the write."""
+    with pytest.raises(ValueError, match=sentence) as raised:
+        check(rows, **arguments)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_estimate_of_distinct_values_can_be_measured(spark, rows, tmp_path):
+    """It is the same if rows are counted twice."""
+    columns = {"part": {"distinct_check": {"equal_to": 3, "approximate": 0.02}}}
+    found, _ = checked(
+        spark,
+        rows,
+        lambda frame: frame.orderBy("id").write.parquet(str(tmp_path / "out")),
+        columns=columns,
+        rows=None,
+    )
+    assert results(found) == {"part.distinct_check": (True, "3")}
+
+
+def test_without_a_capture_the_frame_is_right_and_a_warning_says_what_is_missing(rows, recorded, caplog):
+    """A program runs in a notebook as it does in a task. Nobody reads what Spark would measure."""
+    with caplog.at_level(logging.WARNING), recorded() as records:
+        assert check(rows, rows=RULES).where("id < 5").count() == 5
+        assert check(rows, rows={"even": "id % 2 = 0"}, on_violation="drop").count() == ROWS / 2
+        with pytest.raises(Exception, match="A row breaks the rule even"):
+            check(rows, rows={"even": "id % 2 = 0"}, on_violation="fail").collect()
+    assert caplog.messages == ["These checks are not made: no capture runs in this process."] * 3
+    assert not any(record.observed for record in records)
+
+
+def test_texts_of_rows_are_not_stored(spark, tmp_path):
+    """A smallest name is compared, and forgotten: records may be files that others read."""
+    frame = spark.sql("SELECT 'Ann' AS name")
+    columns = {"name": {"min": {"geq_to": "A"}, "null_check": ZERO}}
+    found, captured = checked(
+        spark, frame, lambda frame: frame.write.parquet(str(tmp_path / "out")), columns=columns, rows=None
+    )
+    assert found["name.min"].value == "Ann"
+    [record] = captured.records([])
+    assert len(record.observed) == 1
+    assert "Ann" not in str(record.to_json())
+
+
+def test_a_record_has_numbers_of_other_observations_but_no_texts(spark, rows, recorded, tmp_path):
+    """Texts are values of rows. Names that Spark makes have the literals of an expression."""
+    from pyspark.sql import functions as sf
+
+    with recorded() as records:
+        frame = rows.observe(
+            "mine", sf.count(sf.lit(1)).alias("rows"), sf.max(sf.lit("x")).alias("text"), sf.max(sf.lit(7))
+        )
+        frame.write.parquet(str(tmp_path / "out"))
+        frame.orderBy("id").write.mode("overwrite").parquet(str(tmp_path / "out"))
+    sampled = 2 * ROWS if COUNTS_SAMPLES else ROWS
+    assert [record.observed for record in records] == [{"mine": {"rows": ROWS}}, {"mine": {"rows": sampled}}]
+    assert [record.miscounted for record in records] == [{}, {"mine": "sort"}]

@@ -1,0 +1,223 @@
+"""Checks that ride on a write: what follows from numbers that Spark may have counted wrongly."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage.checks import check
+from airflow_provider_spark_lineage.quality.assertion import Findings
+from airflow_provider_spark_lineage.quality.checks import column_checks, measures_of, row_checks
+from airflow_provider_spark_lineage.quality.in_flight import (
+    ChecksInFlight,
+    FrameChecks,
+    Written,
+    in_flight_failures,
+    register,
+    sentence_of,
+)
+from airflow_provider_spark_lineage.records.observed import value_of
+
+COLUMNS = {
+    "id": {"null_check": {"equal_to": 0}, "sum": {"geq_to": 1}, "min": {"geq_to": 5}},
+    "name": {"max": {"leq_to": "K"}, "null_check": {"leq_to": 3}},
+}
+RULES = {"positive": {"check_statement": "id > 0", "severity": "warn"}, "many": "count(*) = 10"}
+VALUES = {
+    "rows": 10,
+    "column id null_check": 2,
+    "column id sum": 45,
+    "column id min": 1,
+    "column name max": "Zoe",
+    "column name null_check": 0,
+    "statement positive": 0,
+    "statement positive rows": 10,
+    "statement many": 1,
+    "statement many rows": 10,
+}
+WRITTEN = Written("file", "/out", 10, is_whole=True, ended_at="2026-01-01T00:00:00+00:00")
+UNCOUNTED = replace(WRITTEN, rows=None)
+
+
+def frame_checks(label: str = "", observation: str = "one") -> FrameChecks:
+    checks = (*column_checks(COLUMNS), *row_checks(RULES))
+    keys = measures_of(checks, {"id": "id", "name": "name"})
+    return FrameChecks(observation, label, checks, {}, {key: (key, 0) for key in keys})
+
+
+def found(miscounted: str = "", written: Written = WRITTEN, **values: Any) -> Findings:
+    return frame_checks().findings({**VALUES, **values}, miscounted, written)
+
+
+def results(findings: Findings) -> dict[str, Any]:
+    return {
+        each.name: None if each.not_evaluated else (each.success, each.actual) for each in findings.assertions
+    }
+
+
+RIGHT = {
+    "id.null_check": (False, "2"),
+    "id.sum": (True, "45"),
+    "id.min": (False, "1"),
+    "name.max": (False, "Zoe"),
+    "name.null_check": (True, "0"),
+    "positive": (True, "0"),
+    "many": (True, "1"),
+}
+
+
+def test_counts_of_the_written_rows_are_used():
+    """Also if Spark does not say how many rows it wrote. Appended rows are not the dataset: no metrics."""
+    assert results(found()) == results(found(written=UNCOUNTED)) == RIGHT
+    assert (found().metrics.rows, found().metrics.columns["id"].nulls) == (10, 2)
+    assert found().output == ("file", "/out")
+    assert found(written=replace(WRITTEN, is_whole=False)).metrics.rows is None
+
+
+@pytest.mark.parametrize(("miscounted", "rows"), [("sort", 5), ("retry", 7), ("sort", None), ("retry", None)])
+def test_what_a_second_count_cannot_change_stands(miscounted, rows):
+    """Some or no failing rows, and extremes. The number of failing rows is not known any more."""
+    findings = found(miscounted, replace(WRITTEN, rows=rows))
+    assert results(findings) == {
+        **RIGHT,
+        "id.null_check": (False, "at least 1"),
+        "id.sum": None,
+        "many": None,
+    }
+    assert findings.metrics.rows is None
+    [positive] = [each for each in findings.assertions if each.name == "positive"]
+    assert "rows" not in positive.params
+
+
+@pytest.mark.parametrize("miscounted", ["sort", "retry"])
+def test_counts_are_used_if_the_rows_are_as_many_as_the_written_ones(miscounted):
+    """A lost executor must not fail a task whose checks are fine."""
+    assert results(found(miscounted)) == RIGHT
+
+
+@pytest.mark.parametrize(
+    ("miscounted", "rows"), [("limit", 10), ("", 7)], ids=["limit", "other number of rows"]
+)
+def test_of_other_rows_only_the_absence_of_failing_ones_is_known(miscounted, rows):
+    """The missing value, and the smallest one, may be in a row that is not written."""
+    findings = found(miscounted, replace(WRITTEN, rows=rows))
+    known = {name: result for name, result in results(findings).items() if result is not None}
+    assert known == {"name.null_check": (True, "0"), "positive": (True, "0")}
+    assert findings.metrics.rows is None
+
+
+def test_some_missing_values_may_be_allowed():
+    """Then their number matters, unless it is 0."""
+    written = replace(WRITTEN, rows=5)
+    doubted = frame_checks().findings({**VALUES, "column name null_check": 2}, "sort", written)
+    assert results(doubted)["name.null_check"] is None
+
+
+def test_a_value_that_spark_did_not_report_is_no_result():
+    """A value that Python cannot hold is not reported either: a date after the year 9999."""
+    values = {key: value for key, value in VALUES.items() if key != "column id sum"}
+    findings = frame_checks().findings({**values, "column id min": {"date": "+10000-01-01"}}, "", UNCOUNTED)
+    assert {name for name, result in results(findings).items() if result is None} == {"id.sum", "id.min"}
+
+
+def test_values_have_the_types_of_pyspark():
+    """They are compared by type; a timestamp is local, as PySpark returns it."""
+    moment = datetime.datetime(2026, 1, 31, 10, tzinfo=datetime.timezone.utc)
+    assert value_of({"decimal": "0.10"}) == Decimal("0.1")
+    assert value_of({"date": "2026-01-31"}) == datetime.date(2026, 1, 31)
+    assert value_of({"timestamp": "2026-01-31T10:00:00Z"}) == moment.astimezone().replace(tzinfo=None)
+    assert value_of({"timestamp_ntz": "2026-01-31T10:00"}) == datetime.datetime(2026, 1, 31, 10)
+    assert str(value_of({"double": "NaN"})) == "nan"
+    assert [value_of(plain) for plain in (None, True, 1, 1.5, "a")] == [None, True, 1, 1.5, "a"]
+    with pytest.raises(ValueError, match="unknown type 'struct'"):
+        value_of({"struct": "1"})
+
+
+def test_a_warning_never_fails_a_task_and_a_missing_result_does():
+    """The data are written: only what its author calls an error stops the DAG."""
+    failures = in_flight_failures([found("sort", UNCOUNTED)])
+    assert [each.name for each in failures] == ["id.null_check", "id.sum", "id.min", "name.max", "many"]
+    warned = replace(failures[1], severity="warn")
+    assert warned.not_evaluated
+    assert in_flight_failures([Findings((warned,))]) == []
+
+
+def test_a_sentence_has_no_text_of_a_row_and_no_literal():
+    """It is the text of an exception, which is in an event."""
+    sentences = [sentence_of(each) for each in found("sort", UNCOUNTED).assertions if not each.success]
+    assert sentences == [
+        "id.null_check: expected 0, found at least 1",
+        "id.sum has no result: after check(), rows are sorted or partitioned by range, for which Spark "
+        "counts them twice",
+        "id.min: expected >=5, found 1",
+        "name.max: expected something else, found another text",
+        "many has no result: after check(), rows are sorted or partitioned by range, for which Spark "
+        "counts them twice",
+    ]
+
+
+@pytest.fixture
+def captures():
+    """Two captures that run at once, as a notebook inside of a task."""
+    both = ChecksInFlight(), ChecksInFlight()
+    for capture in both:
+        capture.start()
+    yield both
+    for capture in both:
+        capture.stop()
+
+
+def test_each_capture_gets_the_results_of_each_write(captures, caplog):
+    """A frame may be written to several places. Observations of others are not checks."""
+    assert register(frame_checks("orders"))
+    observed = {"one": VALUES, "mine": {"rows": 1}}
+    with caplog.at_level(logging.WARNING):
+        for capture in captures:
+            assert capture.wrote(observed, {}, [WRITTEN]) == []
+        captures[0].wrote(observed, {}, [replace(WRITTEN, name="/other")])
+    assert [each.output for each in captures[0].findings] == [("file", "/out"), ("file", "/other")]
+    assert len(captures[1].findings) == 1
+    assert captures[0].findings[0].assertions[0].name == "orders.id.null_check"
+    assert caplog.messages[0] == "Check with severity error: orders.id.null_check: expected 0, found 2"
+
+
+def test_a_reason_is_one_sentence_for_all_checks_without_a_result(captures):
+    """It becomes a gap."""
+    register(frame_checks())
+    [sentence] = captures[0].wrote({"one": VALUES}, {"one": "retry"}, [UNCOUNTED])
+    assert sentence == (
+        "checks have no result (id.sum, many): a task ran again, and Spark may have counted its rows twice"
+    )
+
+
+def test_checks_whose_frame_was_not_written_have_no_result(captures):
+    """An action measures it, too, but its rows are nowhere; afterwards, no capture gets new checks."""
+    register(frame_checks("orders"))
+    register(frame_checks(observation="two"))
+    assert captures[0].wrote({"one": VALUES}, {}, []) == []
+    assert captures[0].wrote({"two": VALUES}, {}, [WRITTEN]) == []
+    assert captures[0].stop() == [
+        "the checks orders have no result: Spark reported no rows that were written"
+    ]
+    captures[1].stop()
+    assert not register(frame_checks())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({}, "There is nothing to check: give columns or rows."),
+        ({"rows": {"a": "b > 0"}, "on_violation": "skip"}, "on_violation is 'skip'"),
+        ({"rows": {"a": "b > 0"}, "severity": "low"}, "severity is 'low'"),
+        ({"columns": {"a": {"nulls": {"equal_to": 0}}}}, "Invalid column check: nulls"),
+    ],
+)
+def test_checks_without_a_meaning_are_refused(arguments, sentence):
+    """When `check` is called, before Spark is asked."""
+    with pytest.raises(ValueError, match=sentence):
+        check(None, **arguments)
