@@ -47,13 +47,13 @@ class Aggregate(NamedTuple):
     breaks: Callable[[Checked], Any] | None = None
     """Whether a value breaks a rule: the result is the number of rows that do, so 0 is expected."""
 
+    ignores_repeats: bool = False
+    """The result is the same if rows are there twice."""
+
     @property
     def counts_failing_rows(self) -> bool:
         """Return whether it is a rule for each row."""
         return self.breaks is not None
-
-    ignores_repeats: bool = False
-    """The result is the same if rows are there twice."""
 
 
 def _distinct(of: Checked) -> Any:

@@ -168,10 +168,14 @@ def column_checks(
     Raises ValueError with one sentence for a check that is unknown or has no meaning.
     """
     validate_severity("severity", severity)
-    return [
-        _kind_of(check)(column, check, of_column_check(check, given), severity, accept_none, kept)
+    dictionaries = [
+        (column, check, of_column_check(check, given))
         for column, checks in mapping.items()
         for check, given in checks.items()
+    ]
+    return [
+        _kind_of(check)(column, check, given, severity, accept_none, kept)
+        for column, check, given in dictionaries
     ]
 
 
@@ -358,7 +362,6 @@ class _ValueCheck(_OfColumn):
             return
         metrics.columns[name] = column
 
-    @property
     @property
     def _type(self) -> str:
         """Airflow's class of the check."""

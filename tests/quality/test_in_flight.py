@@ -44,10 +44,13 @@ WRITTEN = Written("file", "/out", 10, is_whole=True, ended_at="2026-01-01T00:00:
 UNCOUNTED = replace(WRITTEN, rows=None)
 
 
+NAMES = {"id": "id", "name": "name"}
+
+
 def frame_checks(label: str = "", observation: str = "one") -> FrameChecks:
     checks = (*column_checks(COLUMNS), *row_checks(RULES))
-    keys = measures_of(checks, {"id": "id", "name": "name"})
-    return FrameChecks(observation, label, checks, {}, {key: (key, 0) for key in keys})
+    keys = measures_of(checks, NAMES)
+    return FrameChecks(observation, label, checks, NAMES, {key: (key, 0) for key in keys})
 
 
 def found(miscounted: str = "", written: Written = WRITTEN, **values: Any) -> Findings:
