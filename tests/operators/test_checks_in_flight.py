@@ -36,10 +36,10 @@ def test_results_are_at_the_output_and_a_failed_check_fails_the_task(tmp_path: P
     }
     assert {key: _asserted(facet) for key, facet in facets.items()} == {
         ("checks_in_flight.passes", "people"): [
+            ("first", "first", None, False, "warn", "0", "2"),
             ("id.null_check", "not_null", "id", True, "error", "0", "0"),
             ("id.max", "max", "id", True, "error", "<=2", "2"),
             ("name.min", "min", "name", True, "error", None, None),
-            ("first", "first", None, False, "warn", "0", "2"),
         ],
         ("checks_in_flight.passes", "log"): [
             ("again.id.null_check", "not_null", "id", True, "error", "0", "0")
