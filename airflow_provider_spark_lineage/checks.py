@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN
+from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings
 from airflow_provider_spark_lineage.quality.checks import Check, column_checks, measures_of, row_checks
-from airflow_provider_spark_lineage.quality.in_flight import KEPT, FrameChecks, register
+from airflow_provider_spark_lineage.quality.in_flight import KEPT, FrameChecks, register, report
 from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, functions_of, observed
 from airflow_provider_spark_lineage.records.observed import OF_CHECKS
 
-__all__ = ["check"]
+__all__ = ["Assertion", "check", "report_assertions"]
 
 KEEP, DROP, FAIL = "keep", "drop", "fail"
 
@@ -92,6 +92,45 @@ def check(
         passes = functions.when(rule(functions), functions.lit(True))
         result = result.where(passes.otherwise(stop.cast("boolean")))
     return result
+
+
+def report_assertions(dataset: Any, assertions: Iterable[Any]) -> None:
+    """Add to the task's event what another library found, at the dataset that the task read or wrote.
+
+    `dataset` is the name of a table, a path, or an OpenLineage dataset. `assertions` are objects of
+    `Assertion`, or of OpenLineage's class of that name. A failed one does not fail the task: that is left to
+    the library. If the task has no such dataset, they are in the run facet `test`.
+
+    >>> report_assertions(  # doctest: +SKIP
+    ...     "gold.orders", [Assertion("positive", True, "positive", "expression_is_true", column="amount")]
+    ... )
+    """
+    name = dataset if isinstance(dataset, str) else dataset.name
+    exact = None if isinstance(dataset, str) else (dataset.namespace, dataset.name)
+    findings = Findings(tuple(map(_own, assertions)), of_dataset=name, output=exact, is_reported=True)
+    if not report(findings):
+        log.warning("These assertions are not reported: no capture runs in this process.")
+
+
+def _own(assertion: Any) -> Assertion:
+    """Return an assertion of OpenLineage's client as one of ours; older clients have fewer fields."""
+    if isinstance(assertion, Assertion):
+        return assertion
+    text: dict[str, Any] = {
+        name: getattr(assertion, name, None) or "" for name in ("column", "expected", "description")
+    }
+    return Assertion(
+        assertion=assertion.assertion,
+        success=assertion.success,
+        name=getattr(assertion, "name", None) or assertion.assertion,
+        check_type=assertion.assertion,
+        severity=getattr(assertion, "severity", None) or ERROR,
+        actual=getattr(assertion, "actual", None),
+        content=getattr(assertion, "content", None) or "",
+        params=getattr(assertion, "params", None) or {},
+        dialect=None,
+        **text,
+    )
 
 
 def _checks(

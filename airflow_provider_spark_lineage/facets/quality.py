@@ -55,12 +55,16 @@ def add_findings(
     at_outputs: dict[tuple[str, str], list[Assertion]] = {}
     written = {(output.namespace, output.name): output for output in outputs}
     for each in findings:
-        if each.output in written:
-            at_outputs.setdefault(each.output, []).extend(each.assertions)
-            if each.metrics.rows is not None:
-                _add(written[each.output], METRICS, _metrics_of_output(each))
-            continue
         place = None if each.is_skipped else _place(inputs, each)
+        output = each.output if place is None else None
+        if each.is_reported and output is None and place is None:
+            at = _place(outputs, each)
+            output = None if at is None else (outputs[at].namespace, outputs[at].name)
+        if output in written:
+            at_outputs.setdefault(output, []).extend(each.assertions)
+            if each.metrics.rows is not None:
+                _add(written[output], METRICS, _metrics_of_output(each))
+            continue
         if place is None:
             at_run += [_Test(assertion, each.is_skipped) for assertion in each.assertions]
         else:
@@ -153,8 +157,8 @@ def _revised(test: Any, assertion: Assertion, sql_text: str) -> Any:
     return attrs.evolve(test, **texts, params={**tested, **described["params"]})
 
 
-def _place(inputs: Sequence[InputDataset], findings: Findings) -> int | None:
-    """Return the index of the input that was checked; None if it is none of them, or unknown.
+def _place(inputs: Sequence[Dataset], findings: Findings) -> int | None:
+    """Return the index of the dataset that was checked; None if it is none of them, or unknown.
 
     A query and a view are not their inputs: what is true of their rows need not be true of the dataset.
     """
@@ -171,7 +175,7 @@ def _place(inputs: Sequence[InputDataset], findings: Findings) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def _symlinks(read: InputDataset) -> list[str]:
+def _symlinks(read: Dataset) -> list[str]:
     facet: Any = (read.facets or {}).get("symlinks")
     return [link.name for link in facet.identifiers] if facet is not None else []
 

@@ -111,5 +111,8 @@ class Findings:
     is_statement: bool = False
     """The checks are a statement of their own, which names what it reads."""
 
+    is_reported: bool = False
+    """Another library made the checks: it decides whether a failed one fails the task."""
+
     is_skipped: bool = False
     """Nothing could be checked: the table is missing, for example."""

@@ -125,6 +125,7 @@ def in_flight_failures(findings: Sequence[Findings]) -> list[Assertion]:
     return [
         assertion
         for each in findings
+        if not each.is_reported
         for assertion in each.assertions
         if not assertion.success and assertion.severity == ERROR
     ]
@@ -174,6 +175,10 @@ class ChecksInFlight:
         """Add the checks of a frame."""
         self._checks[checks.observation] = self._unseen[checks.observation] = checks
 
+    def report(self, findings: Findings) -> None:
+        """Add what another library found."""
+        self._findings.append(findings)
+
     def wrote(
         self,
         observed: Mapping[str, Mapping[str, Any]],
@@ -213,6 +218,13 @@ def _logged(sentences: Iterable[str]) -> list[str]:
 
 _running: list[ChecksInFlight] = []
 """Those of the captures that run in this process."""
+
+
+def report(findings: Findings) -> bool:
+    """Pass what another library found to all captures of this process; return False if none runs."""
+    for each in tuple(_running):
+        each.report(findings)
+    return bool(_running)
 
 
 def register(checks: FrameChecks) -> bool:

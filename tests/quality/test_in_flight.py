@@ -9,8 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from openlineage.client.facet_v2 import data_quality_assertions_dataset
 
-from airflow_provider_spark_lineage.checks import check
+from airflow_provider_spark_lineage.checks import Assertion, check, report_assertions
 from airflow_provider_spark_lineage.quality.assertion import Findings
 from airflow_provider_spark_lineage.quality.checks import column_checks, measures_of, row_checks
 from airflow_provider_spark_lineage.quality.in_flight import (
@@ -224,3 +225,20 @@ def test_checks_without_a_meaning_are_refused(arguments, sentence):
     """When `check` is called, before Spark is asked."""
     with pytest.raises(ValueError, match=sentence):
         check(None, **arguments)
+
+
+def test_what_another_library_found_is_reported_and_fails_no_task(caplog: pytest.LogCaptureFixture) -> None:
+    """The library decides; without a capture, a warning says that nothing is reported."""
+    given = data_quality_assertions_dataset.Assertion(assertion="rows", success=False, column="id")
+    report_assertions("orders", [given])
+    assert "not reported" in caplog.text
+    running = ChecksInFlight()
+    running.start()
+    report_assertions("orders", [given, Assertion("own", False, "own", "own")])
+    running.stop()
+    (findings,) = running.findings
+    assert [(each.name, each.column, each.success) for each in findings.assertions] == [
+        ("rows", "id", False),
+        ("own", "", False),
+    ]
+    assert in_flight_failures(running.findings) == []

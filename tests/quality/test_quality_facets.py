@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from openlineage.client.event_v2 import InputDataset
+from openlineage.client.event_v2 import InputDataset, OutputDataset
 from openlineage.client.facet_v2 import symlinks_dataset
 from openlineage.client.serde import Serde
 
@@ -89,6 +89,25 @@ def test_no_text_of_a_row_and_no_literal_is_in_a_facet():
     add_findings(inputs, [Findings((text,), of_dataset="/data/people")], "full")
     assert "Cid" not in str(Serde.to_json(inputs[0]))
     assert "Rome" in str(Serde.to_json(inputs[0]))
+
+
+def test_reported_results_stand_at_what_was_read_or_written():
+    """By the name of a table or path, or by an OpenLineage dataset; another name is at the run."""
+    inputs = [read("/data/orders", "default.orders")]
+    outputs = [OutputDataset(namespace="file", name="/data/copy")]
+    findings = [
+        Findings((FOUND,), of_dataset=name, output=exact, is_reported=True)
+        for name, exact in (
+            ("orders", None),
+            ("/data/copy", None),
+            ("/data/copy", ("file", "/data/copy")),
+            ("nowhere", None),
+        )
+    ]
+    facets = add_findings(inputs, findings, "full", outputs)
+    assert len(assertions(inputs[0])) == 1
+    assert [each.assertion for each in assertions(outputs[0], "facets")] == ["min"]
+    assert len(facets["test"].tests) == 1
 
 
 def test_failed_results_come_first_if_a_facet_is_full():
