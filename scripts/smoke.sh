@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-TESTS="$(echo tests/live/test_live_{sessions,files,errors,errors_of_processes,agent,event_log,connect}.py)"
+TESTS="$(echo tests/live/test_live_{sessions,files,errors,errors_of_processes,agent,event_log,connect,checks,quality}.py)"
 
 for version; do
   folder="$PWD/.cache/pyspark-$version"
