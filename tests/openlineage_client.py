@@ -20,6 +20,11 @@ needs_newest_client = pytest.mark.skipif(
     reason=f"the schemas and facets are those of OpenLineage's client {NEWEST}",
 )
 
+needs_fields_of_results = pytest.mark.skipif(
+    Version(metadata.version("openlineage-python")) < Version("1.47"),
+    reason="results of checks have three fields before OpenLineage's client 1.47, and no facet `test`",
+)
+
 
 def known_problems_of(event: dict[str, Any]) -> list[str]:
     """Return the problems of an event, but with an older client without "no copy of a schema"."""

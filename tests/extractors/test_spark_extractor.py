@@ -35,7 +35,7 @@ def extractor(monkeypatch: pytest.MonkeyPatch):
 
     run = Run(Lineage(inputs=(Input(Dataset(Identity(ORDERS))),)))
     planned = Lineage(gaps=(Gap("text", "not what ran"),))
-    captured = SimpleNamespace(run=lambda: run, planned=planned)
+    captured = SimpleNamespace(run=lambda: run, planned=planned, findings=())
     monkeypatch.setattr(TASK, "lineage", None)
     TASK.set_lineage(instance(), task_lineage.TaskLineage(captured))
     return SparkExtractor(PySparkOperator())

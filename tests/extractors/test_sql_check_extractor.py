@@ -10,8 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from openlineage_client import needs_fields_of_results
 
-pytestmark = pytest.mark.airflow
+pytestmark = [pytest.mark.airflow, needs_fields_of_results]
 
 ROWS = [(1, 10, "Smith", "2026-01-08"), (2, -30, "Jones", "2026-01-08"), (2, None, "Brown", "2026-01-01")]
 

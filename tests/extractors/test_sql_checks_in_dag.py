@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from airflow_runs import run_dag
+from openlineage_client import needs_fields_of_results
 
 from airflow_provider_spark_lineage.testing import tail
 
-pytestmark = pytest.mark.airflow
+pytestmark = [pytest.mark.airflow, needs_fields_of_results]
 
 EXTRACTOR = "airflow_provider_spark_lineage.extractors.checks.SqlCheckExtractor"
 

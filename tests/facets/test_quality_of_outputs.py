@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from openlineage.client.event_v2 import OutputDataset
+from openlineage_client import needs_fields_of_results
 
 from airflow_provider_spark_lineage.facets.quality import ASSERTIONS, METRICS, TEST, add_findings
 from airflow_provider_spark_lineage.quality.assertion import Assertion, ColumnMetrics, Findings, Metrics
 from airflow_provider_spark_lineage.records.sql_text import FULL
+
+pytestmark = needs_fields_of_results
 
 NOT_NULL = Assertion("not_null", True, "id.null_check", "not_null", column="id", expected="0", actual="0")
 FAILED = replace(NOT_NULL, success=False, actual="3")

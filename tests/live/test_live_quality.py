@@ -161,6 +161,7 @@ def test_clauses_are_combined_as_conditions(spark):
 
 def test_an_error_belongs_to_its_check(spark):
     """While the query is analyzed or while it runs; also an aggregate of ours may fail."""
+    spark.conf.set("spark.sql.ansi.enabled", "true")  # As of Spark 4.0.
     frame = spark.createDataFrame([(1, 0, "x"), (2, 0, "y")], "a int, b int, s string")
     found = run(
         frame,

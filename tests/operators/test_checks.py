@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from airflow_runs import run_dag
+from openlineage_client import needs_fields_of_results
 from servers.connect import connect
 
 from airflow_provider_spark_lineage.testing import tail
@@ -65,6 +66,7 @@ DATASETS = {"tolerance": "numbers", "zero_division": "numbers", "clauses": "numb
 """Task -> the dataset that it checks, if it is not `people`."""
 
 
+@needs_fields_of_results
 @pytest.mark.spark
 @pytest.mark.airflow
 @pytest.mark.parametrize("where", ["session", "connect"])

@@ -105,7 +105,8 @@ def test_all_events_of_a_task_have_the_facets_of_its_start(tmp_path: Path):
         ours[event["eventType"]] += 1
         parents.add(event["run"]["facets"]["parent"]["_producer"])
         for about in ("run", "job"):
-            facets = first[about]["facets"]
+            # Providers before 2.20 tell the time of the schedule to START only.
+            facets = {key: facet for key, facet in first[about]["facets"].items() if key != "nominalTime"}
             assert {key: event[about]["facets"].get(key) for key in facets} == facets, event["eventType"]
     assert ours == {"START": 2, "COMPLETE": 2, "OTHER": 2}
     [parent] = parents

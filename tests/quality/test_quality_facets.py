@@ -5,9 +5,12 @@ from __future__ import annotations
 from openlineage.client.event_v2 import InputDataset, OutputDataset
 from openlineage.client.facet_v2 import symlinks_dataset
 from openlineage.client.serde import Serde
+from openlineage_client import needs_fields_of_results
 
 from airflow_provider_spark_lineage.facets.quality import MAX_ASSERTIONS, add_findings
 from airflow_provider_spark_lineage.quality.assertion import Assertion, ColumnMetrics, Findings, Metrics
+
+pytestmark = needs_fields_of_results
 
 FOUND = Assertion("min", True, "id.min", "accepted_range", column="id", expected=">=1", actual="1")
 
