@@ -217,7 +217,8 @@ def _test_facet(tests: Sequence[_Test], sql_text: str) -> dict[str, RunFacet]:
     except ImportError:  # 1.40, for example, has no such facet.
         return {}
     executed = [
-        test_run.TestExecution(
+        _known(
+            test_run.TestExecution,
             status="skip" if is_skipped else "pass" if found.success else "fail",
             type=found.assertion,
             **_described(found, sql_text, column=found.column),
