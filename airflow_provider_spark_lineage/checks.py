@@ -14,10 +14,12 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings
 from airflow_provider_spark_lineage.quality.checks import Check, column_checks, measures_of, row_checks
+from airflow_provider_spark_lineage.quality.comparison import is_of_numbers
 from airflow_provider_spark_lineage.quality.in_flight import KEPT, FrameChecks, register, report
 from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, functions_of, observed
 from airflow_provider_spark_lineage.records.observed import OF_CHECKS
@@ -105,11 +107,23 @@ def report_assertions(dataset: Any, assertions: Iterable[Any]) -> None:
     ...     "gold.orders", [Assertion("positive", True, "positive", "expression_is_true", column="amount")]
     ... )
     """
+    if not isinstance(dataset, str) and not (hasattr(dataset, "namespace") and hasattr(dataset, "name")):
+        raise TypeError("dataset must be the name of a table, a path, or an OpenLineage dataset.")
     name = dataset if isinstance(dataset, str) else dataset.name
     exact = None if isinstance(dataset, str) else (dataset.namespace, dataset.name)
-    findings = Findings(tuple(map(_own, assertions)), of_dataset=name, output=exact, is_reported=True)
+    given = tuple(_without_texts(_own(assertion)) for assertion in assertions)
+    findings = Findings(given, of_dataset=name, output=exact, is_reported=True)
     if not report(findings):
         log.warning("These assertions are not reported: no capture runs in this process.")
+
+
+def _without_texts(assertion: Assertion) -> Assertion:
+    """Return an assertion whose texts are marked: they may be those of rows."""
+    return replace(
+        assertion,
+        has_text_of_rows=not is_of_numbers(assertion.actual or ""),
+        has_text_of_author=not is_of_numbers(assertion.expected),
+    )
 
 
 def _own(assertion: Any) -> Assertion:
@@ -127,7 +141,11 @@ def _own(assertion: Any) -> Assertion:
         severity=getattr(assertion, "severity", None) or ERROR,
         actual=getattr(assertion, "actual", None),
         content=getattr(assertion, "content", None) or "",
-        params=getattr(assertion, "params", None) or {},
+        params={
+            name: value
+            for name, value in (getattr(assertion, "params", None) or {}).items()
+            if isinstance(value, (bool, int, float))
+        },
         dialect=None,
         **text,
     )

@@ -6,6 +6,7 @@ Airflow's own operators put it: some consumers read one, some the other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -62,6 +63,9 @@ def add_findings(
             output = None if at is None else (outputs[at].namespace, outputs[at].name)
         if output in written:
             at_outputs.setdefault(output, []).extend(each.assertions)
+            # A later append makes numbers of an earlier overwrite those of a part.
+            facets = written[output].facets or {}
+            written[output].facets = {key: facet for key, facet in facets.items() if key != METRICS}
             if each.metrics.rows is not None:
                 _add(written[output], METRICS, _metrics_of_output(each))
             continue
@@ -162,6 +166,9 @@ def _place(inputs: Sequence[Dataset], findings: Findings) -> int | None:
 
     A query and a view are not their inputs: what is true of their rows need not be true of the dataset.
     """
+    if findings.is_reported and findings.output is not None:
+        exact = [(dataset.namespace, dataset.name) for dataset in inputs]
+        return exact.index(findings.output) if findings.output in exact else None
     if findings.is_statement:
         return 0 if len(inputs) == 1 else None
     if not findings.of_dataset:
@@ -254,8 +261,14 @@ def _described(assertion: Assertion, sql_text: str, column: str = "") -> dict[st
         "actual": actual,
         "content": content or None,
         "contentType": "sql" if content else None,
-        "params": params,
+        "params": {name: _json(value) for name, value in params.items()},
     }
+
+
+def _json(value: Any) -> Any:
+    """Return a value in a form that JSON has: infinity and decimals as text."""
+    is_plain = value is None or isinstance(value, (bool, int, str))
+    return value if is_plain or (isinstance(value, float) and math.isfinite(value)) else str(value)
 
 
 def _known(kind: Any, **fields: Any) -> Any:

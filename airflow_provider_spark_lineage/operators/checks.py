@@ -10,7 +10,7 @@ in the task's OpenLineage event, at the dataset that they read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.operators.spark_pyspark import PySparkOperator
@@ -26,6 +26,7 @@ from airflow.providers.common.sql.operators.sql import (
     SQLValueCheckOperator,
 )
 
+from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.operators.findings import ReportsFindings, log_findings
 from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
 from airflow_provider_spark_lineage.quality.aggregates import of_column_check, validate_severity
@@ -41,6 +42,7 @@ from airflow_provider_spark_lineage.quality.checks import (
     samples,
     skipped,
 )
+from airflow_provider_spark_lineage.quality.comparison import is_without_text
 from airflow_provider_spark_lineage.quality.measuring import condition_of
 from airflow_provider_spark_lineage.task.check_results import assertion_of
 
@@ -108,6 +110,9 @@ class _SparkHook:
         self.texts: set[str] = set()
         """Texts in the rows that were returned: rows of the user."""
 
+        self.has_text = False
+        """A value was returned that has a text, or may have one."""
+
     def get_first(self, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
         """Return the first row of a query; None if there is none."""
         rows = self._frame(sql, parameters).take(1)
@@ -122,8 +127,24 @@ class _SparkHook:
         return self._spark.sql(sql, args=arguments) if arguments else self._spark.sql(sql)
 
     def _plain(self, row: Any) -> tuple[Any, ...]:
-        self.texts.update(value for value in row if isinstance(value, str))
+        for value in row:
+            if not is_without_text(value):
+                self.texts.update(_texts_in(value))
+                self.has_text = True
         return tuple(row)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """Yield the texts in a value of Spark: an array, a map, a row."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (bytes, bytearray)):
+        yield bytes(value).decode(errors="replace")
+    elif isinstance(value, Mapping):
+        yield from _texts_in([*value.keys(), *value.values()])
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _texts_in(each)
 
 
 class _ChecksOnSpark(ReportsFindings, _Operator):
@@ -150,6 +171,9 @@ class _ChecksOnSpark(ReportsFindings, _Operator):
 
     def _execute_with(self, spark: Any, context: Context) -> Any:
         self._spark, self._spark_hook = spark, _SparkHook(spark)
+        # Of a former try.
+        self._findings = ()
+        self.check_results: list[Any] = []
         try:
             if self.database:
                 spark.catalog.setCurrentDatabase(self.database)
@@ -166,7 +190,8 @@ class _ChecksOnSpark(ReportsFindings, _Operator):
         """Return a message without the texts of rows that it quotes."""
         texts = self._spark_hook.texts if self._spark_hook is not None else set()
         for text in sorted(texts, key=len, reverse=True):
-            message = message.replace(repr(text), repr(WITHHELD))
+            # As Python prints it alone, or inside of bytes.
+            message = message.replace(repr(text), repr(WITHHELD)).replace(f"b{text!r}", repr(WITHHELD))
         return message
 
     def _check(self, context: Context) -> Any:
@@ -206,7 +231,7 @@ class _StatementCheck(_ChecksOnSpark):
         results = getattr(self, "check_results", None) or []
         for result in results:
             result.severity = self.severity
-        assertions = [assertion_of(result, has_text_of_rows=bool(hook.texts)) for result in results]
+        assertions = [assertion_of(result, has_text_of_rows=hook.has_text) for result in results]
         if not assertions:
             # An older common-sql, or it raised before it had a result.
             is_result = error is None or isinstance(error, AirflowException)
@@ -225,6 +250,16 @@ class _StatementCheck(_ChecksOnSpark):
             ]
         is_skipped = any(each.not_evaluated for each in assertions)
         return (Findings(tuple(assertions), is_statement=True, is_skipped=is_skipped),)
+
+
+def _table_of(spark: Any, table: str) -> str:
+    """Return the full name of a table; empty for a view, which has rows of its own."""
+    with harmless("the full name of the checked table is not known"):
+        known = spark.catalog.getTable(table)
+        if known.tableType in ("VIEW", "TEMPORARY"):
+            return ""
+        return ".".join((*(known.namespace or ()), known.name))
+    return table
 
 
 class _FrameCheck(_ChecksOnSpark):
@@ -271,25 +306,29 @@ class _FrameCheck(_ChecksOnSpark):
 
     def _find(self, checks: Sequence[Check]) -> tuple[Assertion, ...]:
         clause = self.partition_clause or ""
-        of_dataset = "" if self.query else self.path or self.table
+        of_dataset = "" if self.query else self.path or self.table or ""
         try:
             frame = self._frame()
             _ = frame.columns  # On Connect, a missing table is noticed now.
+            if not (self.query or self.path):
+                of_dataset = _table_of(self._spark, of_dataset)
+            findings = run(frame, checks, clause=clause, of_dataset=of_dataset)
         except Exception as error:
             self._findings = (skipped(checks, condition_of(error), clause=clause, of_dataset=of_dataset),)
             raise
-        findings = run(frame, checks, clause=clause, of_dataset=of_dataset)
         self._findings = (findings,)
         log_findings(self.log, findings.assertions)
         self._set_check_results(findings.assertions)
-        if self.samples:
+        with harmless("rows that break the checks are not in the log"):
             self._log_samples(frame, checks, findings.assertions, clause)
         return findings.assertions
 
     def _log_samples(
         self, frame: Any, checks: Sequence[Check], assertions: Sequence[Assertion], clause: str
     ) -> None:
-        for name, rows in samples(frame, checks, assertions, self.samples, clause=clause):
+        for name, rows in (
+            () if not self.samples else samples(frame, checks, assertions, self.samples, clause=clause)
+        ):
             texts = [
                 {column: str(value)[:MAX_SAMPLE_LENGTH] for column, value in row.asDict().items()}
                 for row in rows

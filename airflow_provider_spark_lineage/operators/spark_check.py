@@ -26,6 +26,7 @@ class _ChecksFrames(_PassesKnownArguments):
     def execute_callable(self) -> None:
         """Call the function, check its frames, and fail if a check failed."""
         returned = super().execute_callable()
+        self._findings = ()  # Of a former try.
         frames = returned if isinstance(returned, Mapping) else {"": returned}
         for name, frame in frames.items():
             if not hasattr(frame, "sparkSession"):

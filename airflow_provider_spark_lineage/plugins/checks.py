@@ -5,12 +5,16 @@ Imports nothing heavy. It only helps `extractors.checks.SqlCheckExtractor`, whic
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless
 from airflow_provider_spark_lineage.known_operators import CHECKS
 from airflow_provider_spark_lineage.task.process import TASK
 from airflow_provider_spark_lineage.task.selection import is_selected
+
+TIMEOUT_SECONDS = 10.0
+"""Limit of the wait for the server."""
 
 _AFTER_A_RESULT = (TypeError, ValueError)
 """Exceptions of the operators about a result, besides Airflow's own. For others, the server may be down."""
@@ -27,11 +31,18 @@ def describe_after_execute(task_instance: Any) -> None:
 
     execute = task.execute
 
-    def describe() -> None:
-        with alarm_paused(), harmless("the tables that this task checks are not located"):
+    def ask() -> None:
+        with harmless("the tables that this task checks are not located"):
             from airflow_provider_spark_lineage.extractors.checked_tables import described_tables
 
             TASK.described = described_tables(task)
+
+    def describe() -> None:
+        # A server that hangs must not keep the task, whose work is done.
+        asking = threading.Thread(target=ask, daemon=True)
+        with alarm_paused():
+            asking.start()
+            asking.join(TIMEOUT_SECONDS)
 
     def replaced(context: Any, *args: Any, **kwargs: Any) -> Any:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.quality.assertion import SEVERITIES
@@ -109,7 +109,9 @@ AGGREGATES = {
         needs="at",
     ),
     "accepted_values": _rule(
-        lambda of: ~of.column.isin(list(of.check["values"])), "count_if({column} NOT IN ({values}))", "values"
+        lambda of: ~of.column.isin([value for value in of.check["values"] if value is not None]),
+        "count_if({column} NOT IN ({values}))",
+        "values",
     ),
     "matches": _rule(
         lambda of: ~of.column.rlike(of.check["regex"]), "count_if(NOT {column} RLIKE {regex})", "regex"
@@ -177,6 +179,8 @@ def validate_limits(check: str, given: Mapping[str, Any]) -> None:
     high = next((key for key in ("less_than", "leq_to") if key in limits), None)
     if low and high:
         is_closed = (low, high) == ("geq_to", "leq_to")
+        if any(isinstance(given[key], str) and "{{" in given[key] for key in (low, high)):
+            return  # A template of Airflow.
         try:
             is_empty = given[low] > given[high] or (given[low] == given[high] and not is_closed)
         except TypeError:
@@ -198,10 +202,16 @@ def _validate_values(check: str, given: Mapping[str, Any]) -> None:
         if value is not None and not (_is_number(value) and least <= value <= most):
             raise ValueError(f"{check}: {key} is {value!r}; it must be a number from {least} to {most}.")
     values = given.get("values")
-    if values is not None and (isinstance(values, (str, Mapping)) or not [*values]):
+    if "values" in given and not _has_value(values):
         raise ValueError(f"{check}: values must be a list with at least one value.")
     if "regex" in given and not isinstance(given["regex"], str):
         raise ValueError(f"{check}: regex must be a text.")
+
+
+def _has_value(values: Any) -> bool:
+    if isinstance(values, (str, Mapping)) or not isinstance(values, Iterable):
+        return False
+    return any(value is not None for value in values)
 
 
 def _is_number(value: Any) -> bool:

@@ -25,12 +25,22 @@ from airflow_provider_spark_lineage.quality.assertion import (
     Findings,
     Metrics,
 )
-from airflow_provider_spark_lineage.quality.comparison import LIMITS, expected_text, has_text, verdict
+from airflow_provider_spark_lineage.quality.comparison import (
+    LIMITS,
+    expected_text,
+    has_text,
+    is_without_text,
+    verdict,
+)
 from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, functions_of, measured
 from airflow_provider_spark_lineage.quality.statements import Kind, columns_of, filtered, kind_of
+from airflow_provider_spark_lineage.records.sql_literals import without_sql_literals
 
 ROWS = "rows"
 """Key of the number of all rows, which is always measured."""
+
+_MAY_FAIL = ("mean", "stddev", "sum")
+"""Checks that need numbers: a text that is none is an error while the query runs."""
 
 _NULLS, _DISTINCT, _UNIQUE = "null_check", "distinct_check", "unique_check"
 _CLAUSE = "partition_clause"
@@ -168,6 +178,9 @@ def column_checks(
     Raises ValueError with one sentence for a check that is unknown or has no meaning.
     """
     validate_severity("severity", severity)
+    for column, checks in mapping.items() if isinstance(mapping, Mapping) else [("columns", mapping)]:
+        if not isinstance(checks, Mapping):
+            raise ValueError(f"{column}: give checks by name, for example {{'min': {{'geq_to': 0}}}}.")
     dictionaries = [
         (column, check, of_column_check(check, given))
         for column, checks in mapping.items()
@@ -187,6 +200,8 @@ def row_checks(
     A statement alone stands for a dictionary with it. Raises ValueError with one sentence.
     """
     validate_severity("severity", severity)
+    if not isinstance(mapping, Mapping):
+        raise ValueError("give statements by name, for example {'positive': 'amount >= 0'}.")
     return [
         _RowCheck(name, of_row_check(name, given), severity, accept_none) for name, given in mapping.items()
     ]
@@ -255,9 +270,10 @@ class _OfColumn:
     def _assertion(self, names: Names, clause: str, *, assertion: str, **result: Any) -> Assertion:
         # A column that is missing has its name; an expression is no column of the dataset.
         is_name = self.column.lower() in names or _NAME.fullmatch(self.column) is not None
+        label = self.column if is_name else without_sql_literals(self.column, "spark")
         return Assertion(
-            assertion=assertion if is_name else f"{assertion}({self.column})",
-            name=self.given.get("name") or f"{self.column}.{self.check}",
+            assertion=assertion if is_name else f"{assertion}({label})",
+            name=self.given.get("name") or f"{label}.{self.check}",
             column=names.get(self.column.lower(), self.column) if is_name else "",
             severity=self.given.get("severity", self.severity),
             description=self.given.get("description", ""),
@@ -286,7 +302,7 @@ class _ValueCheck(_OfColumn):
     """Compares an aggregate with limits."""
 
     def measures(self, names: Names) -> dict[str, Measure]:
-        is_of_user = self.column.lower() not in names or bool(self._clause)
+        is_of_user = self.check in _MAY_FAIL or self.column.lower() not in names or bool(self._clause)
         measures = {
             self._key: Measure(
                 [lambda functions: AGGREGATES[self.check].of(self._checked(functions, names))],
@@ -328,7 +344,7 @@ class _ValueCheck(_OfColumn):
             content=self._text,
             params={**params, "check_type": self._type},
             not_evaluated=problem or decision.reason,
-            has_text_of_rows=isinstance(value, str),
+            has_text_of_rows=not is_without_text(value),
             has_text_of_author=has_text(self.given),
             value=value,
         )
@@ -353,7 +369,7 @@ class _ValueCheck(_OfColumn):
             column.values = None if metrics.rows is None else metrics.rows - value
         elif self.check in (_DISTINCT, _UNIQUE) and APPROXIMATE not in self.given:
             values = found[f"{self._key} values"].value if self.check == _UNIQUE else None
-            column.distinct = value if self.check == _DISTINCT else values - value
+            column.distinct = value if self.check == _DISTINCT or values is None else values - value
         elif _is_finite(value) and self.check in ("min", "max", "sum"):
             setattr(column, self.check, float(value))
         elif _is_finite(value) and self.check == "quantile":

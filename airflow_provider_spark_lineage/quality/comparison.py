@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import operator
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -81,6 +82,11 @@ def expected_text(limits: Mapping[str, Any]) -> str:
     )
 
 
+def is_without_text(value: Any) -> bool:
+    """Return whether a value is a number, a boolean, a date or missing: nothing that may have a text."""
+    return value is None or isinstance(value, (int, float, Decimal, datetime.date, datetime.timedelta))
+
+
 def has_text(limits: Mapping[str, Any]) -> bool:
     """Return whether a text is among the limits."""
     return any(isinstance(limits.get(key), str) for key in LIMITS)
@@ -151,3 +157,20 @@ _KINDS = {str: "a text", bool: "a boolean", datetime.datetime: "a timestamp", da
 
 def _kind(value: Any) -> str:
     return "a number" if _is_number(value) else _KINDS.get(type(value), f"a {type(value).__name__}")
+
+
+_NOT_TEXT = re.compile(
+    r"""(?x) (?: [\s()\[\],.:<>=+-] | \d+(?:\.\d*)?(?:e[+-]?\d+)?
+    | None | True | False | nan | inf
+    | Decimal\('[+-]?[\d.]+(?:E[+-]?\d+)?'\) | datetime\.\w+\([\d,\ ]*\) )*"""
+)
+"""What Python prints for numbers, dates and rows of them."""
+
+
+def is_of_numbers(text: str) -> bool:
+    """Return whether a printed value, or a row of values, has numbers and dates only.
+
+    >>> is_of_numbers("(1, Decimal('2.5'), None)"), is_of_numbers("(1, 'Smith')"), is_of_numbers(">= 1, <= 2")
+    (True, False, True)
+    """
+    return _NOT_TEXT.fullmatch(text) is not None

@@ -32,6 +32,14 @@ _REASONS = {
 }
 """Value of a record's `miscounted` -> the reason why a count is not used."""
 
+_SEVERAL = "several"
+_REASONS[_SEVERAL] = "one execution wrote several datasets: the checked rows are not those of each"
+_OTHER_ROWS = ("limit", _SEVERAL)
+"""Values of `miscounted` where rows may be counted that are not in the dataset."""
+
+MAX_KEPT = 1000
+"""Limit of the checks of frames, and of their results, that are kept: a stream checks each of its batches."""
+
 log = logging.getLogger(__name__)
 
 
@@ -97,8 +105,8 @@ def _distrust(found: Mapping[str, Measured], miscounted: str, written: Written) 
     counted = found.get(KEPT, found[ROWS]).value
     # Spark 4.3 does not count what a sort samples, and a task that ran again is usually counted once.
     is_right = counted is not None and counted == written.rows
-    if miscounted == "limit" or (miscounted and not is_right):
-        return _REASONS.get(miscounted, miscounted), miscounted == "limit"
+    if miscounted and not is_right:
+        return _REASONS.get(miscounted, miscounted), miscounted in _OTHER_ROWS
     if written.rows is None or counted is None or counted == written.rows:
         return "", False
     return f"{counted} rows were counted, and {written.rows} written: check() must be the last step", True
@@ -174,10 +182,23 @@ class ChecksInFlight:
     def add(self, checks: FrameChecks) -> None:
         """Add the checks of a frame."""
         self._checks[checks.observation] = self._unseen[checks.observation] = checks
+        if len(self._checks) > MAX_KEPT:
+            del self._checks[next(iter(self._checks))]
 
     def report(self, findings: Findings) -> None:
         """Add what another library found."""
+        self._keep(findings)
+
+    def _keep(self, findings: Findings) -> None:
+        """Keep findings; if there are too many, forget the oldest without a failure, or else the oldest."""
         self._findings.append(findings)
+        if len(self._findings) > MAX_KEPT:
+            passed = (
+                at
+                for at, each in enumerate(self._findings)
+                if all(assertion.success for assertion in each.assertions)
+            )
+            del self._findings[next(passed, 0)]
 
     def wrote(
         self,
@@ -192,9 +213,10 @@ class ChecksInFlight:
             if checks is None:
                 continue
             for each in written:
-                findings = checks.findings(values, miscounted.get(name, ""), each)
+                why = _SEVERAL if len(written) > 1 else miscounted.get(name, "")
+                findings = checks.findings(values, why, each)
                 self._unseen.pop(name, None)
-                self._findings.append(findings)
+                self._keep(findings)
                 missing: dict[str, list[str]] = {}
                 for assertion in findings.assertions:
                     if assertion.not_evaluated:

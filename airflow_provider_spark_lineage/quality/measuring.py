@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -152,7 +153,7 @@ class _Query:
         try:
             return result | self._values(rows, measures, forms)
         except Exception as error:
-            if not _is_of_spark(error):
+            if not _is_of_values(error):
                 raise
             return result | self._one_by_one(rows, measures, forms)
 
@@ -215,14 +216,14 @@ class _Query:
         try:
             result |= self._values(rows, measures, ours)
         except Exception as error:
-            if not _is_of_spark(error):
+            if not _is_of_values(error):
                 raise
         alone = [key for key in forms if key not in result]
         for key in alone[:MAX_QUERIES_AFTER_AN_ERROR]:
             try:
                 result |= self._values(rows, measures, {key: forms[key]})
             except Exception as error:
-                if not _is_of_spark(error):
+                if not _is_of_values(error):
                     raise
                 result[key] = _problem(error)
         return result | dict.fromkeys(alone[MAX_QUERIES_AFTER_AN_ERROR:], Measured(problem=TOO_MANY))
@@ -235,6 +236,19 @@ def condition_of(error: BaseException) -> str:
         if condition:
             return str(condition).partition(".")[0]
     return type(error).__name__
+
+
+_SQLSTATE = re.compile(r"SQLSTATE: (\w{5})")
+_OF_VALUES = "22"
+"""Class of the SQLSTATEs of errors that values cause: a division by zero, a text that is no number."""
+
+
+def _is_of_values(error: BaseException) -> bool:
+    """Return whether values of rows caused an error; of a lost file or executor, no check is the cause."""
+    state = getattr(error, "getSqlState", lambda: None)()
+    if state is None and (found := _SQLSTATE.search(str(error))):
+        state = found[1]
+    return _is_of_spark(error) and str(state or "").startswith(_OF_VALUES)
 
 
 def _problem(error: BaseException) -> Measured:

@@ -6,7 +6,6 @@ Texts that may be values of rows are marked, and never become part of an event.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 from airflow_provider_spark_lineage.quality.aggregates import AGGREGATES
 from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion, Findings
 from airflow_provider_spark_lineage.quality.checks import assertion_name, type_of
-from airflow_provider_spark_lineage.quality.comparison import LIMITS, expected_text, has_text, verdict
+from airflow_provider_spark_lineage.quality.comparison import (
+    LIMITS,
+    expected_text,
+    has_text,
+    is_of_numbers,
+    is_without_text,
+    verdict,
+)
 from airflow_provider_spark_lineage.sources.databases import DATABASES
 
 if TYPE_CHECKING:
@@ -75,23 +81,6 @@ def assertion_of(result: Any, *, has_text_of_rows: bool) -> Assertion:
     )
 
 
-_NOT_TEXT = re.compile(
-    r"""(?x) (?: [\s()\[\],.:<>=+-] | \d+(?:\.\d*)?(?:e[+-]?\d+)?
-    | None | True | False | nan | inf
-    | Decimal\('[+-]?[\d.]+(?:E[+-]?\d+)?'\) | datetime\.\w+\([\d,\ ]*\) )*"""
-)
-"""What Python prints for numbers, dates and rows of them."""
-
-
-def is_of_numbers(text: str) -> bool:
-    """Return whether a printed value, or a row of values, has numbers and dates only.
-
-    >>> is_of_numbers("(1, Decimal('2.5'), None)"), is_of_numbers("(1, 'Smith')"), is_of_numbers(">= 1, <= 2")
-    (True, False, True)
-    """
-    return _NOT_TEXT.fullmatch(text) is not None
-
-
 def findings_of(operator: Any, *, has_failed: bool) -> tuple[Findings, ...]:
     """Return what one of Airflow's check operators found in its last run; nothing for another operator."""
     read = next(
@@ -139,7 +128,7 @@ def _of_columns(operator: Any, has_failed: bool) -> Iterable[Assertion]:
                 not_evaluated=SHARED
                 if is_shared
                 else _why_no_verdict(given, accept_none=operator.accept_none),
-                has_text_of_rows=is_value and isinstance(value, str),
+                has_text_of_rows=is_value and not is_without_text(value),
                 has_text_of_author=has_text(given),
             )
 

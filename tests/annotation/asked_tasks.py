@@ -62,7 +62,7 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
 
     manager = get_openlineage_listener().extractor_manager
     before = dict(manager.extractors)
-    lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: run, planned=None))
+    lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: run, planned=None, findings=()))
     subject = instance(operator)
     subject.state = state
     TASK.set_lineage(subject, lineage)

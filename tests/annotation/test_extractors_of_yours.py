@@ -95,7 +95,7 @@ def test_an_operator_that_you_name_has_both(monkeypatch, spark_did):
     operator = operator_of("auto-capture")
     subject = instance(operator)
     try:
-        lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: spark_did, planned=None))
+        lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: spark_did, planned=None, findings=()))
         TASK.set_lineage(subject, lineage)
         CapturedTask(subject, "in process", is_named=True)._report_by()(lineage)
         both = manager.extract_metadata(

@@ -74,7 +74,7 @@ def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did,
 
     monkeypatch.setattr(manager, "get_hook_lineage", ask)
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", "False")
-    ended = SimpleNamespace(run=lambda: spark_did, planned=None, stop=lambda: None)
+    ended = SimpleNamespace(run=lambda: spark_did, planned=None, stop=lambda: None, findings=())
     expected = [
         {ORDERS: CAPTURED, HOOKED: ""},
         {ORDERS: CAPTURED},

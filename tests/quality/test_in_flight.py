@@ -98,14 +98,16 @@ def test_what_a_second_count_cannot_change_stands(miscounted, rows):
     assert "rows" not in positive.params
 
 
-@pytest.mark.parametrize("miscounted", ["sort", "retry"])
+@pytest.mark.parametrize("miscounted", ["sort", "retry", "limit"])
 def test_counts_are_used_if_the_rows_are_as_many_as_the_written_ones(miscounted):
     """A lost executor must not fail a task whose checks are fine."""
     assert results(found(miscounted)) == RIGHT
 
 
 @pytest.mark.parametrize(
-    ("miscounted", "rows"), [("limit", 10), ("", 7)], ids=["limit", "other number of rows"]
+    ("miscounted", "rows"),
+    [("limit", 7), ("several", None), ("", 7)],
+    ids=["limit", "several", "other number"],
 )
 def test_of_other_rows_only_the_absence_of_failing_ones_is_known(miscounted, rows):
     """The missing value, and the smallest one, may be in a row that is not written."""

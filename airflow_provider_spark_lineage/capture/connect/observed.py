@@ -24,12 +24,24 @@ def observed_of(responses: Iterable[Any]) -> Dict[str, Dict[str, Any]]:
 
     return {
         response.name: {
-            f"value_{at}": plain_of(LiteralExpression._to_value(metric))
+            f"value_{at}": plain
             for at, metric in enumerate(response.metrics)
+            if (plain := _plain(LiteralExpression._to_value(metric))) is not _NOTHING
         }
         for response in responses
-        if response.name.startswith(OF_CHECKS) and response.metrics
+        if response.name.startswith(OF_CHECKS)
     }
+
+
+_NOTHING = object()
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as a record has it; `_NOTHING` for an array, for example, which has no form there."""
+    try:
+        return plain_of(value)
+    except ValueError:
+        return _NOTHING
 
 
 def miscounted_in(text: str, names: Iterable[str]) -> Dict[str, str]:

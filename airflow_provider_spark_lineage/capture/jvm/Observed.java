@@ -54,7 +54,7 @@ public class Observed {
         for (Iterator each = Paths.all(metrics).iterator(); each.hasNext();) {
             scala.Tuple2 entry = (scala.Tuple2) each.next();
             String name = (String) entry._1();
-            if (NAME.matcher(name).matches()) {
+            if (name.startsWith(ours) && NAME.matcher(name).matches()) {
                 measured.put(name, values((Row) entry._2(), name.startsWith(ours)));
                 added.add(name);
                 if (!execution.isExact) {
