@@ -1,4 +1,4 @@
-"""What checks cost: 40 checks over 10 columns, beside a count of the same columns and Airflow's own query.
+"""What checks cost: beside a count of the same columns, Airflow's own query, and a plain write.
 
 python benchmarks/checks.py [--rows 2000000] [--rounds 3]
 """
@@ -15,7 +15,7 @@ from typing import Any
 from paired import Watch, start_spark
 
 COLUMNS = [f"c{n}" for n in range(10)]
-AIM_OF_COUNT, AIM_OF_AIRFLOW = 4, 0.2
+AIM_OF_COUNT, AIM_OF_AIRFLOW, AIM_OF_WRITE = 4, 0.2, 2
 
 
 def checks_of(distinct: int = 0) -> dict[str, dict[str, Any]]:
@@ -56,6 +56,8 @@ def main() -> None:
     arguments.add_argument("--rounds", type=int, default=3)
     options = arguments.parse_args()
 
+    from airflow_provider_spark_lineage import capture_lineage
+    from airflow_provider_spark_lineage.checks import check
     from airflow_provider_spark_lineage.quality.checks import column_checks, run
 
     with tempfile.TemporaryDirectory() as folder:
@@ -66,11 +68,28 @@ def main() -> None:
         frame = spark.read.parquet(path)
         query = airflows_query(path)
         counts = [f"count({column})" for column in COLUMNS]
+        rules = {f"rule {column}": f"{column} >= 0" for column in COLUMNS}
+
+        def write(frame: Any) -> None:
+            frame.write.mode("overwrite").parquet(f"{folder}/out")
+
+        def checked_write() -> None:
+            with capture_lineage(spark) as captured:
+                write(check(frame, columns=checks_of(), rows=rules))
+            # Or the figure means nothing.
+            assert len(captured.checks) == 50
+
+        def plain_write() -> None:
+            with capture_lineage(spark):
+                write(frame)
+
         programs: dict[str, Callable[[], object]] = {
             "count of 10 columns": lambda: frame.selectExpr(*counts).collect(),
             "40 checks": lambda: run(frame, column_checks(checks_of())),
             "40 checks, 2 exact distincts": lambda: run(frame, column_checks(checks_of(2))),
             "Airflow's query for 40": lambda: spark.sql(query).collect(),
+            "write": plain_write,
+            "write with 50 checks in it": checked_write,
         }
         seconds: dict[str, list[float]] = {name: [] for name in programs}
         for round_ in range(options.rounds + 1):
@@ -85,8 +104,10 @@ def main() -> None:
         checks = median(seconds["40 checks"])
         of_count = checks / median(seconds["count of 10 columns"])
         of_airflow = checks / median(seconds["Airflow's query for 40"])
+        of_write = median(seconds["write with 50 checks in it"]) / median(seconds["write"])
         print(f"  40 checks / count             {of_count:6.2f}   (aim: at most {AIM_OF_COUNT})")
         print(f"  40 checks / Airflow's query   {of_airflow:6.2f}   (aim: at most {AIM_OF_AIRFLOW})")
+        print(f"  write with 50 checks / write  {of_write:6.2f}   (aim: at most {AIM_OF_WRITE})")
         spark.stop()
 
 

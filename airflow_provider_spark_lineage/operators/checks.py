@@ -319,16 +319,15 @@ class _FrameCheck(_ChecksOnSpark):
         self._findings = (findings,)
         log_findings(self.log, findings.assertions)
         self._set_check_results(findings.assertions)
-        with harmless("rows that break the checks are not in the log"):
-            self._log_samples(frame, checks, findings.assertions, clause)
+        if self.samples:
+            with harmless("rows that break the checks are not in the log"):
+                self._log_samples(frame, checks, findings.assertions, clause)
         return findings.assertions
 
     def _log_samples(
         self, frame: Any, checks: Sequence[Check], assertions: Sequence[Assertion], clause: str
     ) -> None:
-        for name, rows in (
-            () if not self.samples else samples(frame, checks, assertions, self.samples, clause=clause)
-        ):
+        for name, rows in samples(frame, checks, assertions, self.samples, clause=clause):
             texts = [
                 {column: str(value)[:MAX_SAMPLE_LENGTH] for column, value in row.asDict().items()}
                 for row in rows

@@ -10,7 +10,7 @@ import importlib
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -231,11 +231,31 @@ class _Query:
 
 def condition_of(error: BaseException) -> str:
     """Return Spark's condition of an error, up to its first dot; the error's class if it has none."""
-    for name in ("getCondition", "getErrorClass"):
-        condition = getattr(error, name, lambda: None)()
-        if condition:
-            return str(condition).partition(".")[0]
-    return type(error).__name__
+    condition = _told(error, "getCondition", "getErrorClass")
+    return condition.partition(".")[0] or type(error).__name__
+
+
+MAX_CAUSES = 20
+"""Limit of the causes that are followed."""
+
+
+def _told(error: BaseException, *methods: str) -> str:
+    """Return the first answer to one of the methods, of an error or a Java cause of it; empty if none knows.
+
+    Spark 3.5 wraps an error of a task in one that knows nothing.
+    """
+    asked: Any = error
+    cause = getattr(error, "java_exception", None)
+    for _ in range(MAX_CAUSES):
+        for method in methods:
+            # Not all of Java's errors have the methods.
+            with suppress(Exception):
+                if answer := getattr(asked, method)():
+                    return str(answer)
+        if cause is None:
+            break
+        asked, cause = cause, cause.getCause()
+    return ""
 
 
 _SQLSTATE = re.compile(r"SQLSTATE: (\w{5})")
@@ -245,10 +265,10 @@ _OF_VALUES = "22"
 
 def _is_of_values(error: BaseException) -> bool:
     """Return whether values of rows caused an error; of a lost file or executor, no check is the cause."""
-    state = getattr(error, "getSqlState", lambda: None)()
-    if state is None and (found := _SQLSTATE.search(str(error))):
+    state = _told(error, "getSqlState")
+    if not state and (found := _SQLSTATE.search(str(error))):
         state = found[1]
-    return _is_of_spark(error) and str(state or "").startswith(_OF_VALUES)
+    return _is_of_spark(error) and state.startswith(_OF_VALUES)
 
 
 def _problem(error: BaseException) -> Measured:
