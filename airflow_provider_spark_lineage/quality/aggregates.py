@@ -73,7 +73,8 @@ APPROXIMATE = "approximate"
 
 AGGREGATES = {
     "null_check": Aggregate(
-        lambda of: of.functions.count(of.rows) - of.functions.count(of.column), "count_if({column} IS NULL)"
+        lambda of: of.functions.count_if(of.rows.isNotNull() & of.column.isNull()),
+        "count_if({column} IS NULL)",
     ),
     "distinct_check": Aggregate(
         _distinct, "count(DISTINCT {column})", is_distinct=True, ignores_repeats=True

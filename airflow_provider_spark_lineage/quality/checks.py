@@ -398,14 +398,14 @@ class _RuleCheck(_ValueCheck):
 
     def measures(self, names: Names) -> dict[str, Measure]:
         (measure,) = super().measures(names).values()
-        return {
-            # The values of a rule may not fit the type of the column.
-            self._key: replace(measure, is_of_user=True),
-            f"{self._key} rows": Measure(
+        # The values of a rule may not fit the type of the column.
+        measures = {self._key: replace(measure, is_of_user=True)}
+        if self._clause or self.kept is not None:
+            measures[_rows_of(self._key)] = Measure(
                 [lambda functions: functions.count(self._checked(functions, names).rows)],
                 is_of_user=bool(self._clause),
-            ),
-        }
+            )
+        return measures
 
     def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
         value, problem = found[self._key].value, found[self._key].problem
@@ -418,7 +418,7 @@ class _RuleCheck(_ValueCheck):
             expected="0",
             actual=None if value is None else str(value),
             content=self._text,
-            params={"check_type": self.check, "rows": found[f"{self._key} rows"].value},
+            params={"check_type": self.check, "rows": _rows_in(found, self._key)},
             not_evaluated=problem,
             value=value,
         )
@@ -551,7 +551,7 @@ class _RowCheck:
         return functions.when(holds, functions.lit(1)).otherwise(functions.lit(0))
 
     def _rows(self, functions: Any) -> Any:
-        if self._has_own_query or not self._clause:
+        if self._has_own_query:
             return functions.count(functions.lit(1))
         return functions.count_if(functions.expr(self._clause))
 
@@ -560,10 +560,10 @@ class _RowCheck:
         if self._has_own_query:
             query = self._clause
             rows = lambda frame, functions: frame.where(functions.expr(self._clause))  # noqa: E731
-        return {
-            self._key: Measure(self._forms, is_of_user=True, rows=rows, query=query),
-            f"{self._key} rows": Measure([self._rows], is_of_user=bool(self._clause), rows=rows, query=query),
-        }
+        measures = {self._key: Measure(self._forms, is_of_user=True, rows=rows, query=query)}
+        if self._clause:
+            measures[_rows_of(self._key)] = Measure([self._rows], is_of_user=True, rows=rows, query=query)
+        return measures
 
     def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
         value, problem = found[self._key].value, found[self._key].problem
@@ -572,7 +572,7 @@ class _RowCheck:
         actual = str(value)
         success = value == 1
         if is_rule:
-            rows = found[f"{self._key} rows"].value
+            rows = _rows_in(found, self._key)
             success = value == 0 and (bool(rows) or self.accept_none)
             params |= {} if problem else {"rows": rows}
             if rows == 0:
@@ -627,6 +627,16 @@ class _RowCheck:
 
     def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
         """A statement measures nothing that has a name."""
+
+
+def _rows_of(key: str) -> str:
+    """Return the key of the number of rows of a check that has fewer than all."""
+    return f"{key} rows"
+
+
+def _rows_in(found: Found, key: str) -> Any:
+    """Return the number of rows that a check is about."""
+    return found.get(_rows_of(key), found[ROWS]).value
 
 
 def _clauses(common: str, own: str) -> dict[str, str]:
