@@ -16,6 +16,9 @@ FILE_SYSTEM = "$session.sparkContext.hadoopConfiguration.get('fs.defaultFS')"
 CHILD = "$session.sessionState.sqlParser.parseTableIdentifier(child.identifier.toString)"
 """Name of a V2 command's table, as a `TableIdentifier` of the session's catalog."""
 
+MADE_NAME = "$session.sessionState.sqlParser.parseTableIdentifier(name.identifier.toString)"
+"""Name of the table of a CREATE or REPLACE, as a `TableIdentifier` of the session's catalog."""
+
 DROPPED = "child.catalog.loadTable(child.identifier)"
 """The table that a DROP will drop."""
 

@@ -32,11 +32,12 @@ class Delta(Source[DeltaFacts]):
 
     def identify(self) -> Tuple[Identity, ...]:
         """Return the table that a relation reads or a command writes, with its version and its catalog."""
-        path = str(self.facts.get("delta_path") or unquote(self.facts.get("delta_location") or ""))
+        facts = self.facts if self.facts.get("delta_path") else _planned(self.facts)
+        path = str(facts.get("delta_path") or unquote(facts.get("delta_location") or ""))
         if not path:
             return ()
         note = "" if is_complete(path) or path.startswith("/") else RELATIVE
-        path = completed(path, str(self.facts.get("file_system") or ""))
+        path = completed(path, str(facts.get("file_system") or ""))
         # The whole path is the name, even if its last folder looks like a partition.
         namespace, name = split_location(path)
         return (
@@ -45,9 +46,9 @@ class Delta(Source[DeltaFacts]):
                 note=note,
                 storage_layer="delta",
                 file_format="parquet",
-                symlinks=symlinks(self.facts),
-                version=_version(self.facts),
-                catalog=_catalog(self.facts),
+                symlinks=symlinks(facts),
+                version=_version(facts),
+                catalog=_catalog(facts),
             ),
         )
 
@@ -92,6 +93,16 @@ class Delta(Source[DeltaFacts]):
             return is_managed or self.facts.get("place_existed") is False
         # Delta keeps the columns in its own log, so altering them is a commit.
         return change == "altered" or is_managed
+
+
+def _planned(facts: DeltaFacts) -> DeltaFacts:
+    """Return facts with place and name of the Delta table that a running command makes, if there is one."""
+    if str(facts.get("new_provider") or "").lower() != "delta":
+        return facts
+    place = str(facts.get("new_location") or unquote(facts.get("new_default_location") or ""))
+    name = [*facts.get("new_table", ())]
+    # The table of a folder (delta.`/path`) has no name in the catalog.
+    return {**facts, "delta_path": place, "table": [] if any("/" in part for part in name) else name}
 
 
 def is_log(path: str) -> bool:

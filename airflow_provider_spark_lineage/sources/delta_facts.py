@@ -22,6 +22,7 @@ from airflow_provider_spark_lineage.sources.accessors import (
     IF_NOT_EXISTS,
     MADE,
     MADE_EXISTS,
+    MADE_NAME,
     NAMED,
     PARTITION_OVERWRITE,
     SESSION_CATALOG,
@@ -41,6 +42,18 @@ class DeltaFacts(Facts, total=False):
 
     delta_location: str
     """The table's folder as the session's catalog has it: a URI."""
+
+    new_provider: str
+    """The provider of a table that a command makes from a query."""
+
+    new_table: List[str]
+    """Parts of its name."""
+
+    new_location: str
+    """Its location in the command, as the user wrote it; absent for a managed table."""
+
+    new_default_location: str
+    """The catalog's default location of a managed table with its name; a URI."""
 
     version: int
     """The version that was read, or the version before a command."""
@@ -117,6 +130,18 @@ def _table(table: str) -> Mapping[str, str]:
 
 _NEW_TABLE = {**_table(MADE), **table_facts(f"{MADE}.v1Table"), "schema": f"{MADE}.schema.json"}
 """Accessors of a table that is created without rows."""
+
+
+_FROM_QUERY = {
+    **_table(MADE),
+    "new_provider": "tableSpec.provider?",
+    "new_location": "tableSpec.location?",
+    "new_default_location": f"{SESSION_CATALOG}.defaultTablePath({MADE_NAME})",
+    "new_table": f"{MADE_NAME}.nameParts[]",
+    "file_system": FILE_SYSTEM,
+    **BY_CLASS,
+}
+"""Accessors of a table made from a query; while the query runs, the catalog may not know it."""
 
 
 def _replaced(options: str, log: str) -> Mapping[str, str]:
@@ -227,12 +252,10 @@ PROBES = (
         relation=("AbstractDeltaCatalog$StagedDeltaTableV2", "DeltaCatalog$StagedDeltaTableV2"),
         accessors=BY_CLASS,
     ),
-    *_write_in_catalog(
-        "CreateTableAsSelect", {**_table(MADE), **IF_NOT_EXISTS, **BY_CLASS}, of="name.catalog"
-    ),
+    *_write_in_catalog("CreateTableAsSelect", {**_FROM_QUERY, **IF_NOT_EXISTS}, of="name.catalog"),
     *_write_in_catalog(
         "ReplaceTableAsSelect",
-        {**_table(MADE), **_replaced("writeOptions", f"{MADE}.deltaLog"), **BY_CLASS},
+        {**_FROM_QUERY, **_replaced("writeOptions", f"{MADE}.deltaLog")},
         of="name.catalog",
     ),
     *write(

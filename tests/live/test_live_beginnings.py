@@ -5,38 +5,10 @@ from __future__ import annotations
 import threading
 
 import pytest
+from beginnings import DEADLINE_SECONDS, Backend, capture, check_named, events_of, register_slowly
 from live_session import start_spark
 
-from airflow_provider_spark_lineage.facets.events import RunIdentity
-from airflow_provider_spark_lineage.runs.captured import Captured
-from airflow_provider_spark_lineage.task.sender import Sender
-
 pytestmark = pytest.mark.spark
-
-DEADLINE_SECONDS = 120
-
-
-class Backend:
-    """Keeps events, and lets a query that runs end when its START has come."""
-
-    def __init__(self, gate):
-        self.events = []
-        self._gate = gate
-        self._changed = threading.Condition()
-
-    def emit(self, event):
-        with self._changed:
-            self.events.append(event)
-            self._changed.notify_all()
-        if event.eventType.value == "START":
-            self._gate.touch()
-
-    def states(self):
-        return [event.eventType.value for event in self.events]
-
-    def waits_for(self, state):
-        with self._changed:
-            return self._changed.wait_for(lambda: state in self.states(), DEADLINE_SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -56,38 +28,9 @@ def backend(tmp_path):
 
 
 @pytest.fixture
-def run(spark, backend, tmp_path):
-    """A function that captures an SQL statement in which `slowly(x)` waits for its START; `events` follow."""
-    gate = str(tmp_path / "gate")
-
-    def slowly(value):
-        import os
-        import time
-
-        until = time.monotonic() + DEADLINE_SECONDS
-        while not os.path.exists(gate):
-            assert time.monotonic() < until, "START was not sent while the query ran"
-            time.sleep(0.02)
-        return value
-
-    spark.udf.register("slowly", slowly, "long")
-
-    def run(statement):
-        sender = Sender(
-            RunIdentity("0190a0a0-0000-7000-8000-000000000000", "tests", "dag.task"), backend.emit
-        )
-        captured = Captured(on_execution=sender.put, on_begin=sender.begin, keep=False)
-        captured.start()
-        captured.attach(spark)
-        try:
-            spark.sql(statement).collect()
-        finally:
-            captured.stop()
-            sender.stop(DEADLINE_SECONDS)
-        assert captured.problems == []
-        return backend.events
-
-    return run
+def run(spark, backend):
+    """A function that runs an SQL statement in which `slowly(x)` waits for its START, and returns events."""
+    return lambda statement: events_of(spark, backend, lambda: spark.sql(statement).collect())
 
 
 STATEMENTS = {
@@ -105,15 +48,7 @@ def test_start_comes_before_the_end_and_names_the_same(spark, run, tmp_path, pla
     """The backend shows what a running query reads and will write, by the names of its end."""
     spark.sql("create table if not exists there.before (id long, a long) using parquet")
     started, ended = run(STATEMENTS[place].format(folder=tmp_path))
-    assert [started.eventType.value, ended.eventType.value] == ["START", "COMPLETE"]
-    assert (started.run.runId, started.job.name) == (ended.run.runId, ended.job.name)
-    assert [read.name for read in started.inputs] == [read.name for read in ended.inputs]
-    (planned,), (written,) = started.outputs, ended.outputs
-    assert planned.name == written.name
-    assert planned.facets["schema"].fields == written.facets["schema"].fields
-    assert planned.facets.get("symlinks") == written.facets.get("symlinks")
-    assert planned.facets["columnLineage"].fields == written.facets["columnLineage"].fields
-    assert not planned.outputFacets
+    check_named(started, ended)
 
 
 def test_a_write_that_fails_ends_without_an_output(run, backend):
@@ -128,13 +63,12 @@ def test_a_write_that_fails_ends_without_an_output(run, backend):
     assert backend.events[1].outputs == []
 
 
-def test_a_query_that_outlives_the_capture_is_aborted(spark, run, backend, tmp_path):
+def test_a_query_that_outlives_the_capture_is_aborted(spark, backend, tmp_path):
     """A run that has a START has one end, also if another thread runs its query on after the task."""
     statement = STATEMENTS["a folder"].format(folder=tmp_path)
-    backend._gate = tmp_path / "elsewhere"
-    sender = Sender(RunIdentity("0190a0a0-0000-7000-8000-000000000000", "tests", "dag.task"), backend.emit)
-    captured = Captured(on_execution=sender.put, on_begin=sender.begin, keep=False)
-    captured.start()
+    register_slowly(spark, backend.gate)
+    backend.gate = tmp_path / "elsewhere"
+    captured, sender = capture(backend)
     captured.attach(spark)
     late = threading.Thread(target=lambda: spark.sql(statement).collect())
     late.start()

@@ -27,6 +27,9 @@ public class Execution {
     /** Executions that ran inside this one, in the order in which they ended. */
     public final List nested = new ArrayList();
 
+    /** The execution that runs inside this one; null if there is none. */
+    public volatile Execution running;
+
     /** `SparkListenerSQLExecutionEnd`, once it is there. */
     public volatile Object end;
 
@@ -156,6 +159,17 @@ public class Execution {
             }
         }
         return others;
+    }
+
+    /** Returns its parts that run, the innermost first, as they would end. */
+    public List runningParts() {
+        List parts = new ArrayList();
+        Execution outer = this;
+        for (Execution inner = running; inner != null && outer.hasPart(inner); inner = inner.running) {
+            parts.add(0, inner);
+            outer = inner;
+        }
+        return parts;
     }
 
     /** Returns its parts, of any depth, in the order in which they ended. */

@@ -482,6 +482,9 @@ public class Listener extends SparkListener implements Runnable {
         // A function of `foreachBatch` may change the description of what it runs.
         execution.streamRun = parent == null ? StreamRun.idOf(event.description()) : parent.streamRun;
         open.put(id, execution);
+        if (parent != null) {
+            parent.running = execution;
+        }
         if (beginAfterMs >= 0 && root == event.executionId() && execution.streamRun.isEmpty()
             && startings.get() < MOST_ENDED) {
             startings.incrementAndGet();
@@ -497,6 +500,9 @@ public class Listener extends SparkListener implements Runnable {
             execution = new Execution(event.executionId(), event.executionId(), started, null, null);
         }
         execution.end = event;
+        if (execution.parent != null && execution.parent.running == execution) {
+            execution.parent.running = null;
+        }
         if (execution.parent != null && open.containsValue(execution.parent)) {
             // The parent decides when it has ended whether this is a part of it.
             execution.parent.nested.add(execution);

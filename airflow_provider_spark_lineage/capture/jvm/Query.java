@@ -129,12 +129,7 @@ public class Query {
         if (!RUN_LATER.contains(name())) {
             counts(out, asked && !failed());
         }
-        out.name("parts");
-        out.open('[');
-        for (Iterator each = parts.iterator(); each.hasNext();) {
-            part(out, (Execution) each.next(), leaves, limit);
-        }
-        out.close(']');
+        parts(out, parts, leaves, limit);
         observed(out, parts);
         if (!joins.isEmpty()) {
             out.name("joins");
@@ -171,11 +166,23 @@ public class Query {
         Json out = json();
         out.open('{');
         id(out);
-        plan(out, limit, true, new HashSet());
+        Set leaves = new HashSet();
+        plan(out, limit, true, leaves);
+        // A catalog chooses the place of a new table before Spark writes it, which is an execution inside.
+        parts(out, execution.runningParts(), leaves, limit);
         out.name("problems");
         out.value(problems);
         out.close('}');
         return about() + "\n" + out;
+    }
+
+    private void parts(Json out, List parts, Set leaves, long limit) {
+        out.name("parts");
+        out.open('[');
+        for (Iterator each = parts.iterator(); each.hasNext();) {
+            part(out, (Execution) each.next(), leaves, limit);
+        }
+        out.close(']');
     }
 
     private void id(Json out) {
@@ -312,7 +319,7 @@ public class Query {
             }
             boolean isWrite = reader.parts.contains(part.name())
                 || reader.targets.contains(Plans.simpleName(plan));
-            if (!isWrite && !reads(plan, leaves)) {
+            if (!isWrite && (runs || !reads(plan, leaves))) {
                 return;
             }
             Query inner = new Query(reader, part);
@@ -323,7 +330,9 @@ public class Query {
             if (isWrite) {
                 inner.plan(text, limit, true, new HashSet());
             }
-            inner.counts(text, true);
+            if (!runs) {
+                inner.counts(text, true);
+            }
             text.close('}');
             out.raw(text);
             joins.addAll(inner.joins);
