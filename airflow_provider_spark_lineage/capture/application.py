@@ -18,18 +18,12 @@ from airflow_provider_spark_lineage.capture.unlogged import unlogged
 from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
-from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.records.record import BEGIN_AFTER_SECONDS, Record
 from airflow_provider_spark_lineage.records.streams import StreamRun, Streams
 from airflow_provider_spark_lineage.records.usage import Usage
 
 PAUSE_SECONDS = 0.5
 """Pause of the thread between two fetches."""
-
-BEGIN_AFTER_SECONDS = 1.0
-"""Age of a running execution at which its beginning is reported.
-
-Most executions are shorter: reading their plans twice would cost more than an earlier START is worth.
-"""
 
 SETTLE_SECONDS = 0.5
 """Limit of the time that a DROP waits for the records of earlier statements."""

@@ -83,7 +83,9 @@ class Capture:
         self._dropped_before = 0
         self._withholds = False
         self._process = os.getpid()
-        self._connect = ConnectCapture(sink, self._describe, max_plan_bytes, sql_text, self.problems)
+        self._connect = ConnectCapture(
+            sink, self._describe, max_plan_bytes, sql_text, self.problems, on_begin=on_begin
+        )
 
     def arm(self) -> None:
         """Capture the running application, or the next one."""

@@ -21,6 +21,12 @@ from typing import Any
 FORMAT = "spark-lineage-record"
 VERSION = 1
 SUFFIX = ".record.json.gz"
+BEGIN_AFTER_SECONDS = 1.0
+"""Age of a running execution at which its beginning is recorded.
+
+Most executions are shorter: reading their plans twice would cost more than an earlier START is worth.
+"""
+
 BEGUN = ".begun.json.gz"
 """Suffix of files with the beginning of an execution."""
 
@@ -114,7 +120,8 @@ class Record:
     """Set if nothing ran yet: the RDD with this id has the plan's rows, and later records refer to it."""
 
     execution_id: int | None = None
-    """Spark's id of the execution in its application; None for a call without one."""
+    """Spark's id of the execution in its application; on Connect, which does not say it, a number of the
+    client's process; None for a call without one."""
 
     kept_rdd: int | None = None
     """Id of the RDD with the rows of an eager checkpoint; else None."""

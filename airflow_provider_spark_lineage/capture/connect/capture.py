@@ -20,7 +20,8 @@ class ConnectCapture:
     """Records the executions of Spark Connect clients between `arm` and `disarm`.
 
     `sink` receives each record, on the worker of its session, and `describe` each application with all of its
-    settings. `problems` receives a sentence for each loss.
+    settings. `on_begin` receives the beginning of each action that takes long. `problems` receives a sentence
+    for each loss.
     """
 
     def __init__(
@@ -30,8 +31,11 @@ class ConnectCapture:
         max_plan_bytes: int,
         sql_text: str,
         problems: List[str],
+        *,
+        on_begin: Optional[Callable[[Record], None]] = None,
     ) -> None:
         self.problems = problems
+        self._on_begin = on_begin
         self._sink = sink
         self._describe = describe
         self._max_plan_bytes = max_plan_bytes
@@ -97,6 +101,7 @@ class ConnectCapture:
                     max_plan_bytes=self._max_plan_bytes,
                     sql_text=self._sql_text,
                     emit=self._emit,
+                    begin=self._on_begin,
                     describe=self._describe,
                     problems=self.problems,
                 )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import threading
+import time
 from datetime import datetime, timezone
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.metrics import counts_of
+from airflow_provider_spark_lineage.capture.connect.new_tables import new_table
 from airflow_provider_spark_lineage.capture.connect.observed import miscounted_in, observed_of
 from airflow_provider_spark_lineage.capture.connect.relations import (
     described_read,
@@ -28,16 +31,25 @@ from airflow_provider_spark_lineage.capture.connect.statements import Ask
 from airflow_provider_spark_lineage.capture.connect.streams import state_of
 from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.records.credentials import without_secrets
-from airflow_provider_spark_lineage.records.record import MAX_MESSAGE_LENGTH, Record
+from airflow_provider_spark_lineage.records.record import BEGIN_AFTER_SECONDS, MAX_MESSAGE_LENGTH, Record
 from airflow_provider_spark_lineage.records.sql_literals import without_numbers, without_sql_literals
 from airflow_provider_spark_lineage.records.sql_text import FULL, NONE
 
+_ids = itertools.count(1)
+
 
 class Execution:
-    """One action of a client, from its request to its record, which is emitted on the session's worker."""
+    """One action of a client, from its request to its record, which is emitted on the session's worker.
 
-    def __init__(self, session: Session, action: Action) -> None:
+    If the action takes long, a record of its beginning is emitted while it runs, unless it `is_part` of a
+    script: the server does not say when it runs which statement.
+    """
+
+    def __init__(self, session: Session, action: Action, *, is_part: bool = False) -> None:
         self._session = session
+        self._id = next(_ids)
+        self._is_part = is_part
+        self._over = threading.Event()
         self._action = action
         self._server = Server(session.client, session.channel)
         self._text = ""
@@ -69,10 +81,19 @@ class Execution:
         if session.is_too_slow or not self._may_ask():
             self._asked.set()
         else:
-            threading.Thread(target=self.ask, name="spark-lineage-explain", daemon=True).start()
+            threading.Thread(target=self._ask_and_report, name="spark-lineage-explain", daemon=True).start()
             if action.ask is Ask.BEFORE:
                 self.wait()
         self._began = datetime.now(timezone.utc)
+
+    def _ask_and_report(self) -> None:
+        """Request the plan, and report the beginning if the action takes long."""
+        since = time.monotonic()
+        self.ask()
+        if self._is_part or self._session.begin is None or not self._text:
+            return
+        if not self._over.wait(max(0.0, since + BEGIN_AFTER_SECONDS - time.monotonic())):
+            self._session.worker.submit(self._report_beginning)
 
     def _explain_result(self) -> str:
         """Return the plan of a checkpoint's result, whose column ids are used by later plans."""
@@ -109,6 +130,7 @@ class Execution:
 
     def ended(self, error: Optional[BaseException]) -> None:
         """Wait for the plan, and leave the rest to the session's worker."""
+        self._over.set()
         self._ended = datetime.now(timezone.utc)
         self._error = error
         # Spark 3.5 answers a statement with several inserts like a query, although it has run.
@@ -190,45 +212,74 @@ class Execution:
             self._asked.set()
             self._problems.append("the server took too long to explain the plan")
 
+    def _report_beginning(self) -> None:
+        """Emit a record of the beginning, unless the action has ended; what it lacks, its end will have."""
+        begin = self._session.begin
+        problems: List[str] = []
+        with harmless("the beginning of an action could not be recorded", problems):
+            if begin is None or self._over.is_set():
+                return
+            record = self._described(problems, self._tables_to_be)
+            record.outcome, record.error, record.ended_at = "success", None, record.started_at
+            record.metrics, record.observed = [], {}
+            if not problems and not self._over.is_set():
+                begin(record)
+
     def _finish(self) -> None:
         """Complete the record and emit it."""
         problems: List[str] = []
         with harmless("an execution of Spark Connect could not be recorded", self._session.problems):
-            about: Dict[str, str] = {}
-            version, tables, functions = "", {}, {}
-            connect: Dict[str, Any] = {}
-            try:
-                version = self._session.version(self._server)
-                names = names_to_describe(self._action, self._text)
-                tables = self._session.describe(self._server, names, problems)
-                functions = self._session.functions.described_in(self._server, self._text)
-                about = self._session.about(self._server)
-                connect = self._completed(self._action.command)
-            except RefusedError as refusal:
-                problems.append(f"the server did not answer requests about the plan: {refusal}")
-            record = self._record(about, version)
-            views = self._session.views_in(self._text)
-            record.connect = {
-                "command": connect or self._action.command,
-                "targets": list(self._action.targets),
-                "reads": [self._read(read) for read in (*self._action.reads, *direct_reads(self._text))],
-                "views": [{**self._read(read), "view": name} for name, view in views for read in view.reads],
-                "directory": self._completed(directory_in(self._text)),
-                "result": self._result,
-                "has_rows": self._action.has_rows or any(view.has_rows for _, view in views),
-                "is_of_partition": self._action.is_of_partition,
-                "tables": tables,
-                "before": self._before,
-                "functions": functions,
-            }
-            record.settings = {name: value for name, value in about.items() if name not in _OF_APPLICATION}
-            record.settings.update(self._settings)
+            record = self._described(problems, self._tables)
             if record.failed and not record.explain and not self._action.is_script:
                 # A failed plan usually cannot be explained either: no gap for that.
                 self._problems.clear()
             for problem in (*self._problems, *problems):
                 tell(problem, record.problems)
             self._session.emit(record)
+
+    def _described(self, problems: List[str], tables_of: Callable[[List[str]], Dict[str, Any]]) -> Record:
+        """Return the record, with the descriptions of tables by `tables_of`."""
+        about: Dict[str, str] = {}
+        version, tables, functions = "", {}, {}
+        connect: Dict[str, Any] = {}
+        try:
+            version = self._session.version(self._server)
+            tables = tables_of(problems)
+            functions = self._session.functions.described_in(self._server, self._text)
+            about = self._session.about(self._server, tables)
+            connect = self._completed(self._action.command)
+        except RefusedError as refusal:
+            problems.append(f"the server did not answer requests about the plan: {refusal}")
+        record = self._record(about, version)
+        views = self._session.views_in(self._text)
+        record.connect = {
+            "command": connect or self._action.command,
+            "targets": list(self._action.targets),
+            "reads": [self._read(read) for read in (*self._action.reads, *direct_reads(self._text))],
+            "views": [{**self._read(read), "view": name} for name, view in views for read in view.reads],
+            "directory": self._completed(directory_in(self._text)),
+            "result": self._result,
+            "has_rows": self._action.has_rows or any(view.has_rows for _, view in views),
+            "is_of_partition": self._action.is_of_partition,
+            "tables": tables,
+            "before": self._before,
+            "functions": functions,
+        }
+        record.settings = {name: value for name, value in about.items() if name not in _OF_APPLICATION}
+        record.settings.update(self._settings)
+        return record
+
+    def _tables(self, problems: List[str]) -> Dict[str, Any]:
+        names = names_to_describe(self._action, self._text)
+        return self._session.describe(self._server, names, problems)
+
+    def _tables_to_be(self, problems: List[str]) -> Dict[str, Any]:
+        """Return the tables as they are while the action runs, and a new one as it will be."""
+        tables = self._tables(problems)
+        for name in self._action.targets:
+            if not tables.get(name):
+                tables[name] = new_table(self._session, self._server, name, self._action, self._settings)
+        return tables
 
     def _read(self, relation: Any) -> Dict[str, Any]:
         """Return the read of a relation, with the schema of files."""
@@ -263,6 +314,7 @@ class Execution:
             sql=sql_of(self._action.sql, sql_text),
             plan_kind="explain" if self._text else "none",
         )
+        record.execution_id = self._id
         record.explain = self._text
         record.metrics = counts_of(self._metrics, self._text)
         if self._observed and not failed:

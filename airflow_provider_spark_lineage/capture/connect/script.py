@@ -35,7 +35,9 @@ class ScriptExecution(Execution):
             self._action.problems = [f"the statements of an SQL script are not recorded: {reason}"]
         self._problems = list(self._action.problems)
         super().begin()
-        self._statements = [(step.when, Execution(self._session, step.action)) for step in steps]
+        self._statements = [
+            (step.when, Execution(self._session, step.action, is_part=True)) for step in steps
+        ]
         until = time.monotonic() + WAIT_SECONDS
         for execution in self._those(When.BEFORE):
             if time.monotonic() > until:

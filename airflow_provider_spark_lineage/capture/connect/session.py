@@ -85,7 +85,8 @@ _PROBE = "spark-lineage-no-such-path"
 class Session:
     """The state of one client's session.
 
-    `max_plan_bytes` limits the text of a plan. `emit` receives each record, `describe` the application with
+    `max_plan_bytes` limits the text of a plan. `emit` receives each record, `begin` the beginning of each
+    action that takes long, `describe` the application with
     all of its settings; `problems` receives a sentence if there is no record.
     """
 
@@ -96,12 +97,14 @@ class Session:
         max_plan_bytes: int,
         sql_text: str,
         emit: Callable[[Record], None],
+        begin: Optional[Callable[[Record], None]],
         describe: Callable[[Application, Mapping[str, str]], None],
         problems: List[str],
     ) -> None:
         self.client = client
         self.sql_text = sql_text
         self.emit = emit
+        self.begin = begin
         self.problems = problems
         self.channel = Channel(client)
         self.worker = Worker("spark-lineage-connect")
@@ -248,11 +251,10 @@ class Session:
             return False if _NOT_FOUND.search(str(refusal)) else None
         return True
 
-    def about(self, server: Server) -> Dict[str, str]:
-        """Return the settings of the session that name its application and its catalogs."""
-        catalogs = {
-            str(table.get("catalog") or table.get("name", "").split(".")[0]) for table in self.tables.all()
-        }
+    def about(self, server: Server, tables: Mapping[str, Any]) -> Dict[str, str]:
+        """Return the settings that name the application, and the catalogs of known and given tables."""
+        described = (*self.tables.all(), *tables.values())
+        catalogs = {str(table.get("catalog") or table.get("name", "").split(".")[0]) for table in described}
         of_catalogs = (
             f"spark.sql.catalog.{name}{end}" for name in sorted(catalogs - {""}) for end in _OF_CATALOG
         )
