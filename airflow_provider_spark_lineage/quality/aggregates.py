@@ -73,7 +73,8 @@ APPROXIMATE = "approximate"
 
 AGGREGATES = {
     "null_check": Aggregate(
-        lambda of: of.functions.count_if(of.rows.isNotNull() & of.column.isNull()),
+        # Cheaper than a count of a condition.
+        lambda of: of.functions.count(of.rows) - of.functions.count(of.column),
         "count_if({column} IS NULL)",
     ),
     "distinct_check": Aggregate(
