@@ -211,7 +211,10 @@ class _ChecksOnSpark(ReportsFindings, _Operator):
 
 
 class _StatementCheck(_ChecksOnSpark):
-    """A check whose SQL is the user's: Airflow's own code runs it."""
+    """A check whose SQL is the user's: Airflow's own code runs it.
+
+    Each operator has an `__init__` of its own, because Airflow wraps only those.
+    """
 
     def _check(self, context: Context) -> Any:
         hook = self._spark_hook

@@ -10,7 +10,7 @@ import importlib
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -248,14 +248,24 @@ def _told(error: BaseException, *methods: str) -> str:
     cause = getattr(error, "java_exception", None)
     for _ in range(MAX_CAUSES):
         for method in methods:
-            # Not all of Java's errors have the methods.
-            with suppress(Exception):
-                if answer := getattr(asked, method)():
-                    return str(answer)
+            if answer := _answer(asked, method):
+                return answer
         if cause is None:
             break
         asked, cause = cause, cause.getCause()
     return ""
+
+
+def _answer(error: Any, method: str) -> str:
+    """Return what a method of an error of Python or of Java returns; empty if it has none."""
+    try:
+        return str(getattr(error, method)() or "")
+    except AttributeError:
+        return ""
+    except Exception as refused:  # py4j knows only by a call whether Java has a method.
+        if not _is_of_spark(refused):
+            raise
+        return ""
 
 
 _SQLSTATE = re.compile(r"SQLSTATE: (\w{5})")
