@@ -240,8 +240,9 @@ def _client() -> Any:
 
     client = OpenLineageAdapter().get_or_create_openlineage_client()
     for transport in _transports_of(client):
-        if transport.kind in kafka.KINDS:
-            transport.producer = kafka.Producer(transport.producer, emit_waits=transport.flush)
+        producer = getattr(transport, "producer", None)
+        if producer is not None and getattr(transport, "kind", "") in kafka.KINDS:
+            transport.producer = kafka.Producer(producer, emit_waits=getattr(transport, "flush", True))
     return _Client(client)
 
 
