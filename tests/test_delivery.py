@@ -1,96 +1,33 @@
 """Events of executions by real transports of OpenLineage's client, to backends that fail in every way.
 
 The task is held for `emit_timeout_seconds` at most, one warning has the number of events that are lost, and
-no event is taken twice. There is no test of Kafka: its client is not installed.
+no event is taken twice. Kafka has its own tests: test_delivery_to_kafka.py.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-import re
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from openlineage.client.transport import Config, Transport
 from openlineage_client import needs_newest_client
+from senders import EVENTS, SLACK_S, TIMEOUT_S, Start, http, lost, put, senders, stop
 from servers.backend import Backend, Mode
-from shop_events import TASKS
 from test_task import instance
 
 from airflow_provider_spark_lineage.runs.captured import Captured
-from airflow_provider_spark_lineage.task import provider, task_lineage
+from airflow_provider_spark_lineage.task import task_lineage
 from airflow_provider_spark_lineage.task.sender import Sender
 
 pytestmark = [pytest.mark.airflow, needs_newest_client]
 
-EXECUTIONS = 5
-EVENTS = 2 * EXECUTIONS
-TIMEOUT_S = 0.5
-SLACK_S = 20
-"""For a machine that does other things too."""
-
-Start = Callable[[dict[str, Any]], Sender]
-
 
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
-    """Return the function that makes the sender of a task with a transport, given as in `airflow.cfg`."""
-    from airflow.providers.openlineage import conf
-
-    options = [value for value in vars(conf).values() if hasattr(value, "cache_clear")]
-
-    def forget() -> None:
-        for cached in (*options, provider._client, provider._adapter):
-            cached.cache_clear()
-
-    def started(transport: dict[str, Any]) -> Sender:
-        monkeypatch.setenv("AIRFLOW__OPENLINEAGE__TRANSPORT", json.dumps(transport))
-        forget()
-        return Sender(TASKS["revenue"].identity, provider.emit, wait_until_sent=provider.wait_until_sent)
-
-    yield started
-    if provider._client.cache_info().currsize:
-        provider._client().close(0)
-    for thread in threading.enumerate():
-        if thread.name == "spark-lineage-events":
-            thread.join(SLACK_S)
-    monkeypatch.undo()
-    forget()
-
-
-def http(backend: Backend, kind: str = "http") -> dict[str, Any]:
-    return {"type": kind, "url": backend.url, "retry": {"total": 1, "backoff_factor": 0.01}, "timeout": 30}
-
-
-def put(sender: Sender, count: int = EXECUTIONS) -> float:
-    """Hand some executions to a sender; return the seconds that this took."""
-    *_, execution = TASKS["revenue"].executions
-    began = time.monotonic()
-    for _ in range(count):
-        sender.put(execution)
-    return time.monotonic() - began
-
-
-def stop(sender: Sender, timeout_seconds: float) -> float:
-    """Stop a sender, as the task does at its end; return the seconds that this took."""
-    began = time.monotonic()
-    sender.stop(timeout_seconds)
-    return time.monotonic() - began
-
-
-def lost(caplog: pytest.LogCaptureFixture) -> int:
-    """Return the number in the only warning of ours; 0 without a warning."""
-    ours = [
-        entry.getMessage()
-        for entry in caplog.records
-        if entry.name.startswith("airflow_provider_spark_lineage") and entry.levelno >= logging.WARNING
-    ]
-    assert len(ours) <= 1, ours
-    return int(re.findall(r"(\d+) events of executions were not sent", ours[0])[0]) if ours else 0
+    with senders(monkeypatch) as start:
+        yield start
 
 
 def check_taken(backend: Backend, count: int) -> None:
@@ -214,7 +151,7 @@ def test_a_transport_that_cannot_be_created_is_one_warning(
 
 
 class Flushed(Transport):
-    """A transport that waits for its backend and does not count, as OpenLineage's for Kafka."""
+    """A transport of the user's own that waits for its backend and does not count."""
 
     kind = "flushed"
     config_class = Config

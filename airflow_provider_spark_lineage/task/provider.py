@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.task import kafka
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
@@ -159,30 +160,36 @@ def emit(event: Any) -> bool:
 def wait_until_sent(timeout_seconds: float) -> int:
     """Wait for transports that send on a thread of their own; return the number of events that they lost.
 
-    Their threads end with this process, and do not exist in its forked children.
+    Their threads end with this process, and do not exist in its forked children. Events whose `emit` has not
+    returned, or raised an error, are not among them.
     """
     if not _client.cache_info().currsize:
         return 0
     deadline, lost = time.monotonic() + timeout_seconds, 0
-    waiting = [_client().transport]
-    while waiting:
-        transport = waiting.pop()
-        # Of a composite transport, and of one that transforms events.
-        waiting += [
-            *getattr(transport, "transports", ()),
-            *filter(None, [getattr(transport, "transport", None)]),
-        ]
+    for transport in _transports_of(_client()):
         if hasattr(transport, "wait_for_completion"):
             is_done = transport.wait_for_completion(max(deadline - time.monotonic(), 0))
-            if hasattr(transport, "get_stats"):
-                counts = transport.get_stats()
+            producer = getattr(transport, "producer", None)
+            counting = producer if isinstance(producer, kafka.Producer) else transport
+            if hasattr(counting, "get_stats"):
+                counts = counting.get_stats()
                 # The counts are those of the process, which may run several tasks.
                 lost += counts["pending"] + counts["failed"] - _failed.get(id(transport), 0)
                 _failed[id(transport)] = counts["failed"]
             else:
-                # Kafka's does not count: one event at least.
+                # A transport of the user's own: one event at least.
                 lost += not is_done
     return lost
+
+
+def _transports_of(client: Any) -> Iterator[Any]:
+    """Yield the transport of a client, and those inside of it: it may be composite, or transform events."""
+    waiting = [client.transport]
+    while waiting:
+        transport = waiting.pop()
+        yield transport
+        waiting += getattr(transport, "transports", ())
+        waiting += filter(None, [getattr(transport, "transport", None)])
 
 
 _failed: dict[int, int] = {}
@@ -231,7 +238,12 @@ def client_of_this_process() -> Iterator[None]:
 def _client() -> Any:
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
-    return _Client(OpenLineageAdapter().get_or_create_openlineage_client())
+    client = OpenLineageAdapter().get_or_create_openlineage_client()
+    for transport in _transports_of(client):
+        producer = getattr(transport, "producer", None)
+        if producer is not None and getattr(transport, "kind", "") in kafka.KINDS:
+            transport.producer = kafka.Producer(producer, emit_waits=getattr(transport, "flush", True))
+    return _Client(client)
 
 
 @cache

@@ -182,6 +182,8 @@ class Sender:
         with harmless("it is unknown whether all events of single executions were sent"):
             lost += self._wait_until_sent(max(deadline - time.monotonic(), 0))
         if lost:
+            # Each of several transports may have lost the same event.
+            lost = min(lost, self._wanted)
             log.warning(
                 "Spark lineage: %d events of executions were not sent: the backend is slow or down, or"
                 " refuses them. This has no impact on the task.",
