@@ -31,19 +31,11 @@ from airflow_provider_spark_lineage.operators.findings import ReportsFindings, l
 from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
 from airflow_provider_spark_lineage.quality.aggregates import of_column_check, validate_severity
 from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings
-from airflow_provider_spark_lineage.quality.checks import (
-    Check,
-    column_checks,
-    failed,
-    of_row_check,
-    query_of,
-    row_checks,
-    run,
-    samples,
-    skipped,
-)
+from airflow_provider_spark_lineage.quality.checks import Check, failed, query_of, run, samples, skipped
+from airflow_provider_spark_lineage.quality.column_checks import column_checks
 from airflow_provider_spark_lineage.quality.comparison import is_without_text
 from airflow_provider_spark_lineage.quality.measuring import condition_of
+from airflow_provider_spark_lineage.quality.row_checks import of_row_check, row_checks
 from airflow_provider_spark_lineage.task.check_results import assertion_of
 
 if TYPE_CHECKING:
