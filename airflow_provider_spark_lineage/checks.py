@@ -18,10 +18,12 @@ from dataclasses import replace
 from typing import Any
 
 from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings
-from airflow_provider_spark_lineage.quality.checks import Check, column_checks, measures_of, row_checks
+from airflow_provider_spark_lineage.quality.checks import Check, measures_of
+from airflow_provider_spark_lineage.quality.column_checks import column_checks
 from airflow_provider_spark_lineage.quality.comparison import is_of_numbers
 from airflow_provider_spark_lineage.quality.in_flight import KEPT, FrameChecks, register, report
 from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, functions_of, observed
+from airflow_provider_spark_lineage.quality.row_checks import row_checks
 from airflow_provider_spark_lineage.records.observed import OF_CHECKS
 
 __all__ = ["Assertion", "check", "report_assertions"]

@@ -12,7 +12,9 @@ from airflow.providers.common.compat.sdk import AirflowException, TaskDecorator,
 from airflow_provider_spark_lineage.operators.findings import ReportsFindings, log_findings
 from airflow_provider_spark_lineage.operators.pyspark import _PassesKnownArguments
 from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion, Findings
-from airflow_provider_spark_lineage.quality.checks import column_checks, failed, row_checks, run
+from airflow_provider_spark_lineage.quality.checks import failed, run
+from airflow_provider_spark_lineage.quality.column_checks import column_checks
+from airflow_provider_spark_lineage.quality.row_checks import row_checks
 
 
 class _ChecksFrames(_PassesKnownArguments):

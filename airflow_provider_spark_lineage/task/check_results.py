@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.quality.aggregates import AGGREGATES
 from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion, Findings
-from airflow_provider_spark_lineage.quality.checks import assertion_name, type_of
+from airflow_provider_spark_lineage.quality.column_checks import assertion_name, type_of
 from airflow_provider_spark_lineage.quality.comparison import (
     LIMITS,
     expected_text,

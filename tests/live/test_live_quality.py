@@ -8,7 +8,9 @@ from collections import Counter
 
 import pytest
 
-from airflow_provider_spark_lineage.quality.checks import column_checks, row_checks, run, samples
+from airflow_provider_spark_lineage.quality.checks import run, samples
+from airflow_provider_spark_lineage.quality.column_checks import column_checks
+from airflow_provider_spark_lineage.quality.row_checks import row_checks
 
 pytestmark = pytest.mark.spark
 

@@ -7,7 +7,9 @@ import re
 import pytest
 
 from airflow_provider_spark_lineage.quality.aggregates import AGGREGATES, of_column_check
-from airflow_provider_spark_lineage.quality.checks import column_checks, query_of, row_checks
+from airflow_provider_spark_lineage.quality.checks import query_of
+from airflow_provider_spark_lineage.quality.column_checks import column_checks
+from airflow_provider_spark_lineage.quality.row_checks import row_checks
 
 MEANT = {
     "quantile": {"at": 0.5, "leq_to": 9},

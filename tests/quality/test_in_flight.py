@@ -13,7 +13,8 @@ from openlineage.client.facet_v2 import data_quality_assertions_dataset
 
 from airflow_provider_spark_lineage.checks import Assertion, check, report_assertions
 from airflow_provider_spark_lineage.quality.assertion import Findings
-from airflow_provider_spark_lineage.quality.checks import column_checks, measures_of, row_checks
+from airflow_provider_spark_lineage.quality.checks import measures_of
+from airflow_provider_spark_lineage.quality.column_checks import column_checks
 from airflow_provider_spark_lineage.quality.in_flight import (
     ChecksInFlight,
     FrameChecks,
@@ -22,6 +23,7 @@ from airflow_provider_spark_lineage.quality.in_flight import (
     register,
     sentence_of,
 )
+from airflow_provider_spark_lineage.quality.row_checks import row_checks
 from airflow_provider_spark_lineage.records.observed import value_of
 
 COLUMNS = {
