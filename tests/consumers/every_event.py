@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from openlineage.client.serde import Serde
 from recordings import RECORDS, recordings
-from shop_events import GOLDEN
+from shop_events import GOLDEN, TASKS
 
 from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.runs.executions import executions
 from airflow_provider_spark_lineage.runs.pipeline import Recorded
+from airflow_provider_spark_lineage.task.sender import Sender
 
 NEWEST = "4.3"
 """Of jobs recorded on two versions of Spark; their lineage is the same."""
@@ -50,6 +54,22 @@ def every_event() -> dict[str, dict[str, Any]]:
         # START has a part of what the end event has.
         ended = (event for event in run if event["eventType"] != "START")
         events |= {f"{recording.case} event {number}": event for number, event in enumerate(ended, 1)}
+    return events
+
+
+def failed_write(*, start_outputs: bool) -> list[dict[str, Any]]:
+    """Return START and FAIL of a recorded write of `/shop/ratio` that failed, as a task sends them."""
+    task = TASKS["ratio"]
+    failed = task.executions[-1]
+    # While it runs, capture reports it without an error.
+    (begun,) = executions([replace(failed.record, outcome="success", error=None)])
+    events: list[dict[str, Any]] = []
+    sender = Sender(
+        task.identity, lambda event: events.append(Serde.to_dict(event)), start_outputs=start_outputs
+    )
+    sender.begin(begun)
+    sender.put(failed)
+    sender.stop(60)
     return events
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from consumers.every_event import every_event
+from consumers.every_event import every_event, failed_write
 
 # `airflow` keeps the module out of `make unit`.
 pytestmark = [pytest.mark.airflow, pytest.mark.installs]
@@ -19,25 +19,36 @@ HERE = Path(__file__).resolve().parent
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The interpreter of an environment with the consumer."""
+    environment = tmp_path_factory.mktemp("data-rentgen") / "environment"
+    interpreter = str(environment / "bin" / "python")
+    _printed([sys.executable, "-m", "venv", str(environment)])
+    requirements = str(HERE / "data_rentgen.txt")
+    _printed([interpreter, "-m", "pip", "install", "--quiet", "--no-input", "-r", requirements])
+    return interpreter
+
+
+@pytest.fixture(scope="module")
+def told(python: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the consumer would store of all events."""
-    folder = tmp_path_factory.mktemp("data-rentgen")
-    python = str(folder / "environment" / "bin" / "python")
+    return _stored(python, every_event(), tmp_path_factory.mktemp("all"))
+
+
+def _stored(python: str, events: dict[str, dict[str, Any]], folder: Path) -> dict[str, Any]:
+    """Return what the consumer would store of events."""
+    path = folder / "events.jsonl"
+    path.write_text("".join(f"{json.dumps(pair)}\n" for pair in events.items()), encoding="utf-8")
+    stored: dict[str, Any] = json.loads(_printed([python, str(HERE / "data_rentgen_reader.py"), str(path)]))
+    return stored
+
+
+def _printed(command: list[str]) -> str:
     # The project is not installed there, so its modules may not be found there, either.
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    events = folder / "events.jsonl"
-    events.write_text("".join(f"{json.dumps(pair)}\n" for pair in every_event().items()), encoding="utf-8")
-    install = [python, "-m", "pip", "install", "--quiet", "--no-input", "-r", str(HERE / "data_rentgen.txt")]
-    printed = ""
-    for command in (
-        [sys.executable, "-m", "venv", str(folder / "environment")],
-        install,
-        [python, str(HERE / "data_rentgen_reader.py"), str(events)],
-    ):
-        done = subprocess.run(command, env=clean, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        printed = done.stdout
-    return json.loads(printed)
+    done = subprocess.run(command, env=clean, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_no_event_is_refused(told: dict[str, Any]) -> None:
@@ -53,3 +64,17 @@ def test_tasks_are_runs_and_executions_are_operations(told: dict[str, Any]) -> N
     # A write that failed is not there.
     assert not any(name == "/shop/ratio" for _, name, _ in told["outputs"])
     assert told["column_lineage"] > 100
+
+
+@pytest.mark.parametrize(
+    ("start_outputs", "outputs"), [(True, [["ratio", "/shop/ratio", "OVERWRITE"]]), (False, [])]
+)
+def test_a_failed_write_is_an_output_if_start_names_it(
+    python: str, tmp_path: Path, start_outputs: bool, outputs: list[list[str]]
+) -> None:
+    """Events of a run are merged, and FAIL removes nothing: the setting is `start_outputs = False`."""
+    events = failed_write(start_outputs=start_outputs)
+    assert [event["eventType"] for event in events] == ["START", "FAIL"]
+    stored = _stored(python, {event["eventType"]: event for event in events}, tmp_path)
+    assert stored["refused"] == {}
+    assert stored["outputs"] == outputs
