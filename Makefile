@@ -48,7 +48,7 @@ rest: prepare ## Run the other tests that start Spark or Airflow
 long: prepare ## Run the live tests that take minutes each: tests/representatives.py
 	@. scripts/env.sh && $(LIVE) -m long system_tests tests
 
-services: setup ## Run the tests of operators whose providers are large: Databricks, Dataproc, Kubernetes, Synapse
+services: setup ## Run the tests of operators with providers of their own: Databricks, Dataproc, Hive, Kubernetes, PostgreSQL, Synapse
 	@bash scripts/services.sh
 
 installs: setup ## Try each command of docs/install.md, and Data.Rentgen as a consumer, in environments of their own

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from importlib import metadata
 from types import ModuleType
 
@@ -22,6 +23,13 @@ def import_or_skip(module: str, reason: str = "needs this provider of Airflow") 
         return importlib.import_module(module)
     except ImportError:
         pytest.skip(reason, allow_module_level=True)
+
+
+def import_of_service(module: str) -> ModuleType:
+    """Import a module that `make services` must have; elsewhere, skip the test without it."""
+    if "SPARK_LINEAGE_SERVICES" in os.environ:
+        return importlib.import_module(module)
+    return import_or_skip(module)
 
 
 def needs_airflow(floor: str, reason: str) -> pytest.MarkDecorator:

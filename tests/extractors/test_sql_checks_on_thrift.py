@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from airflow_runs import run_dag
+from providers import import_of_service
 from servers.thrift import thrift
 
 from airflow_provider_spark_lineage.testing import tail
@@ -160,8 +161,8 @@ def test_no_other_server_is_asked(checked):
 @pytest.mark.spark
 def test_checks_over_a_server_name_the_tables_as_spark_does(tmp_path):
     """Asked after `execute`, whether the check passed or failed; a table that is missing is not named."""
-    hive = pytest.importorskip("pyhive.hive")
-    pytest.importorskip("airflow.providers.apache.hive")
+    hive = import_of_service("pyhive.hive")
+    import_of_service("airflow.providers.apache.hive.hooks.hive")
     with thrift(tmp_path) as port:
         connection = hive.connect(host="127.0.0.1", port=port, auth="NOSASL", username="tests")
         cursor = connection.cursor()
