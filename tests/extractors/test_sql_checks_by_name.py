@@ -1,4 +1,4 @@
-"""Checks by Spark, by a Spark Thrift server and by PostgreSQL are about the datasets that a Spark job wrote."""
+"""Checks by Spark, by a Spark Thrift server and by PostgreSQL are about the datasets that a job wrote."""
 
 from __future__ import annotations
 
