@@ -66,7 +66,7 @@ def add_findings(
             # A later append makes numbers of an earlier overwrite those of a part.
             facets = written[output].facets or {}
             written[output].facets = {key: facet for key, facet in facets.items() if key != METRICS}
-            if each.metrics.rows is not None:
+            if each.metrics.rows is not None and _rows_of(written[output]) in (None, each.metrics.rows):
                 _add(written[output], METRICS, _metrics_of_output(each))
             continue
         if place is None:
@@ -79,14 +79,23 @@ def add_findings(
                     METRICS: _metrics(each.metrics),
                 }
     for place, assertions in at_datasets.items():
+        if not assertions:
+            continue
         facet: Any = _assertions(assertions, sql_text)
         read = inputs[place]
         facet.assertions += _assertions_at(read)
         read.inputFacets = {**(read.inputFacets or {}), ASSERTIONS: facet}
         read.facets = {**(read.facets or {}), ASSERTIONS: facet}
     for output, assertions in at_outputs.items():
-        _add(written[output], ASSERTIONS, _assertions(_once(assertions), sql_text))
+        if assertions:
+            _add(written[output], ASSERTIONS, _assertions(_once(assertions), sql_text))
     return _test_facet(at_run, sql_text)
+
+
+def _rows_of(output: OutputDataset) -> int | None:
+    """Return the number of rows of a dataset with all of the task's writes; None if it is not known."""
+    statistics: Any = (output.outputFacets or {}).get("outputStatistics")
+    return getattr(statistics, "rowCount", None)
 
 
 def _add(output: OutputDataset, key: str, facet: Any) -> None:

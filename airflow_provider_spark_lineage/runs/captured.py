@@ -28,6 +28,7 @@ from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.collector import Collector, OnExecution
 from airflow_provider_spark_lineage.runs.executions import Executions, explained, written_by
 from airflow_provider_spark_lineage.runs.memory import Memory
+from airflow_provider_spark_lineage.runs.observations import observed_metrics
 from airflow_provider_spark_lineage.runs.pipeline import Recorded, RecordedFolder, Run, RunBuilder
 
 SQL_TEXT_VARIABLE = "AIRFLOW__SPARK_LINEAGE__SQL_TEXT"
@@ -96,6 +97,8 @@ class Captured(Recorded, Collector):
         if record.observed and execution is not None:
             with harmless("the results of checks could not be read", self._lost):
                 written = written_by(execution)
+                for found in observed_metrics(execution):
+                    self._checks.report(found)
                 self._lost += self._checks.wrote(record.observed, record.miscounted, written)
         record.observed = without_texts(record.observed)
         if self._folder is not None:

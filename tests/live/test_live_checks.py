@@ -11,6 +11,7 @@ import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.checks import check
+from airflow_provider_spark_lineage.quality.assertion import ColumnMetrics, Metrics
 
 pytestmark = pytest.mark.spark
 
@@ -293,8 +294,8 @@ def test_texts_of_rows_are_not_stored(spark, tmp_path):
     assert "Ann" not in str(record.to_json())
 
 
-def test_a_record_has_nothing_of_other_observations(spark, rows, recorded, tmp_path):
-    """What a user observes is the user's."""
+def test_a_record_has_numbers_of_other_observations_but_no_texts(spark, rows, recorded, tmp_path):
+    """Texts are values of rows. Names that Spark makes have the literals of an expression."""
     from pyspark.sql import functions as sf
 
     with recorded() as records:
@@ -303,4 +304,66 @@ def test_a_record_has_nothing_of_other_observations(spark, rows, recorded, tmp_p
         )
         frame.write.parquet(str(tmp_path / "out"))
         frame.orderBy("id").write.mode("overwrite").parquet(str(tmp_path / "out"))
-    assert [(record.observed, record.miscounted) for record in records] == [({}, {})] * 2
+    sampled = 2 * ROWS if COUNTS_SAMPLES else ROWS
+    assert [record.observed for record in records] == [{"mine": {"rows": ROWS}}, {"mine": {"rows": sampled}}]
+    assert [record.miscounted for record in records] == [{}, {"mine": "sort"}]
+
+
+def observing(frame):
+    from pyspark.sql import functions as sf
+
+    return frame.observe(
+        "mine",
+        sf.count(sf.lit(1)).alias("rows"),
+        sf.count("id").alias("ids"),
+        sf.max("id").alias("most"),
+        sf.sum("part").alias("parts"),
+        sf.count_if(sf.col("part").isNull()).alias("none"),
+        sf.avg("id").alias("mean"),
+        (sf.max("part") - sf.min("part")).alias("range"),
+    )
+
+
+def metrics(spark, action):
+    """Return the rows that metrics are about, by the last part of their dataset's name, and the capture."""
+    with capture_lineage(spark) as captured:
+        action()
+    found = {each.output[1].rpartition("/")[2]: each.metrics for each in captured.findings}
+    return found, captured
+
+
+def test_what_a_program_observes_are_metrics_of_what_it_writes(spark, rows, tmp_path):
+    """Numbers whose meaning the plan says: of rows, and of columns. Nothing is an assertion."""
+    found, captured = metrics(spark, lambda: observing(rows).write.parquet(str(tmp_path / "out")))
+    whole = Metrics(
+        ROWS,
+        {
+            "id": ColumnMetrics(nulls=0, values=ROWS, max=ROWS - 1.0),
+            "part": ColumnMetrics(nulls=0, sum=sum(number % 3 for number in range(ROWS)) * 1.0),
+        },
+    )
+    # The rows were read from a dataset, too, but one observation is about one.
+    assert found == {"out": whole}
+    assert captured.checks == []
+
+
+def test_what_a_program_observes_of_rows_as_they_are_read_are_metrics_of_the_input(spark, rows, tmp_path):
+    """Although other rows are written."""
+    frame = observing(rows).where("id < 10")
+    found, _ = metrics(spark, lambda: frame.write.parquet(str(tmp_path / "out")))
+    assert {name: each.rows for name, each in found.items()} == {"rows": ROWS}
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(lambda frame, path: frame.write.mode("append").parquet(path), id="appended"),
+        pytest.param(lambda frame, path: frame.limit(5).write.parquet(path), id="limited"),
+        pytest.param(lambda frame, path: frame.union(frame).write.parquet(path), id="twice"),
+    ],
+)
+def test_other_observations_are_no_metrics(spark, rows, tmp_path, write):
+    """Of rows that are not those of a dataset."""
+    frame = observing(rows.where("id >= 0"))
+    found, _ = metrics(spark, lambda: write(frame, str(tmp_path / "out")))
+    assert found == {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from openlineage.client.event_v2 import InputDataset, OutputDataset
-from openlineage.client.facet_v2 import symlinks_dataset
+from openlineage.client.facet_v2 import output_statistics_output_dataset, symlinks_dataset
 from openlineage.client.serde import Serde
 from openlineage_client import needs_fields_of_results
 
@@ -131,3 +131,30 @@ def test_measured_numbers_are_metrics_of_the_dataset():
     facet = Serde.to_dict(inputs[0])["inputFacets"]["dataQualityMetrics"]
     assert facet["rowCount"] == 4
     assert facet["columnMetrics"] == {"id": {"nullCount": 1, "count": 3, "min": 1.0}}
+
+
+def written(rows):
+    statistics = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(rowCount=rows)
+    return OutputDataset(
+        namespace="file", name="/data/out", outputFacets={"outputStatistics": statistics}, facets={}
+    )
+
+
+def test_metrics_without_checks_are_no_assertions():
+    """A program observed the rows: nothing was compared with a limit."""
+    inputs, outputs = [read("/data/orders")], [written(4)]
+    findings = [
+        Findings((), Metrics(4), output=(each.namespace, each.name), is_reported=each in inputs)
+        for each in (*inputs, *outputs)
+    ]
+    assert add_findings(inputs, findings, "full", outputs) == {}
+    assert inputs[0].inputFacets.keys() == {"dataQualityMetrics"}
+    assert outputs[0].facets.keys() == {"dataQualityMetrics"}
+
+
+def test_metrics_of_a_write_are_left_out_if_the_dataset_has_other_rows():
+    """A later write of the task added some, which nobody measured."""
+    outputs = [written(9)]
+    findings = Findings((FOUND,), Metrics(4), output=("file", "/data/out"))
+    add_findings([], [findings], "full", outputs)
+    assert outputs[0].facets.keys() == {"dataQualityAssertions"}

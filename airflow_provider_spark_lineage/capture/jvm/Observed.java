@@ -19,7 +19,7 @@ import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.SparkPlanInfo;
 
-/** What the checks of frames measured in one execution and its parts, and which of it Spark may have counted wrongly. */
+/** What `observe` measured in one execution and its parts, and which of it Spark may have counted wrongly. */
 public class Observed {
     private static final String NODE = "CollectMetrics";
     private static final String CACHED = "InMemoryTableScan";
@@ -33,7 +33,7 @@ public class Observed {
     /** Other names may be texts of Spark, which have the literals of an expression. */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.-]+");
 
-    /** Beginning of the names of our own checks: what a user observes is not read. */
+    /** Beginning of the names of our own checks; only these keep texts, which are compared. */
     private final String ours;
     private final Map measured = new LinkedHashMap();
     private final Map miscounted = new LinkedHashMap();
@@ -54,8 +54,8 @@ public class Observed {
         for (Iterator each = Paths.all(metrics).iterator(); each.hasNext();) {
             scala.Tuple2 entry = (scala.Tuple2) each.next();
             String name = (String) entry._1();
-            if (name.startsWith(ours) && NAME.matcher(name).matches()) {
-                measured.put(name, values((Row) entry._2()));
+            if (NAME.matcher(name).matches()) {
+                measured.put(name, values((Row) entry._2(), name.startsWith(ours)));
                 added.add(name);
                 if (!execution.isExact) {
                     miscounted.put(name, RETRY);
@@ -79,11 +79,11 @@ public class Observed {
         }
     }
 
-    private static Map values(Row row) {
+    private static Map values(Row row, boolean isOurs) {
         Map values = new LinkedHashMap();
         String[] names = row.schema().fieldNames();
         for (int i = 0; i < names.length; i++) {
-            Object value = plain(row.get(i));
+            Object value = plain(row.get(i), isOurs);
             if (value != NOTHING && NAME.matcher(names[i]).matches()) {
                 values.put(names[i], value);
             }
@@ -92,7 +92,7 @@ public class Observed {
     }
 
     /** Returns a value as JSON has it: texts of Python's `records.observed` for what has no form of its own. */
-    private static Object plain(Object value) {
+    private static Object plain(Object value, boolean isOurs) {
         if (value instanceof Double || value instanceof Float) {
             double number = ((Number) value).doubleValue();
             boolean isFinite = !Double.isNaN(number) && !Double.isInfinite(number);
@@ -117,7 +117,7 @@ public class Observed {
         if (value instanceof LocalDateTime) {
             return typed("timestamp_ntz", value);
         }
-        return value instanceof String ? value : NOTHING;
+        return isOurs && value instanceof String ? value : NOTHING;
     }
 
     private static Map typed(String type, Object value) {
