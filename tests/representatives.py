@@ -145,6 +145,15 @@ LONG = {
         "tests/soundness/test_row_level.py::test_dependent_columns_have_an_edge"
         "[row level: delete by a subquery, iceberg]",
     ),
+    "events to Kafka": (
+        "tests/test_delivery_to_kafka.py::test_a_broker_that_goes_away",
+        "tests/test_delivery_to_kafka.py::test_a_process_ends_without_a_broker",
+        "tests/test_delivery_to_kafka.py::test_a_task_that_is_told_to_stop",
+        "tests/test_delivery_to_kafka.py::test_kafka_and_http_get_the_same_events",
+        "tests/test_delivery_to_kafka.py::test_kafka_is_enough_if_http_refuses_events",
+        "tests/test_delivery_to_kafka.py::test_reports_of_events_do_not_fill",
+        "tests/test_delivery_to_kafka.py::test_the_listener_sends_by_a_producer",
+    ),
     "the harness": (
         "tests/testing/test_runs.py::test_a_run_that_takes_too_long_is_ended_with_all_its_processes",
     ),
