@@ -56,7 +56,7 @@ SUITES: dict[str, tuple[str, list[str]]] = {
     "provider": (
         "the other tests that import Airflow: `tests/annotation`, `tests/cli`, `tests/facets`, "
         "`tests/launch`, `tests/submitted`, `tests/testing`, `tests/test_conf.py`, "
-        "`tests/test_task.py`; those of operators whose providers are large are skipped "
+        "`tests/test_task.py`; those that need more providers are skipped "
         "(`make services` has them)",
         [
             *("-n2", "--dist=loadfile", "-m", "airflow", "tests/annotation", "tests/cli", "tests/facets"),

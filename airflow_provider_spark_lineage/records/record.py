@@ -120,7 +120,7 @@ class Record:
     """Set if nothing ran yet: the RDD with this id has the plan's rows, and later records refer to it."""
 
     execution_id: int | None = None
-    """Spark's id of the execution in its application; on Connect, which does not say it, a number of the
+    """Spark's id of the execution in its application; on Connect, where it is unknown, a number of the
     client's process; None for a call without one."""
 
     kept_rdd: int | None = None

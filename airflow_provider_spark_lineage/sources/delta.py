@@ -32,7 +32,7 @@ class Delta(Source[DeltaFacts]):
 
     def identify(self) -> Tuple[Identity, ...]:
         """Return the table that a relation reads or a command writes, with its version and its catalog."""
-        facts = self.facts if self.facts.get("delta_path") else _planned(self.facts)
+        facts = self.facts if self.facts.get("delta_path") else _being_made(self.facts)
         path = str(facts.get("delta_path") or unquote(facts.get("delta_location") or ""))
         if not path:
             return ()
@@ -95,12 +95,15 @@ class Delta(Source[DeltaFacts]):
         return change == "altered" or is_managed
 
 
-def _planned(facts: DeltaFacts) -> DeltaFacts:
-    """Return facts with place and name of the Delta table that a running command makes, if there is one."""
-    if str(facts.get("new_provider") or "").lower() != "delta":
+def _being_made(facts: DeltaFacts) -> DeltaFacts:
+    """Return facts with place and name of the Delta table that a running command makes, if they are known."""
+    given = str(facts.get("new_location") or facts.get("new_location_property") or "")
+    is_whole = given.startswith("/") or is_complete(given)
+    if str(facts.get("new_provider") or "").lower() != "delta" or (given and not is_whole) or ".." in given:
         return facts
-    place = str(facts.get("new_location") or unquote(facts.get("new_default_location") or ""))
-    name = [*facts.get("new_table", ())]
+    place = given or unquote(facts.get("new_default_location") or "")
+    # As Spark's catalog has the names, unless `spark.sql.caseSensitive` is set.
+    name = [part.lower() for part in facts.get("new_table", ())]
     # The table of a folder (delta.`/path`) has no name in the catalog.
     return {**facts, "delta_path": place, "table": [] if any("/" in part for part in name) else name}
 

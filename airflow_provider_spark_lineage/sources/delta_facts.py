@@ -52,6 +52,9 @@ class DeltaFacts(Facts, total=False):
     new_location: str
     """Its location in the command, as the user wrote it; absent for a managed table."""
 
+    new_location_property: str
+    """The same, given as a property of the table."""
+
     new_default_location: str
     """The catalog's default location of a managed table with its name; a URI."""
 
@@ -136,6 +139,7 @@ _FROM_QUERY = {
     **_table(MADE),
     "new_provider": "tableSpec.provider?",
     "new_location": "tableSpec.location?",
+    "new_location_property": "tableSpec.properties.get('location')?",
     "new_default_location": f"{SESSION_CATALOG}.defaultTablePath({MADE_NAME})",
     "new_table": f"{MADE_NAME}.nameParts[]",
     "file_system": FILE_SYSTEM,

@@ -213,6 +213,7 @@ def _write_v2(write: Any) -> Action:
         "mode": mode[len("MODE_") :].lower(),
         "table": write.table_name,
         "options": wanted(write.options),
+        "is_placed": any(name.lower() == "location" for name in write.table_properties),
     }
     action = Action("writeTo", command=command, targets=(write.table_name,))
     if "create" in command["mode"] or "replace" in command["mode"]:

@@ -101,7 +101,7 @@ class ConnectCapture:
                     max_plan_bytes=self._max_plan_bytes,
                     sql_text=self._sql_text,
                     emit=self._emit,
-                    begin=self._on_begin,
+                    on_begin=self._on_begin,
                     describe=self._describe,
                     problems=self.problems,
                 )

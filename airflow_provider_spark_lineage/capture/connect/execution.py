@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
 from airflow_provider_spark_lineage.capture.connect.metrics import counts_of
-from airflow_provider_spark_lineage.capture.connect.new_tables import new_table
+from airflow_provider_spark_lineage.capture.connect.new_tables import columns_of, making, new_table
 from airflow_provider_spark_lineage.capture.connect.observed import miscounted_in, observed_of
 from airflow_provider_spark_lineage.capture.connect.relations import (
     described_read,
@@ -49,7 +49,7 @@ class Execution:
         self._session = session
         self._id = next(_ids)
         self._is_part = is_part
-        self._over = threading.Event()
+        self._has_ended = threading.Event()
         self._action = action
         self._server = Server(session.client, session.channel)
         self._text = ""
@@ -90,9 +90,11 @@ class Execution:
         """Request the plan, and report the beginning if the action takes long."""
         since = time.monotonic()
         self.ask()
-        if self._is_part or self._session.begin is None or not self._text:
+        if self._is_part or not self._text or not self._session.reports_beginnings:
             return
-        if not self._over.wait(max(0.0, since + BEGIN_AFTER_SECONDS - time.monotonic())):
+        if self._action.ask is Ask.BEFORE:
+            since = time.monotonic()
+        if not self._has_ended.wait(max(0.0, since + BEGIN_AFTER_SECONDS - time.monotonic())):
             self._session.worker.submit(self._report_beginning)
 
     def _explain_result(self) -> str:
@@ -130,7 +132,7 @@ class Execution:
 
     def ended(self, error: Optional[BaseException]) -> None:
         """Wait for the plan, and leave the rest to the session's worker."""
-        self._over.set()
+        self._has_ended.set()
         self._ended = datetime.now(timezone.utc)
         self._error = error
         # Spark 3.5 answers a statement with several inserts like a query, although it has run.
@@ -214,16 +216,16 @@ class Execution:
 
     def _report_beginning(self) -> None:
         """Emit a record of the beginning, unless the action has ended; what it lacks, its end will have."""
-        begin = self._session.begin
+        on_begin = self._session.on_begin
         problems: List[str] = []
         with harmless("the beginning of an action could not be recorded", problems):
-            if begin is None or self._over.is_set():
+            if on_begin is None or self._has_ended.is_set():
                 return
-            record = self._described(problems, self._tables_to_be)
+            record = self._described(problems, self._planned_tables)
             record.outcome, record.error, record.ended_at = "success", None, record.started_at
             record.metrics, record.observed = [], {}
-            if not problems and not self._over.is_set():
-                begin(record)
+            if not problems and not self._has_ended.is_set():
+                on_begin(record)
 
     def _finish(self) -> None:
         """Complete the record and emit it."""
@@ -270,16 +272,30 @@ class Execution:
         return record
 
     def _tables(self, problems: List[str]) -> Dict[str, Any]:
-        names = names_to_describe(self._action, self._text)
-        return self._session.describe(self._server, names, problems)
+        return self._session.describe(self._server, names_to_describe(self._action, self._text), problems)
 
-    def _tables_to_be(self, problems: List[str]) -> Dict[str, Any]:
-        """Return the tables as they are while the action runs, and a new one as it will be."""
-        tables = self._tables(problems)
+    def _planned_tables(self, problems: List[str]) -> Dict[str, Any]:
+        """Return the tables as they are while the action runs, and the one that it makes as it will be."""
+        server = self._server.until(self._has_ended)
+        tables = self._session.describe(server, names_to_describe(self._action, self._text), problems)
+        made = making(self._action, self._settings)
+        if made is None:
+            return tables
         for name in self._action.targets:
-            if not tables.get(name):
-                tables[name] = new_table(self._session, self._server, name, self._action, self._settings)
+            known = tables.get(name)
+            if known and not made.replaces:
+                continue
+            table = known or self._completed_table(new_table(server, name, made))
+            if table:
+                columns = columns_of(server, self._action, made)
+                tables[name] = {**table, "columns": columns, "partition_columns": []}
         return tables
+
+    def _completed_table(self, table: Dict[str, Any]) -> Dict[str, Any]:
+        location = table.get("location")
+        if not location:
+            return table
+        return {**table, "location": self._session.complete(self._server, location)}
 
     def _read(self, relation: Any) -> Dict[str, Any]:
         """Return the read of a relation, with the schema of files."""

@@ -5,87 +5,112 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.connect.actions import Action
-from airflow_provider_spark_lineage.capture.connect.parameters import AS, NoLiteralError, query_of
+from airflow_provider_spark_lineage.capture.connect.parameters import NoLiteralError, relation_of, with_text
 from airflow_provider_spark_lineage.capture.connect.server import RefusedError, Server
-from airflow_provider_spark_lineage.capture.connect.session import Session
+from airflow_provider_spark_lineage.capture.connect.statements import created_table, is_query
+from airflow_provider_spark_lineage.records.credentials import without_secrets
 
 _OF_FOLDERS = frozenset({"avro", "csv", "delta", "json", "orc", "parquet", "text"})
 """Providers of tables whose rows are in the folder that the session's catalog chooses."""
 
 _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 _PLAIN = re.compile(r"\w+")
-_LOCATION = re.compile(r"(?i)\blocation\s+'([^'\\]+)'")
-_PROVIDER = re.compile(r"(?i)\busing\s+`?(\w+)")
+_WHOLE_PATH = re.compile(r"/|[A-Za-z][\w+.-]*:")
+
+_SETTING = "spark.sql.catalog.{}"
+_SESSION_CATALOGS = (None, "org.apache.spark.sql.delta.catalog.DeltaCatalog")
 _ICEBERG = "org.apache.iceberg.spark.SparkCatalog"
 
 
-def new_table(
-    session: Session, server: Server, name: str, action: Action, settings: Mapping[str, str]
-) -> Dict[str, Any]:
-    """Return the description that a new table will have, as `tables.described`.
+class Making(NamedTuple):
+    """What a command says of the table that it makes from a query."""
 
-    It has columns if the plan's text has no types, as that of a statement. Empty if only the catalog knows
-    its place; `name` is written as in the program. Raise `RefusedError` if the server does not answer.
+    provider: str
+    location: str
+    """Empty if the catalog chooses it."""
+
+    query: str
+    """In SQL; empty for a frame, whose plan has the types of its columns."""
+
+    replaces: bool
+
+
+def making(action: Action, settings: Mapping[str, str]) -> Optional[Making]:
+    """Return what a command makes; None if it makes no table, or in a place that its text does not have."""
+    default = settings.get("spark.sql.sources.default", "parquet")
+    command = action.command
+    location: Optional[str]
+    if action.sql:
+        created = created_table(action.sql)
+        if created is None or not is_query(created.query):
+            return None
+        location = created.location
+        made = Making(created.format or default, "", created.query, created.replaces)
+    else:
+        is_table = command.get("kind") == "write" and not command.get("insert")
+        if not is_table and "create" not in str(command.get("mode")):
+            return None
+        location = None if command.get("is_placed") else str((command.get("options") or {}).get("path") or "")
+        made = Making(str(command.get("format") or default), "", "", replaces=False)
+    if location is None or ".." in location or not (_WHOLE_PATH.match(location) or not location):
+        return None
+    return made._replace(provider=made.provider.lower(), location=without_secrets(location))
+
+
+def new_table(server: Server, name: str, made: Making) -> Dict[str, Any]:
+    """Return the description that a new table will have, as `tables.described`, without its columns.
+
+    Empty if only the catalog knows its place; `name` is written as in the program. Raise `RefusedError` if
+    the server does not answer.
     """
-    provider, place = _kind(action, settings)
     catalog, database, table = _full_name(server, name)
-    if place is None or not all(map(_PLAIN.fullmatch, (*database, table))):
+    of_catalog = _SETTING.format(catalog)
+    settings = server.settings((of_catalog, f"{of_catalog}.type", "spark.sql.caseSensitive"))
+    is_plain = all(map(_PLAIN.fullmatch, (*database, table)))
+    if not is_plain or settings.get("spark.sql.caseSensitive") == "true":
         return {}
     if catalog != "spark_catalog":
-        prefix = f"spark.sql.catalog.{catalog}"
-        of_catalog = server.settings((prefix, f"{prefix}.type"))
-        if place or of_catalog.get(prefix) != _ICEBERG or of_catalog.get(f"{prefix}.type") != "hadoop":
+        if made.location or (settings.get(of_catalog), settings.get(f"{of_catalog}.type")) != (
+            _ICEBERG,
+            "hadoop",
+        ):
             return {}
         # Such a catalog has its tables in folders with their names.
-        name = ".".join((catalog, *database, table))
-        return {"name": name, "provider": "iceberg", "type": "MANAGED", "columns": _columns(server, action)}
-    if provider not in _OF_FOLDERS or len(database) != 1:
+        return {"name": ".".join((catalog, *database, table)), "provider": "iceberg", "type": "MANAGED"}
+    if (
+        settings.get(of_catalog) not in _SESSION_CATALOGS
+        or made.provider not in _OF_FOLDERS
+        or len(database) != 1
+    ):
         return {}
     described = {
         "catalog": catalog,
-        "database": database[0],
+        "database": database[0].lower(),
         "table": table.lower(),
-        "provider": provider,
-        "columns": _columns(server, action),
+        "provider": made.provider,
     }
-    if place:
-        return {**described, "type": "EXTERNAL", "location": session.complete(server, place)}
-    rows = server.statement(f"DESCRIBE DATABASE `{database[0]}`")
+    if made.location:
+        return {**described, "type": "EXTERNAL", "location": made.location}
+    rows = server.statement(f"DESCRIBE DATABASE `spark_catalog`.`{database[0]}`")
     folder = next((str(row["info_value"]) for row in rows if row["info_name"] == "Location"), "")
-    location = f"{folder.rstrip('/')}/{table.lower()}"
+    location = without_secrets(f"{folder.rstrip('/')}/{table.lower()}")
     return {**described, "type": "MANAGED", "location": location} if folder else {}
 
 
-def _columns(server: Server, action: Action) -> List[List[str]]:
+def columns_of(server: Server, action: Action, made: Making) -> List[List[str]]:
     """Return names and types of the columns of a statement's query; empty for a frame."""
-    if not action.sql:
+    if not made.query:
         return []
     with contextlib.suppress(RefusedError, NoLiteralError):
         from pyspark.sql.types import StructType
 
-        schema = StructType.fromJson(json.loads(server.schema(query_of(action.statement))))
+        query = relation_of(with_text(action.statement, made.query))
+        schema = StructType.fromJson(json.loads(server.schema(query)))
         return [[field.name, field.dataType.simpleString()] for field in schema]
     return []
-
-
-def _kind(action: Action, settings: Mapping[str, str]) -> Tuple[str, Optional[str]]:
-    """Return provider and location of a command's new table.
-
-    The location is empty if the command has none, and None if it may have one in a form that is not read.
-    """
-    default = settings.get("spark.sql.sources.default", "parquet")
-    if not action.sql:
-        options = action.command.get("options") or {}
-        return str(action.command.get("format") or default).lower(), str(options.get("path") or "")
-    head = AS.split(action.sql, maxsplit=1)[0]
-    given = _PROVIDER.search(head)
-    location = _LOCATION.search(head)
-    is_unread = re.search(r"(?i)\b(?:location|options|stored)\b", head) is not None
-    place = location[1] if location else None if is_unread else ""
-    return (given[1] if given else default).lower(), place
 
 
 def _full_name(server: Server, name: str) -> Tuple[str, Tuple[str, ...], str]:
@@ -98,5 +123,5 @@ def _full_name(server: Server, name: str) -> Tuple[str, Tuple[str, ...], str]:
 
 
 def _is_catalog(server: Server, name: str) -> bool:
-    setting = f"spark.sql.catalog.{name}"
+    setting = _SETTING.format(name)
     return setting in server.settings((setting,))

@@ -17,12 +17,16 @@ class NoLiteralError(ValueError):
     """An argument cannot be written as SQL."""
 
 
-AS = re.compile(r"(?i)\bas\b")
-"""What is before the query in CREATE TABLE ... AS; no clause before it has this word."""
-
-
 def explain_of(command: Any) -> Any:
     """Return a relation whose rows are the plan of a statement, by EXPLAIN, which does not run it.
+
+    Raise `NoLiteralError` if an argument is an expression.
+    """
+    return relation_of(command, "EXPLAIN EXTENDED ")
+
+
+def relation_of(command: Any, before: str = "") -> Any:
+    """Return the relation of a statement with its arguments as literals, and a text before it.
 
     Raise `NoLiteralError` if an argument is an expression.
     """
@@ -40,15 +44,7 @@ def explain_of(command: Any) -> Any:
         statement.pos_args.extend(command.pos_args)
     text = with_arguments(statement.query, *_arguments(statement))
     statement.Clear()
-    statement.query = f"EXPLAIN EXTENDED {text.strip().rstrip(';')}"
-    return relation
-
-
-def query_of(command: Any) -> Any:
-    """Return the query of CREATE TABLE ... AS as a relation; raise `NoLiteralError` as `explain_of`."""
-    relation = explain_of(command)
-    statement = _sql_of_relation(relation)
-    statement.query = AS.split(statement.query, maxsplit=1)[-1]
+    statement.query = f"{before}{text.strip().rstrip(';')}"
     return relation
 
 

@@ -5,6 +5,7 @@ Every request has a time limit and is sent once: pyspark's own calls repeat a re
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 from typing import Any, Dict, List, Mapping, Optional, Sequence
@@ -68,6 +69,13 @@ class Server:
         self._client = client
         self._channel = channel
         self._address = client._analyze_plan_request_with_metadata()
+        self._until: Optional[threading.Event] = None
+
+    def until(self, event: threading.Event) -> Server:
+        """Return the server for requests that are refused once an event has happened."""
+        other = copy.copy(self)
+        other._until = event
+        return other
 
     def explained(self, relation: Any, seconds: float) -> str:
         """Return the text of `explain(extended=True)` of a relation, for which the server analyses it."""
@@ -155,6 +163,8 @@ class Server:
 
     def _sent(self, method: str, request: Any, seconds: float) -> Any:
         """Send a request; raise `RefusedError` with a sentence if it is not answered."""
+        if self._until is not None and self._until.is_set():
+            raise RefusedError("its answer is not needed any more")
         for name in _ADDRESS:
             field = request.DESCRIPTOR.fields_by_name.get(name)
             if field is None:

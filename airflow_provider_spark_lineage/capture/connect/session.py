@@ -85,9 +85,9 @@ _PROBE = "spark-lineage-no-such-path"
 class Session:
     """The state of one client's session.
 
-    `max_plan_bytes` limits the text of a plan. `emit` receives each record, `begin` the beginning of each
-    action that takes long, `describe` the application with
-    all of its settings; `problems` receives a sentence if there is no record.
+    `max_plan_bytes` limits the text of a plan. `emit` receives each record, `on_begin` the beginning of each
+    action that takes long, `describe` the application with all of its settings; `problems` receives a
+    sentence if there is no record.
     """
 
     def __init__(
@@ -97,14 +97,14 @@ class Session:
         max_plan_bytes: int,
         sql_text: str,
         emit: Callable[[Record], None],
-        begin: Optional[Callable[[Record], None]],
+        on_begin: Optional[Callable[[Record], None]] = None,
         describe: Callable[[Application, Mapping[str, str]], None],
         problems: List[str],
     ) -> None:
         self.client = client
         self.sql_text = sql_text
         self.emit = emit
-        self.begin = begin
+        self.on_begin = on_begin
         self.problems = problems
         self.channel = Channel(client)
         self.worker = Worker("spark-lineage-connect")
@@ -127,6 +127,11 @@ class Session:
     def is_too_slow(self) -> bool:
         """Return whether the program has waited for plans longer than the budget."""
         return self.waited_seconds > BUDGET_SECONDS
+
+    @property
+    def reports_beginnings(self) -> bool:
+        """Return whether the beginnings of actions are asked for, and the server answers soon enough."""
+        return self.on_begin is not None and self.waited_seconds < WAIT_SECONDS
 
     @contextmanager
     def waiting(self) -> Iterator[None]:

@@ -139,7 +139,7 @@ _CHANGED = re.compile(
 )
 _DIRECTORY = re.compile(r"(?i)\boverwrite\s+(?:local\s+)?directory\b")
 _CREATED = re.compile(
-    rf"""(?xi) create \s+ (?P<replaces> or \s+ replace \s+ )? table \s+
+    rf"""(?xi) \s* create \s+ (?P<replaces> or \s+ replace \s+ )? table \s+
     (?P<if_new> if \s+ not \s+ exists \s+ )?
     (?P<name> {_PART} (?: \s* \. \s* {_PART} )* )"""
 )
@@ -151,6 +151,9 @@ _DROPPED = re.compile(rf"(?xi) drop \s+ (?: table | view ) \s+ (?: if \s+ exists
 _AS = re.compile(r"(?i)\bas\s*(?=\(|from\b|select\b|table\b|values\b|with\b)")
 _WORD = re.compile(r"`([^`]+)`|(\w+)")
 _FORMAT = re.compile(r"(?i)\busing\s+([\w.]+)")
+_PLACED = re.compile(r"(?i)\blocation\s+")
+_OTHER_PLACES = re.compile(r"(?i)\b(?:options|tblproperties|stored|row\s+format)\b")
+_TEXT = re.compile(r"""'([^'\\]+)'|"([^"\\]+)\"""")
 
 
 def without_texts(text: str) -> str:
@@ -194,6 +197,9 @@ class Created:
     is_view: bool = False
     """It is a temporary view, whose query runs when it is used."""
 
+    location: Optional[str] = ""
+    """As written; None if there may be one in a form that is not read."""
+
 
 def created_table(text: str) -> Optional[Created]:
     """Return the table of a CREATE TABLE; None for any other statement."""
@@ -212,7 +218,18 @@ def created_table(text: str) -> Optional[Created]:
         bool(match["if_new"]),
         using[1].lower() if using else "",
         text[start.end() :].strip() if start else "",
+        location=_location(text, plain, match.end(), match.end() + len(clauses)),
     )
+
+
+def _location(text: str, plain: str, start: int, end: int) -> Optional[str]:
+    """Return the location in the clauses of a CREATE TABLE; `plain` is its text without literals."""
+    placed = _PLACED.search(plain, start, end)
+    if placed is None:
+        return None if _OTHER_PLACES.search(plain, start, end) else ""
+    # Spaces stand for the literal: the pattern took them, too.
+    literal = _TEXT.search(text, placed.start(), end)
+    return (literal[1] or literal[2]) if literal else None
 
 
 def made_from_query(text: str) -> Optional[Created]:

@@ -50,8 +50,12 @@ public class Query {
 
     /** For an execution that has ended, or that runs. */
     public Query(Reader reader, Execution execution) {
+        this(reader, execution, execution.end == null);
+    }
+
+    private Query(Reader reader, Execution execution, boolean runs) {
         this.reader = reader;
-        this.runs = execution.end == null;
+        this.runs = runs;
         QueryExecution qe = null;
         Long time = null;
         try {
@@ -322,7 +326,7 @@ public class Query {
             if (!isWrite && (runs || !reads(plan, leaves))) {
                 return;
             }
-            Query inner = new Query(reader, part);
+            Query inner = new Query(reader, part, runs);
             Json text = json();
             text.open('{');
             text.name("name");

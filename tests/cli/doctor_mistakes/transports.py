@@ -13,9 +13,12 @@ PLANTED = [
     ({"type": "no.where.Transport"}, "transport-unknown", ["No module named 'no'", "correct its `type`"]),
     ({"type": "json.JSONDecoder"}, "transport-unknown", ["is not a subclass of Transport"]),
     (
-        {"type": "kafka", "topic": "lineage", "config": {"bootstrap.servers": "kafka:9092"}},
+        {"type": "msk-iam", "topic": "lineage", "region": "eu-west-1", "config": {}},
         "transport-unknown",
-        ["`kafka` cannot be used (ImportError: it needs confluent_kafka)", "install the missing package"],
+        [
+            "`msk-iam` cannot be used (ImportError: it needs aws_msk_iam_sasl_signer)",
+            "install the missing package",
+        ],
     ),
     ({"type": "file"}, "transport-incomplete", ["`file` refuses its options", "`log_file_path`"]),
     ({"type": "http"}, "transport-incomplete", ["`http` refuses its options", "url"]),
