@@ -113,6 +113,7 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     talk = [entry for entry in caplog.records if entry.threadName != threading.current_thread().name]
     talk += [entry for entry in caplog.records if entry.name.startswith("airflow_provider_spark_lineage")]
     events = captured.events(namespace="tests", job="secrets")
+    assert "dataQualityAssertions" in json.dumps(events[-1])
     lineage = task.operator_lineage()
     assert len(lineage.inputs) > 1
     assert "spark_properties" in lineage.run_facets
