@@ -51,8 +51,8 @@ long: prepare ## Run the live tests that take minutes each: tests/representative
 services: setup ## Run the tests of operators with providers of their own: Databricks, Dataproc, Hive, Kubernetes, PostgreSQL, Synapse
 	@bash scripts/services.sh
 
-installs: setup ## Try each command of docs/install.md, and Data.Rentgen as a consumer, in environments of their own
-	@. scripts/env.sh && pytest -m installs tests/install tests/consumers
+installs: setup ## Try the commands of docs/install.md, Data.Rentgen, and pandera and cuallee in environments of their own
+	@. scripts/env.sh && pytest -m installs tests/install tests/consumers tests/docs
 
 soundness: setup ## Prove all queries by changing what they read, and seeded programs by looking at disk and catalog
 	@. scripts/env.sh && python tests/soundness/run.py

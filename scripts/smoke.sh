@@ -7,6 +7,8 @@ cd "$(dirname "$0")/.."
 . scripts/env.sh
 
 TESTS="$(echo tests/live/test_live_{sessions,files,errors,errors_of_processes,agent,event_log,connect,checks,quality}.py)"
+# The situations of docs/checks.md, by the operators in a DAG run.
+TESTS="$TESTS tests/operators/test_checks.py"
 
 for version; do
   folder="$PWD/.cache/pyspark-$version"

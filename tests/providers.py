@@ -12,6 +12,7 @@ from packaging.version import Version
 
 AIRFLOW = Version(metadata.version("apache-airflow"))
 OPENLINEAGE = Version(metadata.version("apache-airflow-providers-openlineage"))
+COMMON_SQL = Version(metadata.version("apache-airflow-providers-common-sql"))
 
 
 def import_or_skip(module: str, reason: str = "needs this provider of Airflow") -> ModuleType:
@@ -40,3 +41,8 @@ def needs_airflow(floor: str, reason: str) -> pytest.MarkDecorator:
 def needs_openlineage(floor: str, reason: str) -> pytest.MarkDecorator:
     """Skip a test where the OpenLineage provider is older."""
     return pytest.mark.skipif(Version(floor) > OPENLINEAGE, reason=f"before its {floor}, {reason}")
+
+
+def needs_common_sql(floor: str, reason: str) -> pytest.MarkDecorator:
+    """Skip a test where the provider of Airflow's check operators is older."""
+    return pytest.mark.skipif(Version(floor) > COMMON_SQL, reason=f"before its {floor}, {reason}")

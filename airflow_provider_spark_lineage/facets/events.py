@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any
@@ -15,9 +15,12 @@ from openlineage.client.uuid import generate_static_uuid
 from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
 from airflow_provider_spark_lineage.facets.jobs import job_type_facet, lineage_job_facets, sql_facet
 from airflow_provider_spark_lineage.facets.producer import PRODUCER
+from airflow_provider_spark_lineage.facets.quality import add_findings
 from airflow_provider_spark_lineage.facets.runs import engine_facet, error_facet, lineage_run_facets
 from airflow_provider_spark_lineage.facets.size import Content, fitted
 from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
+from airflow_provider_spark_lineage.quality.assertion import Findings
+from airflow_provider_spark_lineage.records.sql_text import NONE
 
 START, RUNNING, END = "START", "RUNNING", "END"
 
@@ -68,6 +71,12 @@ class EventRun:
     engine_version: str = ""
     failed: bool | None = None
     """The program failed. None: unknown; the run counts as failed if any execution failed."""
+
+    findings: Sequence[Findings] = ()
+    """What checks found in the data that the run wrote."""
+
+    sql_text: str = NONE
+    """The option: what of the checks' statements is shown."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +157,8 @@ def whole_run_events(
         failed=failed,
         dataset_edges_per_field=dataset_edges_per_field,
     )
+    tests = add_findings(ended.inputs or [], whole.findings, whole.sql_text, ended.outputs or [])
+    ended.run.facets = {**(ended.run.facets or {}), **tests}
     return started, ended
 
 

@@ -23,6 +23,7 @@ from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.quality.assertion import Assertion, ColumnMetrics, Findings, Metrics
 from airflow_provider_spark_lineage.quality.comparison import LIMITS
 from airflow_provider_spark_lineage.quality.statements import shown
+from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.sql_text import FULL
 
 ASSERTIONS = "dataQualityAssertions"
@@ -266,12 +267,17 @@ def _described(assertion: Assertion, sql_text: str, column: str = "") -> dict[st
         "name": assertion.name,
         "severity": assertion.severity,
         "description": assertion.description or None,
-        "expected": expected or None,
+        "expected": without_secrets(expected or "") or None,
         "actual": actual,
         "content": content or None,
         "contentType": "sql" if content else None,
-        "params": {name: _json(value) for name, value in params.items()},
+        "params": {name: _shown(_json(value)) for name, value in params.items()},
     }
+
+
+def _shown(value: Any) -> Any:
+    """Return a value without what looks like a credential: a limit may be any text."""
+    return without_secrets(value) if isinstance(value, str) else value
 
 
 def _json(value: Any) -> Any:

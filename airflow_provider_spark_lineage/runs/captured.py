@@ -64,11 +64,12 @@ class Captured(Recorded, Collector):
         self._keep = keep
         self._on_execution = on_execution
         self._on_begin = on_begin
+        self._sql_text = _sql_text(sql_text)
         self._capture = Capture(
             self.write,
             drain_timeout_seconds=drain_timeout_seconds,
             max_plan_bytes=max_plan_bytes,
-            sql_text=_sql_text(sql_text),
+            sql_text=self._sql_text,
             properties=properties,
             on_begin=self.begin if on_begin is not None else None,
             stream_ended=self._stream_ended,
@@ -157,6 +158,11 @@ class Captured(Recorded, Collector):
     def findings(self) -> tuple[Findings, ...]:
         """What the checks of written frames found so far, for each write."""
         return self._checks.findings
+
+    @property
+    def sql_text(self) -> str:
+        """The option `sql_text` of this capture."""
+        return self._sql_text
 
     @property
     def checks(self) -> list[Assertion]:

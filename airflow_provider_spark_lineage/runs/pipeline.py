@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.lineage.compose import Composer
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Gap, Join, Lineage
 from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.quality.assertion import Findings
 from airflow_provider_spark_lineage.records.application import PROPERTIES, Application
 from airflow_provider_spark_lineage.records.record import (
     SUFFIX,
@@ -23,7 +24,7 @@ from airflow_provider_spark_lineage.records.record import (
     read_records,
     record_paths,
 )
-from airflow_provider_spark_lineage.records.sql_text import FULL
+from airflow_provider_spark_lineage.records.sql_text import FULL, NONE
 from airflow_provider_spark_lineage.records.status import losses, read_notes
 from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.executions import Execution, executions
@@ -160,6 +161,8 @@ class Recorded(ABC):
             run_facets=facets_of(run),
             engine_version=first.spark_version,
             failed=failed,
+            findings=self.findings,
+            sql_text=self.sql_text,
         )
         return events_of(
             execution_events_of(self.executions(), JobNames(job), run.stream_runs),
@@ -168,6 +171,16 @@ class Recorded(ABC):
             job=job,
             dataset_edges_per_field=dataset_edges_per_field,
         )
+
+    @property
+    def findings(self) -> tuple[Findings, ...]:
+        """What checks of written frames found; only a capture has it."""
+        return ()
+
+    @property
+    def sql_text(self) -> str:
+        """The option `sql_text`, for what the checks' statements show."""
+        return NONE
 
     def span(self) -> tuple[str, str]:
         """Return the start of the first execution and the end of the last one, ISO 8601."""

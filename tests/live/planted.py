@@ -8,6 +8,7 @@ Run as a script it does the same in an application of its own: `python planted.p
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import runpy
@@ -15,7 +16,7 @@ import sys
 from pathlib import Path
 
 DOORS = (
-    *("app_name", "aws_env", "bearer", "column_comment", "conf_of_builder", "conf_of_session"),
+    *("app_name", "aws_env", "bearer", "check", "column_comment", "conf_of_builder", "conf_of_session"),
     *("connection_extra", "connection_password", "description", "derby_url"),
     *("env_name", "env_url", "executor_env", "traceback_argument", "traceback_line"),
     *("folder_of_partition", "frame_error", "https_path", "jaas_in_sql", "jaas_option"),
@@ -42,6 +43,9 @@ TOKEN = "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiJodW50ZXIyIn0.c2lnbmF0dXJlcGxhbnRlZ
 
 TEXT, NUMBER = "ordinary-literal-4711", 4242424242
 """Literals that are not secrets: `full` may show them, `masked` and `none` may not."""
+
+ROW = "row-of-a-checked-table"
+"""Begins the texts of rows that are checked: no option shows them, only Spark's own errors with `full`."""
 
 ENVIRONMENT = {
     "AWS_SECRET_ACCESS_KEY": SECRETS["aws_env"],
@@ -81,7 +85,7 @@ def attempt(run, *args, **kwargs):
 
 
 def run(spark, folder):
-    """Do all of it."""
+    """Do all of it; return what the checks of operators found."""
     source = f"{folder}/in"
     spark.range(5).selectExpr("id", "'x' as token").write.mode("overwrite").parquet(source)
     frame = spark.read.parquet(source)
@@ -93,6 +97,7 @@ def run(spark, folder):
     _paths(spark, frame, folder)
     _errors(spark, frame, folder)
     _stream(spark, source, folder)
+    return _checks(spark, folder)
 
 
 def _frames(spark, frame, source, folder):
@@ -257,6 +262,52 @@ def _stream(spark, source, folder):
         .start(f"{folder}/streamed")
     )
     attempt(query.awaitTermination, 60)
+
+
+def _checks(spark, folder):
+    from airflow_provider_spark_lineage.checks import Assertion, check, report_assertions
+    from airflow_provider_spark_lineage.quality.checks import column_checks, row_checks, run, samples
+
+    table, copy = f"{folder}/checked", f"{folder}/written"
+    rows = [(1, f"{ROW} 1"), (2, f"{ROW} 2"), (3, None)]
+    spark.createDataFrame(rows, "id int, name string").coalesce(1).write.mode("overwrite").parquet(table)
+    frame = spark.read.parquet(table)
+    clause = f"(name <> '{TEXT}' or id < {NUMBER}) and name <> 'password={SECRETS['check']}'"
+    columns = {
+        "name": {
+            "null_check": {"equal_to": 0, "partition_clause": clause},
+            "min": {"geq_to": TEXT},
+            "max": {"leq_to": f"password={SECRETS['check']}"},
+            "min_length": {"geq_to": 4711},
+            "accepted_values": [TEXT, f"password={SECRETS['check']}"],
+            "matches": f"^{TEXT}|password={SECRETS['check']}$",
+        },
+        "id": {"max": {"leq_to": 1}},
+        f"concat(name, '{TEXT}')": {"max": {"equal_to": TEXT}},
+    }
+    rules = {
+        "like": f"name like '{TEXT}%' and id < {NUMBER}",
+        "all": {"check_statement": f"max(name) = '{TEXT}'", "partition_clause": clause},
+    }
+    # Spark's error quotes the text of the row.
+    number = {"number": "cast(name as int) > 0"}
+    checks = [*column_checks({**columns, "id": {"unique_check": {"equal_to": 0}}})]
+    checks += row_checks({**rules, **number})
+    found = run(frame, checks, clause=f"name <> '{TEXT}' or id < {NUMBER}", of_dataset=table)
+    shown = samples(frame, checks, found.assertions, 2, clause=clause)
+    assert ROW in str([*shown]), "no row was sampled"
+    for rules_of_write, arguments in (
+        # Spark measures no statement with a clause in a write.
+        ({**rules, "all": f"max(name) = '{TEXT}'"}, {}),
+        ({"like": rules["like"]}, {"on_violation": "drop"}),
+        ({"like": rules["like"]}, {"on_violation": "fail"}),
+        (number, {}),
+    ):
+        checked = check(frame, columns=columns, rows=rules_of_write, **arguments)
+        attempt(checked.write.mode("overwrite").parquet, copy)
+    reported = Assertion("lowest", False, "lowest", "accepted_range", column="name", content=clause)
+    report_assertions(table, [dataclasses.replace(reported, expected=TEXT, actual=f"{ROW} 1")])
+    return found
 
 
 def main(folder):

@@ -22,6 +22,7 @@ from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.facets.events import RunIdentity
 from airflow_provider_spark_lineage.runs import memory
 from airflow_provider_spark_lineage.runs.captured import Captured
+from airflow_provider_spark_lineage.task.check_results import add_results
 from airflow_provider_spark_lineage.task.sender import Sender
 from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
@@ -41,7 +42,7 @@ def check(written, sql_text):
     """Fail with the place of the first secret, or of the first literal that the option keeps back."""
     wanted = {**planted.SECRETS, "token": planted.TOKEN}
     if sql_text != "full":
-        wanted.update(text=planted.TEXT, number=str(planted.NUMBER), date="2021-02-03")
+        wanted.update(text=planted.TEXT, number=str(planted.NUMBER), date="2021-02-03", row=planted.ROW)
     for name, text in written.items():
         for door, secret in wanted.items():
             at = text.find(secret)
@@ -61,11 +62,30 @@ def check_sql(texts, sql_text):
     assert all(text.endswith(shown) for text in filtered)
 
 
+def check_assertions(lineage, sql_text):
+    """Fail if the checks have no results: of the operators' checks, those in the writes, and the reported."""
+    facets = [
+        {each.assertion: each for each in dataset.facets["dataQualityAssertions"].assertions}
+        for dataset in (*lineage.inputs, *lineage.outputs)
+        if "dataQualityAssertions" in dataset.facets
+    ]
+    read, written = facets
+    assert {"lowest", "not_null", "unique", "min", "accepted_values", "matches", "like", "all", "number"} <= {
+        *read
+    }
+    assert {"not_null", "min", "accepted_values", "matches", "like", "all"} <= written.keys()
+    shown = f"name like '{planted.TEXT}%' and id < {planted.NUMBER}"
+    texts = {"full": shown, "masked": "name like '' and id < 0", "none": None}
+    assert read["like"].content == written["like"].content == texts[sql_text]
+    assert (read["min"].actual, read["min"].params["withheld"]) == (None, "text")
+
+
 @EACH
 def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, monkeypatch):
     """Records, text, model, events of the run and of the task, logs: no byte has one."""
     for name, value in planted.ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__SQL_TEXT", sql_text)
     monkeypatch.setattr(memory, "SPILL_BYTES", 0)
     for name in ("py4j", "airflow_provider_spark_lineage"):
         caplog.set_level(logging.DEBUG, name)
@@ -75,11 +95,14 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     task = TaskLineage(of_task, sender)
     of_task.start()
     with capture_lineage(spark, sql_text=sql_text) as captured:
-        planted.run(spark, tmp_path)
+        found = planted.run(spark, tmp_path)
     task.stop()
     records = [record.to_json() for record in captured.records([])]
     assert len(records) > 40
-    assert captured.problems == []
+    # Two of the checked writes fail.
+    assert captured.problems == [
+        "checks without a name have no result: Spark reported no rows that were written"
+    ]
     check_sql([record["sql"] for record in records], sql_text)
     tables = [str(fact["probed"].get("dbtable")) for record in records for fact in record["facts"]]
     assert any("from people where" in text for text in tables), "Derby ran no query"
@@ -90,12 +113,15 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     talk = [entry for entry in caplog.records if entry.threadName != threading.current_thread().name]
     talk += [entry for entry in caplog.records if entry.name.startswith("airflow_provider_spark_lineage")]
     events = captured.events(namespace="tests", job="secrets")
+    assert "dataQualityAssertions" in json.dumps(events[-1])
     lineage = task.operator_lineage()
     assert len(lineage.inputs) > 1
     assert "spark_properties" in lineage.run_facets
     variables = lineage.run_facets["environmentVariables"].environmentVariables
     assert {variable.name for variable in variables} == {"WAREHOUSE_URL", "API_TOKEN", "TEAM"}
     assert len(emitted) > 20
+    add_results(lineage, [found])
+    check_assertions(lineage, sql_text)
     assert ("sql" in {name for event in events for name in event["job"]["facets"]}) == (sql_text != "none")
     check(
         {

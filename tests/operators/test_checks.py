@@ -14,6 +14,8 @@ from servers.connect import connect
 from airflow_provider_spark_lineage.testing import tail
 
 HOLDS = "all truthy"
+NAMES = ("Ann", "Bob")
+"""Texts of the first two rows, which the log shows."""
 
 SITUATIONS = {
     # task: state, results (assertion, column, success, expected, actual, problem)
@@ -36,6 +38,23 @@ SITUATIONS = {
         "failed",
         [("matches", "name", False, "0", "1", None), ("min", "name", True, ">=A", None, None)],
     ),
+    "samples": (
+        "failed",
+        [
+            ("accepted_values", "name", False, "0", "4", None),
+            ("matches", "name", False, "0", "4", None),
+            ("not_null", "name", True, "0", "0", None),
+            ("max", "name", True, "<=planted-literal", None, None),
+        ],
+    ),
+    "row_samples": (
+        "failed",
+        [
+            ("like", None, False, "0", "4", None),
+            ("cast", None, False, "0", None, "CAST_INVALID_INPUT"),
+            ("top", None, True, HOLDS, "1", None),
+        ],
+    ),
     "warned": ("success", [("min", "id", False, ">=2", "1", None), ("max", "id", True, "<=2", "2", None)]),
     "empty": (
         "success",
@@ -56,6 +75,9 @@ SITUATIONS = {
     "interval": ("success", [("interval_COUNT(*)", None, True, "< 3", "0", None)]),
 }
 
+TEXTS = (">=A", "A", "<=planted-literal")
+"""Limits that are texts."""
+
 DATASETS = {"tolerance": "numbers", "zero_division": "numbers", "clauses": "numbers", "sql": "numbers"} | {
     "value": "numbers",
     "threshold": "numbers",
@@ -71,10 +93,15 @@ DATASETS = {"tolerance": "numbers", "zero_division": "numbers", "clauses": "numb
 @pytest.mark.airflow
 @pytest.mark.parametrize("where", ["session", "connect"])
 def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, where):
-    """A mistake in one check takes no result from the others, and a table that is missing gets no result."""
+    """A mistake in one check takes no result from the others, and a table that is missing gets no result.
+
+    No event has a text of a row, also if the log shows rows: with `sql_text = full`, Spark's errors may quote
+    one. With `masked`, no event has a literal of a check.
+    """
     settings = {"CHECKS_HOME": str(tmp_path)}
-    if where == "session":
-        run = _run(tmp_path, settings)
+    is_masked = where == "session"
+    if is_masked:
+        run = _run(tmp_path, {**settings, "AIRFLOW__SPARK_LINEAGE__SQL_TEXT": "masked"})
     else:
         with connect(tmp_path) as url:
             host, _, port = url.rpartition(":")
@@ -95,7 +122,10 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
         "make": {},
         "no_table": {},
         "frames": {},
-        **{task: {DATASETS.get(task, "people"): results} for task, (_, results) in SITUATIONS.items()},
+        **{
+            task: {DATASETS.get(task, "people"): [_masked(each) if is_masked else each for each in results]}
+            for task, (_, results) in SITUATIONS.items()
+        },
     }
     missing = ends["no_table"]["run"]["facets"]
     assert [(test["name"], test["status"]) for test in missing["test"]["tests"]] == [("many", "skip")]
@@ -116,7 +146,26 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
     }
     # The child runs of the checks' own queries say nothing of the results.
     assert _bytes(run).count(b'"dataQualityAssertions"') == 2 * len(SITUATIONS)
-    assert b"Ann" not in _bytes(run)
+    assert {name for name in NAMES if name in run.log.read_text()} == set(NAMES), "no row was sampled"
+    of_spark = () if is_masked else ("sparkLineage_failures", "errorMessage")
+    events = _without(run, *of_spark)
+    assert not [name for name in NAMES if name in events]
+    # Airflow repeats exceptions and the dictionaries of checks.
+    assert ("planted-literal" in _without(run, "airflow", "errorMessage")) == (not is_masked)
+
+
+def _masked(result):
+    assertion, column, success, expected, *others = result
+    return (assertion, column, success, None if expected in TEXTS else expected, *others)
+
+
+def _without(run, *names):
+    """Return the events as a text, without these run facets."""
+    events = [json.loads(line) for line in run.events.read_text().splitlines()]
+    for event in events:
+        for name in names:
+            event["run"]["facets"].pop(name, None)
+    return json.dumps(events)
 
 
 def _run(folder, settings):

@@ -20,7 +20,8 @@ from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOpera
 HOME = os.environ["CHECKS_HOME"]
 CONNECTION = os.environ.get("CHECKS_CONNECTION")
 CONFIG = {} if CONNECTION else {"spark.sql.warehouse.dir": f"{HOME}/warehouse"}
-FIRST = "A"
+CONFIG |= {"spark.sql.ansi.enabled": "true"}  # As of Spark 4.0.
+FIRST, LITERAL = "A", "planted-literal"
 SESSION = {"conn_id": CONNECTION, "config_kwargs": CONFIG}
 
 
@@ -77,6 +78,28 @@ def checks() -> None:
         columns("tolerance", {"a": {"min": {"equal_to": -30, "tolerance": 0.1}}}, "numbers"),
         columns("no_column", {"id": {"max": {"leq_to": 2}}, "age": {"min": {"geq_to": 0}}}, severity="warn"),
         columns("text", {"name": {"min": {"geq_to": "A"}, "matches": "[A-C].*"}}),
+        columns(
+            "samples",
+            {
+                "name": {
+                    "accepted_values": [LITERAL],
+                    "matches": f"^{LITERAL}",
+                    "null_check": {**zero, "partition_clause": f"name <> '{LITERAL}' OR id IS NULL"},
+                    "max": {"leq_to": LITERAL},
+                }
+            },
+            partition_clause=f"name <> '{LITERAL}'",
+            samples=2,
+        ),
+        rows(
+            "row_samples",
+            {
+                "like": {"check_statement": f"name LIKE '{LITERAL}%'"},
+                "cast": {"check_statement": "CAST(name AS INT) > 0"},
+                "top": {"check_statement": f"max(name) <> '{LITERAL}'"},
+            },
+            samples=2,
+        ),
         columns("warned", {"id": {"min": {"geq_to": 2, "severity": "warn"}, "max": {"leq_to": 2}}}),
         columns("empty", {"id": {"null_check": zero, "max": {"leq_to": 5}}}, "empty"),
         rows("empty_rows", {"positive": {"check_statement": "id > 0"}}, "empty"),
