@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.spark.tree import expanded
+from airflow_provider_spark_lineage.plan.spark.tree import expanded, spans
 from airflow_provider_spark_lineage.quality.assertion import ColumnMetrics, Findings, Metrics
 from airflow_provider_spark_lineage.records.observed import OF_CHECKS, value_of
-from airflow_provider_spark_lineage.records.plan_json import simple_name
+from airflow_provider_spark_lineage.records.plan_json import is_plan, simple_name
 from airflow_provider_spark_lineage.runs.executions import Execution, written_by
 
 Tree = Sequence[Mapping[str, Any]]
@@ -35,18 +35,28 @@ def observed_metrics(execution: Execution) -> list[Findings]:
     if not observed or not record.plan:
         return []
     plan = expanded(record.plan)
+    query = _written_query(plan) or plan
     found: list[Findings] = []
-    for at, node in enumerate(plan):
+    for at, node in enumerate(query):
         name = str(node.get("name"))
         if simple_name(str(node["class"])) != _NODE or name not in observed:
             continue
         metrics = _metrics(node["metrics"], observed[name])
         is_exact = name not in record.miscounted
-        if at == 1:
-            found += _of_output(execution, metrics, is_exact=is_exact)
-        elif _is_read(plan, at + 1):
+        of_output = [*_of_output(execution, metrics, is_exact=is_exact)] if at == 0 else []
+        found += of_output
+        if not of_output and _is_read(query, at + 1):
             found += _of_input(execution, metrics, is_exact=is_exact)
     return found
+
+
+def _written_query(plan: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the query of a write: a field of its node, or the last of its children; empty if it has none."""
+    field: Any = plan[0].get("query")
+    if is_plan(field):
+        return list(field)
+    places = spans(plan)
+    return plan[slice(*places[-1])] if places and simple_name(str(plan[0]["class"])) != _NODE else []
 
 
 def _of_output(execution: Execution, metrics: Metrics, *, is_exact: bool) -> Iterator[Findings]:

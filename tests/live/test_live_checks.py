@@ -332,9 +332,16 @@ def metrics(spark, action):
     return found, captured
 
 
-def test_what_a_program_observes_are_metrics_of_what_it_writes(spark, rows, tmp_path):
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(lambda frame, path: frame.write.parquet(path), id="files"),
+        pytest.param(lambda frame, path: frame.write.option("path", path).saveAsTable("seen"), id="table"),
+    ],
+)
+def test_what_a_program_observes_are_metrics_of_what_it_writes(spark, rows, tmp_path, write):
     """Numbers whose meaning the plan says: of rows, and of columns. Nothing is an assertion."""
-    found, captured = metrics(spark, lambda: observing(rows).write.parquet(str(tmp_path / "out")))
+    found, captured = metrics(spark, lambda: write(observing(rows), str(tmp_path / "out")))
     whole = Metrics(
         ROWS,
         {
@@ -349,9 +356,15 @@ def test_what_a_program_observes_are_metrics_of_what_it_writes(spark, rows, tmp_
 
 def test_what_a_program_observes_of_rows_as_they_are_read_are_metrics_of_the_input(spark, rows, tmp_path):
     """Although other rows are written."""
-    frame = observing(rows).where("id < 10")
-    found, _ = metrics(spark, lambda: frame.write.parquet(str(tmp_path / "out")))
-    assert {name: each.rows for name, each in found.items()} == {"rows": ROWS}
+    seen = observing(rows)
+    for action in (
+        lambda: seen.where("id < 10").write.parquet(str(tmp_path / "out")),
+        lambda: seen.write.mode("append").parquet(str(tmp_path / "out")),
+        lambda: seen.agg({"id": "max"}).collect(),
+        seen.collect,
+    ):
+        found, _ = metrics(spark, action)
+        assert {name: each.rows for name, each in found.items()} == {"rows": ROWS}
 
 
 @pytest.mark.parametrize(
