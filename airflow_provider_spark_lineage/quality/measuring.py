@@ -231,8 +231,17 @@ class _Query:
 
 def condition_of(error: BaseException) -> str:
     """Return Spark's condition of an error, up to its first dot; the error's class if it has none."""
-    condition = _told(error, "getCondition", "getErrorClass")
+    condition = _told(error, "getCondition", "getErrorClass") or _condition_in(error)
     return condition.partition(".")[0] or type(error).__name__
+
+
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\]|\[([A-Z][A-Z0-9_]+)\.[A-Z0-9_.]+\]")
+
+
+def _condition_in(error: BaseException) -> str:
+    """Return the condition in Spark's message: a server of Spark Connect 3.5 sends nothing else."""
+    found = _CONDITION.search(str(error)) if _is_of_spark(error) else None
+    return (found[1] or found[2]) if found else ""
 
 
 MAX_CAUSES = 20
@@ -272,12 +281,25 @@ _SQLSTATE = re.compile(r"SQLSTATE: (\w{5})")
 _OF_VALUES = "22"
 """Class of the SQLSTATEs of errors that values cause: a division by zero, a text that is no number."""
 
+_CONDITIONS_OF_VALUES = frozenset(
+    """
+    ARITHMETIC_OVERFLOW BINARY_ARITHMETIC_OVERFLOW CANNOT_PARSE_DECIMAL CANNOT_PARSE_TIMESTAMP
+    CAST_INVALID_INPUT CAST_OVERFLOW DATETIME_OVERFLOW DIVIDE_BY_ZERO INTERVAL_ARITHMETIC_OVERFLOW
+    INTERVAL_DIVIDED_BY_ZERO
+    INVALID_ARRAY_INDEX INVALID_ARRAY_INDEX_IN_ELEMENT_AT INVALID_INDEX_OF_ZERO INVALID_PARAMETER_VALUE
+    NUMERIC_VALUE_OUT_OF_RANGE
+    """.split()
+)
+"""Conditions of Spark 3.5 with an SQLSTATE of that class, for a server that does not send it."""
+
 
 def _is_of_values(error: BaseException) -> bool:
     """Return whether values of rows caused an error; of a lost file or executor, no check is the cause."""
     state = _told(error, "getSqlState")
     if not state and (found := _SQLSTATE.search(str(error))):
         state = found[1]
+    if not state:
+        return _condition_in(error) in _CONDITIONS_OF_VALUES
     return _is_of_spark(error) and state.startswith(_OF_VALUES)
 
 
