@@ -68,7 +68,10 @@ def _of_output(execution: Execution, metrics: Metrics, *, is_exact: bool) -> Ite
 
 def _of_input(execution: Execution, metrics: Metrics, *, is_exact: bool) -> Iterator[Findings]:
     reads = execution.lineage.inputs
-    if len(reads) != 1 or not _is_counted(metrics, reads[0].statistics.rows, is_exact=is_exact):
+    # Below a limit, Spark counts as few rows as it reads. Folders of a dataset are not all of it.
+    if len(reads) != 1 or not is_exact or reads[0].dataset.identity.locations:
+        return
+    if not _is_counted(metrics, reads[0].statistics.rows, is_exact=is_exact):
         return
     place = (reads[0].dataset.id.namespace, reads[0].dataset.id.name)
     yield Findings((), metrics, output=place, is_reported=True)

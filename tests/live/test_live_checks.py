@@ -380,3 +380,22 @@ def test_other_observations_are_no_metrics(spark, rows, tmp_path, write):
     frame = observing(rows.where("id >= 0"))
     found, _ = metrics(spark, lambda: write(frame, str(tmp_path / "out")))
     assert found == {}
+
+
+def test_a_part_of_a_dataset_that_was_read_has_no_metrics(spark, rows, tmp_path):
+    """Of a limit, Spark reads and counts some rows; a folder of a partition is not the dataset."""
+    rows.write.partitionBy("part").parquet(str(tmp_path / "parts"))
+    one = spark.read.parquet(str(tmp_path / "parts" / "part=1")).observe("mine", *_counted())
+    for action in (
+        lambda: observing(rows).take(5),
+        lambda: observing(rows).limit(400).collect(),
+        one.collect,
+    ):
+        found, _ = metrics(spark, action)
+        assert found == {}
+
+
+def _counted():
+    from pyspark.sql import functions as sf
+
+    return (sf.count(sf.lit(1)).alias("rows"),)
