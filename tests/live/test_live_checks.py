@@ -339,7 +339,7 @@ def metrics(spark, action):
         pytest.param(lambda frame, path: frame.write.option("path", path).saveAsTable("seen"), id="table"),
     ],
 )
-def test_what_a_program_observes_are_metrics_of_what_it_writes(spark, rows, tmp_path, write):
+def test_observed_numbers_are_metrics_of_the_written_dataset(spark, rows, tmp_path, write):
     """Numbers whose meaning the plan says: of rows, and of columns. Nothing is an assertion."""
     found, captured = metrics(spark, lambda: write(observing(rows), str(tmp_path / "out")))
     whole = Metrics(
@@ -354,7 +354,7 @@ def test_what_a_program_observes_are_metrics_of_what_it_writes(spark, rows, tmp_
     assert captured.checks == []
 
 
-def test_what_a_program_observes_of_rows_as_they_are_read_are_metrics_of_the_input(spark, rows, tmp_path):
+def test_observed_numbers_of_rows_as_they_are_read_are_metrics_of_the_input(spark, rows, tmp_path):
     """Although other rows are written."""
     seen = observing(rows)
     for action in (

@@ -45,7 +45,7 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize("table", STATEMENTS)
-def test_start_names_what_the_end_of_a_statement_names(spark, tmp_path, table):
+def test_start_and_end_of_a_statement_name_the_same(spark, tmp_path, table):
     """Also of a table that the catalog does not describe while the statement runs."""
     statement = STATEMENTS[table].format(folder=tmp_path, query="select slowly(id) id, name from there.src")
     check_named(*events_of(spark, Backend(tmp_path / "gate"), lambda: spark.sql(statement).collect()))
@@ -64,7 +64,7 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("table", FRAMES)
-def test_start_names_what_the_end_of_a_frames_write_names(spark, tmp_path, table):
+def test_start_and_end_of_a_frames_write_name_the_same(spark, tmp_path, table):
     """As for statements."""
 
     def action():
