@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from airflow_provider_spark_lineage.viewer.datasets import Id, id_of, labels_of
-from airflow_provider_spark_lineage.viewer.document import VERSION, Document
+from airflow_provider_spark_lineage.viewer.document import VERSION, Document, order_of_edge
 
 NO_LINEAGE = "no lineage recorded"
 """Note of a task that is named in a composed document, and has no document of its own."""
@@ -21,11 +21,14 @@ _FAILING = ("fail", "abort", "running", "start", "other")
 """States in the order in which they decide the state of the whole."""
 
 
-def compose(documents: Sequence[Document], title: str, without: Iterable[str] = ()) -> Document:
+def compose(
+    documents: Sequence[Document], title: str, without: Iterable[str] = (), *, below: str = ""
+) -> Document:
     """Return one view document for several, in the order of their begin.
 
-    `without` names more tasks without lineage than those whose document has no dataset. A composed document
-    cannot be composed again.
+    `without` names more tasks without lineage than those whose document has no dataset. `below` is the job
+    that the names of jobs begin with, which is left out of them. A composed document cannot be composed
+    again.
     """
     documents = sorted(documents, key=lambda document: (document["run"]["began"], document["title"]))
     merged: dict[Id, dict[str, Any]] = {}
@@ -37,7 +40,7 @@ def compose(documents: Sequence[Document], title: str, without: Iterable[str] = 
             positions.setdefault(id_of(dataset), len(positions))
             _merge(merged, dataset)
         places = [positions[id_of(dataset)] for dataset in document["datasets"]]
-        name = _name_of(document)
+        name = _name_of(document, below)
         tasks.append(
             {
                 "title": name,
@@ -72,6 +75,7 @@ def compose(documents: Sequence[Document], title: str, without: Iterable[str] = 
             parts["facts"].append({**each, "text": _below(name, each["text"])})
         parts["links"] += [{**each, "name": f"{each['name']}: {name}"} for each in document["links"]]
     tasks += [_without_lineage(name) for name in without]
+    parts["edges"].sort(key=order_of_edge)
     labels = labels_of(merged)
     return {
         "version": VERSION,
@@ -111,11 +115,11 @@ def _merge(merged: dict[Id, dict[str, Any]], dataset: Mapping[str, Any]) -> None
         known[key] = known[key] + [line for line in dataset[key] if line not in known[key]]
 
 
-def _name_of(document: Document) -> str:
+def _name_of(document: Document, below: str) -> str:
     """Return the task's id with its map index, or the title of a job that is not a task."""
     run = document["run"]
     index = f"[{run['map_index']}]" if run["map_index"] is not None else ""
-    return f"{run['task_id']}{index}" if run["task_id"] else str(document["title"])
+    return f"{run['task_id']}{index}" if run["task_id"] else str(document["title"]).removeprefix(f"{below}.")
 
 
 def _without_lineage(name: str) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
         },
         "datasets": datasets.documents(),
         "flows": flows,
-        "edges": sorted(edges, key=_order_of_edge),
+        "edges": sorted(edges, key=order_of_edge),
         "tasks": [],
         "executions": [_execution(datasets, each) for each in executions],
         "failures": list(_failures(last, lineage["failures"])),
@@ -100,8 +100,8 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
     }
 
 
-def _order_of_edge(edge: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Edges of the whole output come before those of its columns."""
+def order_of_edge(edge: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Sort key of edges: by output and column; edges of the whole output come first."""
     return edge["to"], edge["column"] or "", edge["type"], edge["from"], edge["field"], edge["subtype"]
 
 

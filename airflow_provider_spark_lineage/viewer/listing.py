@@ -73,8 +73,9 @@ def answer_of(document: Document, kind: str = "run") -> dict[str, Any]:
 
 def _entries(events: Events) -> list[dict[str, Any]]:
     """Return the runs, newest first; a composed one stands before its parts."""
+    every = {run.last.run_id: run for run in runs_of(events, each=True)}
     below: dict[str, list[RunEvents]] = {}
-    for run in runs_of(events, each=True):
+    for run in every.values():
         below.setdefault(run.last.parent_run_id, []).append(run)
     tops: dict[str, list[RunEvents]] = {}
     for run in runs_of(events):
@@ -83,15 +84,18 @@ def _entries(events: Events) -> list[dict[str, Any]]:
     entries: list[list[dict[str, Any]]] = []
     for parent_id, siblings in tops.items():
         parts = [(run, document_of(run.events, below.get(run.last.run_id, ()))) for run in siblings]
-        parent = events.by_run_id.get(parent_id)
-        group = _group_of(siblings, parent)
+        group, parent_job = _group_of(siblings), _parent_job(siblings[0].last)
         block = [
             _entry(document, group, run.last.run_id, _label_of(run)) for run, document in reversed(parts)
         ]
         if len(parts) > 1:
             documents = [document for _, document in parts]
-            entry = _entry(compose(documents, group), group, parent_id, "all together")
-            block.insert(0, {**entry, "job": _parent_name(siblings[0].last), "kind": "dag_run"})
+            whole = compose(documents, group, below=parent_job)
+            if (parent := every.get(parent_id)) is not None:
+                ended = document_of(parent.events)["run"]
+                whole["run"] |= {key: ended[key] for key in ("id", "state", "ended")}
+            entry = _entry(whole, group, parent_id, "all together")
+            block.insert(0, {**entry, "job": parent_job, "kind": "dag_run"})
         entries.append(block)
     entries.sort(key=lambda block: max(entry["time"] for entry in block), reverse=True)
     return [entry for block in entries for entry in block]
@@ -118,25 +122,23 @@ def _with_answer(entry: dict[str, Any], labels: Mapping[str, str]) -> dict[str, 
     return {**{name: entry[name] for name in kept}, "answer": answer}
 
 
-def _group_of(siblings: Sequence[RunEvents], parent: Event | None) -> str:
+def _group_of(siblings: Sequence[RunEvents]) -> str:
     """Return the name of the parent and its run; for a run alone, its namespace."""
     last = siblings[0].last
     if last.dag_run is not None:
         return " · ".join(last.dag_run)
     if last.parent_run_id:
-        return _parent_name(last) or (parent.name if parent else last.parent_run_id)
+        return _parent_job(last) or last.parent_run_id
     return last.text("job", "namespace")
 
 
-def _parent_name(event: Event) -> str:
+def _parent_job(event: Event) -> str:
     return event.dag_run[0] if event.dag_run else event.text("run", "facets", "parent", "job", "name")
 
 
 def _label_of(run: RunEvents) -> str:
     last = run.last
-    name = last.subject
-    if last.dag_run and name.startswith(f"{last.dag_run[0]}."):
-        name = name[len(last.dag_run[0]) + 1 :]
+    name = last.subject.removeprefix(f"{_parent_job(last)}.")
     index = f"[{last.map_index}]" if last.map_index is not None else ""
     return f"{name}{index}" + (f"   try {last.try_number}" if (last.try_number or 1) > 1 else "")
 

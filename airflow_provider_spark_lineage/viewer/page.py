@@ -78,4 +78,4 @@ def _imports() -> dict[str, str]:
 
 def _in_script(value: Any) -> str:
     """Return JSON that cannot end the script element it is in."""
-    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
