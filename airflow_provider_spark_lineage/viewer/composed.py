@@ -62,8 +62,8 @@ def compose(
                     {**each, "from": places[each["from"]], "to": places[each["to"]], "task": number}
                 )
         for each in document["executions"]:
-            reads, writes = ([places[place] for place in each[key]] for key in ("reads", "writes"))
-            parts["executions"].append({**each, "reads": reads, "writes": writes, "task": number})
+            ends = {key: [places[place] for place in each[key]] for key in ("reads", "writes", "unfinished")}
+            parts["executions"].append({**each, **ends, "task": number})
         for each in document["gaps"]:
             place = None if each["dataset"] is None else places[each["dataset"]]
             parts["gaps"].append({**each, "where": _below(name, each["where"]), "dataset": place})

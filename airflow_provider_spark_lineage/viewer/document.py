@@ -51,6 +51,9 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
     executions = list(_executions(facets)) or list(_executions_of(children))
     for planned in _planned_outputs(run, children):
         datasets.add_unfinished(planned)
+    for execution in executions:
+        for unfinished in execution["unfinished"]:
+            datasets.add_unfinished({"namespace": unfinished[0], "name": unfinished[1]})
     edges = [
         {
             "from": datasets.column(id_of(edge["source"]), edge["field"]),
@@ -120,16 +123,17 @@ def _flows(
             pairs[id_of(source), id_of(entry)] = None
     explained = {target for _, target in pairs}
     for output in lineage["outputs"]:
-        target = id_of(output)
-        pairs |= dict.fromkeys((id_of(edge["source"]), target) for edge in output["edges"])
-        if target in explained or output["edges"]:
+        pairs |= dict.fromkeys((id_of(edge["source"]), id_of(output)) for edge in output["edges"])
+    outputs = [*map(id_of, lineage["outputs"]), *datasets.unfinished]
+    explained |= {target for _, target in pairs}
+    for target in outputs:
+        if target in explained:
             continue
         for execution in executions:
-            if target in execution["writes"]:
+            if target in (*execution["writes"], *execution["unfinished"]):
                 pairs |= dict.fromkeys((source, target) for source in execution["reads"])
     fed = {target for _, target in pairs}
     feeding = {source for source, _ in pairs}
-    outputs = [id_of(output) for output in lineage["outputs"]] or datasets.unfinished
     reads = [id_of(read) for read in lineage["inputs"]]
     for target in outputs:
         unused = [read for read in reads if read not in feeding]
@@ -153,6 +157,7 @@ def _executions(facets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "failed": entry.get("failed") is True,
             "reads": [id_of(read) for read in objects(entry.get("inputs"))],
             "writes": [id_of(write) for write in objects(entry.get("outputs"))],
+            "unfinished": [id_of(write) for write in objects([entry.get("unfinishedOutput")])],
             "rows": rows if type(rows) is int else None,
         }
 
@@ -172,12 +177,14 @@ def _executions_of(children: Sequence[RunEvents]) -> Iterator[dict[str, Any]]:
             "failed": child.last.type == "fail",
             "reads": [id_of(read) for read in lineage["inputs"]],
             "writes": [id_of(write) for write in lineage["outputs"]],
+            "unfinished": list(dict.fromkeys(map(id_of, _planned_outputs(child, ())))),
             "rows": sum(rows) if rows and None not in rows else None,
         }
 
 
 def _execution(datasets: Datasets, execution: Mapping[str, Any]) -> dict[str, Any]:
-    places = {key: [datasets.find(each) for each in execution[key]] for key in ("reads", "writes")}
+    keys = ("reads", "writes", "unfinished")
+    places = {key: [datasets.find(each) for each in execution[key]] for key in keys}
     known = {key: [place for place in some if place is not None] for key, some in places.items()}
     return {**execution, **known, "task": None}
 
