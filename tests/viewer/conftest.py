@@ -6,6 +6,7 @@ nobody looked. `SPARK_LINEAGE_NO_BROWSER=1` skips them.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.server
 import json
@@ -17,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 STATIC = CHECKOUT / "airflow_provider_spark_lineage" / "viewer" / "static"
 
-MOUNT = """async ([answer, runs]) => {
+MOUNT = """async (text) => {
+  const [answer, runs] = JSON.parse(text);
   const { mount } = await import("/viewer.js");
   const address = {
     read: () => new URLSearchParams(location.search),
@@ -60,7 +62,7 @@ class Files(http.server.SimpleHTTPRequestHandler):
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what needs the browser."""
     for item in items:
-        if Path(__file__).parent in item.path.parents and {"page", "open_page"} & set(getattr(item, "fixturenames", ())):
+        if Path(__file__).parent in item.path.parents and {"page", "modules"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("browser")
 
 
@@ -93,15 +95,15 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-@pytest.fixture
-def context(browser: Browser, server: str) -> Iterator[BrowserContext]:
-    """A context that reaches the server alone; a request to elsewhere and an error in the page fail the test."""
-    opened = browser.new_context(viewport={"width": 1400, "height": 860}, reduced_motion="reduce")
+@contextlib.contextmanager
+def guarded(browser: Browser, server: str, **settings: Any) -> Iterator[BrowserContext]:
+    """A context that reaches the server alone; a request to elsewhere and an error in a page fail the test."""
+    opened = browser.new_context(viewport={"width": 1400, "height": 860}, reduced_motion="reduce", **settings)
     opened.set_default_timeout(20_000)
     wrong: list[str] = []
 
-    def guard(route: Any) -> None:
-        if route.request.url.startswith((server, "blob:", "data:")):
+    def guard(route: Route) -> None:
+        if route.request.url.startswith(server):
             route.continue_()
         else:
             wrong.append(f"request to {route.request.url}")
@@ -117,11 +119,27 @@ def context(browser: Browser, server: str) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
+def context(browser: Browser, server: str) -> Iterator[BrowserContext]:
+    """A context of one test."""
+    with guarded(browser, server) as opened:
+        yield opened
+
+
+@pytest.fixture
 def page(context: BrowserContext, server: str) -> Page:
     """An empty page from which the modules can be imported."""
     opened = context.new_page()
     opened.goto(server)
     return opened
+
+
+@pytest.fixture(scope="session")
+def modules(browser: Browser, server: str) -> Iterator[Page]:
+    """One page for all tests of modules that draw nothing."""
+    with guarded(browser, server) as opened:
+        page = opened.new_page()
+        page.goto(server)
+        yield page
 
 
 Show = Callable[..., Page]
@@ -133,7 +151,7 @@ def show(page: Page) -> Show:
 
     def mounted(answer: dict[str, Any], runs: dict[str, Any] | None = None, on: Page | None = None) -> Page:
         shown = on or page
-        shown.evaluate(MOUNT, [json.loads(json.dumps(answer)), runs or {}])
+        shown.evaluate(MOUNT, json.dumps([answer, runs or {}]))
         return shown
 
     return mounted

@@ -37,7 +37,7 @@
  */
 
 /** @type {Reader} */
-const text = (value) => (typeof value === "string" ? value.replaceAll("\0", "\uFFFD") : undefined);
+const text = (value) => (typeof value === "string" ? value : undefined);
 /** @type {Reader} */
 const amount = (value) => (Number.isFinite(value) && value >= 0 ? value : undefined);
 /** @type {Reader} */

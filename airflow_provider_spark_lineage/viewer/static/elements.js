@@ -46,9 +46,12 @@ export function replace(container, ...children) {
   if (key) /** @type {HTMLElement | null} */ (container.querySelector(`[data-key="${key}"]`))?.focus();
 }
 
-/** @param {string} text @param {number} length */
+// Controls, marks of direction (which would reorder what stands beside them) and halves of characters.
+const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+
+/** Return a text as it is shown: not too long, and with a mark for each character that nobody would see. @param {string} text @param {number} length */
 export function cut(text, length) {
-  return text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+  return (text.length <= length ? text : `${text.slice(0, length - 1)}…`).replace(UNSEEN, "\uFFFD");
 }
 
 /**

@@ -20,7 +20,7 @@ import { amounts, counted, kind } from "./words.js";
  */
 
 export const NO_TEXT_BELOW = 0.4;
-const SMALLEST = 0.05, LARGEST = 2, MARGIN = 24, DRAG = 4;
+const READABLE = 0.8, SMALLEST = 0.05, LARGEST = 2, MARGIN = 24, DRAG = 4;
 const EVERYWHERE = { left: -Infinity, right: Infinity, top: -Infinity, bottom: Infinity };
 
 /** @param {ViewDocument} document @param {Acts} act */
@@ -44,7 +44,7 @@ export function createGraph(document, act) {
   let size = { width: 0, height: 0 };
   /** @type {Region | null} */
   let drawn = null;
-  let cursor = { box: 0, row: -1 };
+  let cursor = first();
   const gaps = new Set(document.gaps.map(({ dataset, column }) => JSON.stringify([dataset, column])));
   const withGap = new Set(document.gaps.map(({ dataset }) => dataset));
 
@@ -56,7 +56,7 @@ export function createGraph(document, act) {
     if (next.sides !== state.sides || isHidden) {
       picture = pictureOf(document, kept, next.sides);
       places = place(picture.boxes, picture.links);
-      cursor = { box: 0, row: -1 };
+      cursor = first();
     }
     state = next;
     rows = picture.boxes.map(({ kind, index }) =>
@@ -73,6 +73,10 @@ export function createGraph(document, act) {
       view.y += (before.y - after.y) * view.scale;
     }
     draw();
+  }
+
+  function first() {
+    return { box: places.layers[0]?.find((point) => point < picture.boxes.length) ?? 0, row: -1 };
   }
 
   /** @param {number} box @returns {Point} */
@@ -107,7 +111,7 @@ export function createGraph(document, act) {
       const group = svg("g", { transform: `translate(${x} ${y})`, class: classOf(box) });
       const [title, detail, mark] = textsOf(box);
       const header = { class: "header", role: "button", id: `box-${number}`, "data-box": number, "data-row": -1,
-        "aria-label": [title, detail, mark && "gap"].filter(Boolean).join(" "),
+        "aria-label": [title, detail, mark, wholeName(box)].filter(Boolean).join(" "),
         "aria-pressed": box.kind === "dataset" && box.index === state.dataset ? "true" : null };
       const radius = box.kind === "task" ? PILL / 2 : 6;
       const frame = svg("rect", { class: "frame", width: box.width, height: heights[number], rx: radius });
@@ -118,9 +122,9 @@ export function createGraph(document, act) {
       const isPill = box.kind === "task";
       group.append(frame, svg("g", header,
         svg("rect", { class: "hit", width: box.width, height: box.height, rx: radius }),
-        svg("text", { class: "title", x: isPill ? box.width / 2 : 14, y: isPill || !detail ? 21 : 20 }, title),
-        !isPill && svg("text", { class: "detail", x: 14, y: 37 }, detail),
-        mark && svg("text", { class: "mark", x: box.width - 52, y: 20 }, mark),
+        svg("text", { class: "title", x: isPill ? box.width / 2 : 14, y: isPill || !detail ? 21 : 20 }, title), " ",
+        !isPill && svg("text", { class: "detail", x: 14, y: 37 }, detail), " ",
+        mark && svg("text", { class: "mark", x: box.width - 24, y: 20 }, mark), " ",
         svg("title", {}, wholeName(box))));
       if (!isPill && box.kind === "dataset") group.append(svg("rect", { class: "side", width: 4, height: heights[number], rx: 2 }));
       const columns = box.kind === "dataset" ? document.datasets[box.index].columns.length : 0;
@@ -147,14 +151,15 @@ export function createGraph(document, act) {
     const text = row.more ? `${row.more} more` : row.name ?? "all rows";
     const type = row.more || row.name === null ? "" : column?.type ?? "";
     const [name, shownType] = [fit(text, hasGap ? 15 : 18), fit(type, 9)];
+    const whole = name === text && type === shownType ? null : cut(`${text} ${type}`, 500);
     return svg("g", { class: `row${row.traced ? " traced" : ""}${row.more || row.name === null ? " whole" : ""}`, role: "button",
       id: `box-${number}-${index}`, transform: `translate(0 ${HEADER + index * ROW})`, "data-box": number, "data-row": index,
-      "aria-label": [name, shownType, hasGap && "⚠ gap"].filter(Boolean).join(" ") },
+      "aria-label": [name, hasGap && "⚠", shownType, whole].filter(Boolean).join(" ") },
     svg("rect", { class: "hit", x: 4, width: WIDTH - 8, height: ROW, rx: 4 }),
-    svg("text", { class: "name", x: 14, y: 18 }, name),
-    hasGap && svg("text", { class: "mark", x: 132, y: 18 }, "⚠"),
-    type && svg("text", { class: "detail", x: WIDTH - 14, y: 18, "text-anchor": "end" }, shownType),
-    svg("title", {}, cut(type ? `${text}  ${type}` : text, 500)));
+    svg("text", { class: "name", x: 14, y: 18 }, name), " ",
+    hasGap && svg("text", { class: "mark", x: 132, y: 18 }, "⚠"), " ",
+    type && svg("text", { class: "detail", x: WIDTH - 14, y: 18, "text-anchor": "end" }, shownType), " ",
+    whole && svg("title", {}, whole));
   }
 
   /** @param {Box} box */
@@ -215,7 +220,7 @@ export function createGraph(document, act) {
       const lit = !state.lit || (isLit(start.kind, start.index, start.members) && isLit(end.kind, end.index, end.members));
       const isBack = places.turned.has(link);
       flows.push(svg("path", { class: `flow${isBack ? " back" : ""}${lit && !state.trace ? "" : " dim"}`, d: path }));
-      if (isBack) flows.push(svg("text", { class: "detail", "text-anchor": "middle", x: (places.x[from] + places.x[to] + WIDTH) / 2, y: under(from, to) + 4 },
+      if (isBack) flows.push(svg("text", { class: "detail", "text-anchor": "middle", x: (places.x[from] + places.x[to] + WIDTH) / 2, y: under(from, to) + 14 },
         from === to ? "↺ reads itself" : "↺ back"));
     });
     return [...flows, ...drawEdges(region)];
@@ -282,7 +287,7 @@ export function createGraph(document, act) {
     const { width, height } = bounds();
     const scale = Math.min(1, size.width / width, size.height / height);
     if (readable && scale < NO_TEXT_BELOW) {
-      view.scale = 0.7;
+      view.scale = READABLE;
       show(picture.boxes.findIndex(({ kind, index }) => kind === "dataset" && document.datasets[index].written));
       return;
     }
@@ -295,6 +300,7 @@ export function createGraph(document, act) {
   /** @param {number} box */
   function show(box) {
     const { x, y } = spot(Math.max(0, box));
+    if (view.scale < NO_TEXT_BELOW) view.scale = READABLE;
     view.x = size.width / 2 - (x + WIDTH / 2) * view.scale;
     view.y = size.height / 3 - (y + HEADER / 2) * view.scale;
     draw();
@@ -310,6 +316,13 @@ export function createGraph(document, act) {
     moved(hadText);
   }
 
+  /** @param {number} x @param {number} y */
+  function pan(x, y) {
+    view.x += x;
+    view.y += y;
+    moved();
+  }
+
   // ---- Mouse and keyboard
 
   /** @type {{x: number, y: number, moved: boolean} | null} */
@@ -323,9 +336,7 @@ export function createGraph(document, act) {
     if (!drag.moved && Math.abs(x) + Math.abs(y) < DRAG) return;
     if (!drag.moved) element.setPointerCapture(event.pointerId);
     drag = { x: event.clientX, y: event.clientY, moved: true };
-    view.x += x;
-    view.y += y;
-    moved();
+    pan(x, y);
   });
   element.addEventListener("click", (event) => {
     const wasDragged = drag?.moved;
@@ -342,10 +353,13 @@ export function createGraph(document, act) {
     else act.toggle(picture.boxes[cursor.box].index);
   });
   element.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.metaKey) return;
+    const isZoom = event.ctrlKey || event.metaKey;
+    const { width, height } = bounds();
+    if (!isZoom && width * view.scale <= size.width && height * view.scale <= size.height) return;
     event.preventDefault();
     const place = element.getBoundingClientRect();
-    zoom(Math.exp(-event.deltaY / 300), { x: event.clientX - place.left, y: event.clientY - place.top });
+    if (!isZoom) pan(-event.deltaX, -event.deltaY);
+    else zoom(Math.exp(-event.deltaY / 300), { x: event.clientX - place.left, y: event.clientY - place.top });
   }, { passive: false });
 
   /** Do what a click on the place of the cursor does. */
@@ -461,7 +475,7 @@ const round = (value) => Math.round(value * 100) / 100;
 /** Cut a text to a number of cells; wide characters take two. No text is measured. @param {string} text @param {number} cells */
 export function fit(text, cells) {
   let [kept, used] = ["", 0];
-  for (const character of text) {
+  for (const character of cut(text, 2 * cells)) {
     used += /** @type {number} */ (character.codePointAt(0)) >= 0x1100 ? 2 : 1;
     if (used > cells) return `${kept.slice(0, -1)}…`;
     kept += character;

@@ -1,7 +1,7 @@
 // The looks, in light and dark. The part of the graph goes along with an exported picture.
 
 export const LIGHT = `--surface:#fff;--raised:#f6f7f9;--line:#d5dae1;--text:#1b2430;--muted:#566172;--accent:#0b5fc0;
---soft:#e7f0fb;--read:#3d7ab8;--written:#2c8a57;--indirect:#7446bd;--bad:#b3261e;--bad-soft:#fdeeec;--warn:#855400;--warn-soft:#fff5de;`;
+--soft:#e7f0fb;--read:#3d7ab8;--written:#1e7a49;--indirect:#7446bd;--bad:#b3261e;--bad-soft:#fdeeec;--warn:#855400;--warn-soft:#fff5de;`;
 
 export const DARK = `--surface:#13171e;--raised:#1b212a;--line:#343d4b;--text:#e3e8ee;--muted:#9ca8b8;--accent:#73b5ff;
 --soft:#1d2f47;--read:#6aa8e8;--written:#58bf86;--indirect:#bea0f5;--bad:#ff8f85;--bad-soft:#3a2022;--warn:#f0bb52;--warn-soft:#332a17;`;
@@ -41,11 +41,11 @@ button,select,input,a.link{font:inherit;color:inherit;background:var(--surface);
 min-height:28px;padding:2px 9px}
 button{cursor:pointer} button:hover,.hit:hover{background:var(--raised)} a{color:var(--accent)}
 :focus-visible{outline:2px solid var(--accent);outline-offset:1px}
-button.ref{border-color:transparent;background:none;padding:1px 5px;min-height:24px;min-width:24px;font:12px/1.5 ${MONO};color:var(--accent);text-align:left;overflow-wrap:anywhere}
+button.ref{border-color:transparent;background:none;padding:1px 5px;min-height:24px;min-width:24px;font:12px/1.5 ${MONO};color:var(--accent);text-align:left} aside .ref{overflow-wrap:anywhere}
 button.ref:hover{background:var(--soft)} button[aria-pressed=true]{background:var(--soft);font-weight:600}
 .muted{color:var(--muted)} .bad{color:var(--bad)} .warn{color:var(--warn)} .good{color:var(--written)}
 header{display:flex;flex-wrap:wrap;gap:6px 14px;align-items:center;padding:10px 14px;border-bottom:1px solid var(--line)}
-header .grow{flex:1}
+header .facts{flex:1 1 16rem}
 .state{border-radius:99px;padding:0 9px;background:var(--raised);border:1px solid var(--line)}
 .state.bad{background:var(--bad-soft);border-color:var(--bad)}
 .note,.failure{padding:6px 14px;background:var(--warn-soft);overflow-wrap:anywhere} .failure{background:var(--bad-soft)}
@@ -67,8 +67,8 @@ li.column{padding:2px 0;border-top:1px solid var(--line)} li li{padding-left:14p
 .tabs button[aria-selected=true]{color:var(--text);border-color:var(--accent);font-weight:600}
 .pane{flex:0 1 260px;min-height:170px;overflow:auto;padding:8px 14px}
 .bar{display:flex;flex-wrap:wrap;gap:8px;align-items:center;margin-bottom:6px}
-table{border-collapse:collapse;width:100%} th,td{text-align:left;padding:3px 10px 3px 0;border-bottom:1px solid var(--line);vertical-align:baseline;overflow-wrap:anywhere}
-th{color:var(--muted);font-weight:600} td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap} tbody th{padding-top:12px;color:var(--text)}
+table{border-collapse:collapse;width:100%} th,td{text-align:left;padding:3px 10px 3px 0;border-bottom:1px solid var(--line);vertical-align:baseline;overflow-wrap:break-word}
+th{color:var(--muted);font-weight:600;white-space:nowrap} td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap} tbody th{padding-top:12px;color:var(--text)}
 .lit td{background:var(--soft)}
 .find{position:relative} .found{position:absolute;z-index:2;right:0;width:min(26rem,90cqw);max-height:20rem;overflow:auto;background:var(--surface);
 border:1px solid var(--line);border-radius:8px;box-shadow:0 6px 24px #0003;padding:4px} .found [role=option]{padding:4px 8px;border-radius:5px;overflow-wrap:anywhere;cursor:pointer}

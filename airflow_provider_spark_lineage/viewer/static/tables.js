@@ -147,7 +147,7 @@ function changesOf(context, before, now) {
   });
   const lines = changes.slice(0, 500).map(({ sign, what, dataset, column, from, to }) => row(
     h("span", { class: signs[sign][1] }, `${sign} ${signs[sign][0]}`), what,
-    [foreign(dataset.label), column === null ? " all rows" : column !== undefined && [".", foreign(column)]],
+    [foreign(what.endsWith("put") ? `${dataset.namespace} ${dataset.name}` : dataset.label, 100), column === null ? " all rows" : column !== undefined && [".", foreign(column)]],
     what === "type" ? [foreign(from ?? ""), " → ", foreign(to ?? "")] : from !== undefined && ["← ", foreign(from), " ", to ?? ""]));
   return [
     sizes.length > 0 && table(["Output", "Amount", "Then → now", "Change"], sizes),
@@ -194,7 +194,7 @@ function history({ answer, source }) {
   const rows = past.map(({ id, label, state, began, rows: count, size_bytes, schema_changed, edges_changed }) => row(
     source.open ? button("", () => source.open?.(id), { class: "ref" }, foreign(label || id, 80)) : foreign(label || id, 80),
     h("span", { class: state === "fail" ? "bad" : "" }, state), when(began), count === null ? "" : number(count),
-    size_bytes === null ? "" : bytes(size_bytes), [schema_changed && "columns changed ", edges_changed && "edges changed"]));
+    size_bytes === null ? "" : bytes(size_bytes), [schema_changed && "columns changed", edges_changed && "edges changed"].filter(Boolean).join(", ")));
   return h("div", {}, h("p", { class: "bar" }, sparkline("Rows", past.map((each) => each.rows)), sparkline("Bytes", past.map((each) => each.size_bytes))),
     table(["Run", "State", "Began (UTC)", "Rows", "Bytes", "Marks"], rows));
 }

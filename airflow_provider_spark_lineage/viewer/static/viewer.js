@@ -90,7 +90,7 @@ function show(viewer, answer, source, address, load) {
       if (value === null) parameters.delete(key);
       else parameters.set(key, value);
     }
-    address.write(parameters);
+    if (String(parameters) !== String(address.read())) address.write(parameters);
     context.trace = state.dataset !== null && state.column !== undefined ? trace(document, state.dataset, state.column) : null;
     graph.update({ ...state, trace: context.trace, lit: context.trace?.datasets ?? (state.lit && new Set(state.lit)) }, anchor);
     if (quiet) return;
@@ -132,14 +132,21 @@ function show(viewer, answer, source, address, load) {
     const at = Math.max(0, tabs.findIndex((tab) => tab.id === id));
     const move = (/** @type {KeyboardEvent} */ event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (step) openTab(tabs[(at + step + tabs.length) % tabs.length].id);
+      if (step) go(tabs[(at + step + tabs.length) % tabs.length].id);
     };
     replace(tabList, tabs.map(({ id: each, title }, index) => h("button", {
-      type: "button", role: "tab", "data-key": "tab", id: index === at ? "tab" : null, "aria-selected": String(index === at),
+      type: "button", role: "tab", id: index === at ? "tab" : null, "aria-selected": String(index === at),
       "aria-controls": index === at ? "pane" : null, tabindex: index === at ? 0 : -1, keydown: move,
-      click: () => { openTab(each); set({}, { quiet: true }); },
+      click: () => go(each),
     }, title)));
     replace(pane, tabs[at].draw(context));
+  }
+
+  /** @param {string} id */
+  function go(id) {
+    openTab(id);
+    set({}, { quiet: true });
+    /** @type {HTMLElement | null} */ (tabList.querySelector("#tab"))?.focus();
   }
 
   const find = findField(document, (dataset, column) => {
@@ -156,7 +163,7 @@ function show(viewer, answer, source, address, load) {
   viewer.addEventListener("keydown", keys);
   const picture = () => download("lineage.svg", graph.text(viewer.classList.contains("dark")), "image/svg+xml");
   viewer.replaceChildren(
-    h("header", {}, h("h2", {}, foreign(document.title, 80)), tries, summary(document), h("span", { class: "grow" }), find),
+    h("header", {}, h("h2", {}, foreign(document.title, 80)), tries, summary(document), find),
     ...notes, ...document.failures.map((failure) => failurePanel(failure, document, act)),
     h("div", { class: "middle" },
       h("div", { class: "canvas" }, graph.element,
@@ -211,7 +218,7 @@ function summary({ run, datasets, executions, planned, gaps }) {
     writes.length === 1 ? `wrote ${cut(writes[0].label, 40)}${amounts(writes[0].writes).map((part) => `, ${part}`).join("")}` : `wrote ${counted(writes.length, "dataset")}`,
     gaps.length > 0 && `⚠ ${counted(gaps.length, "gap")}`,
   ].filter(Boolean).join(" · ");
-  return [state && h("span", { class: `state ${run.state === "fail" ? "bad" : ""}` }, cut(state, 20)), h("span", { class: "muted" }, h("bdi", {}, facts))];
+  return [state && h("span", { class: `state ${run.state === "fail" ? "bad" : ""}` }, cut(state, 20)), h("span", { class: "facts muted" }, h("bdi", {}, facts))];
 }
 
 /** @param {import("./document.js").Failure} failure @param {ViewDocument} document @param {Acts} act */
