@@ -49,8 +49,9 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
     for write, described in zip(lineage["outputs"], run.outputs, strict=True):
         datasets.add_write(write, described)
     executions = list(_executions(facets)) or list(_executions_of(children))
-    for planned in _planned_outputs(run, children):
-        datasets.add_unfinished(planned)
+    planned = list(_planned_outputs(run, children))
+    for output, _ in planned:
+        datasets.add_unfinished(output)
     for execution in executions:
         for unfinished in execution["unfinished"]:
             datasets.add_unfinished({"namespace": unfinished[0], "name": unfinished[1]})
@@ -69,7 +70,8 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
         for edge in output["edges"]
         if edge["field"]
     ]
-    flows = _flows(datasets, last, lineage, executions)
+    pairs = {(id_of(read), id_of(output)): None for output, reads in planned for read in reads}
+    flows = _flows(datasets, last, lineage, executions, pairs)
     began, ended = _times(run, executions)
     dag_id, task_id, dag_run_id = _airflow_ids(last)
     return {
@@ -109,15 +111,19 @@ def order_of_edge(edge: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _flows(
-    datasets: Datasets, event: Event, lineage: Mapping[str, Any], executions: Sequence[Mapping[str, Any]]
+    datasets: Datasets,
+    event: Event,
+    lineage: Mapping[str, Any],
+    executions: Sequence[Mapping[str, Any]],
+    planned: Mapping[tuple[Id, Id], None],
 ) -> list[dict[str, Any]]:
     """Return which input fed which output.
 
     The job facet `lineage` says it. Without the facet, an output comes from the sources of its columns, or
     else from what the executions read that wrote it. An input that feeds no output by then feeds all of them,
-    because the run read it.
+    because the run read it. `planned` has what the targets of failed writes were to be made from.
     """
-    pairs: dict[tuple[Id, Id], None] = {}
+    pairs: dict[tuple[Id, Id], None] = dict(planned)
     for entry in objects(event.at("job", "facets", "lineage", "entries")):
         for source in objects(entry.get("inputs")):
             pairs[id_of(source), id_of(entry)] = None
@@ -177,7 +183,7 @@ def _executions_of(children: Sequence[RunEvents]) -> Iterator[dict[str, Any]]:
             "failed": child.last.type == "fail",
             "reads": [id_of(read) for read in lineage["inputs"]],
             "writes": [id_of(write) for write in lineage["outputs"]],
-            "unfinished": list(dict.fromkeys(map(id_of, _planned_outputs(child, ())))),
+            "unfinished": list(dict.fromkeys(id_of(output) for output, _ in _planned_outputs(child, ()))),
             "rows": sum(rows) if rows and None not in rows else None,
         }
 
@@ -189,8 +195,13 @@ def _execution(datasets: Datasets, execution: Mapping[str, Any]) -> dict[str, An
     return {**execution, **known, "task": None}
 
 
-def _planned_outputs(run: RunEvents, children: Sequence[RunEvents]) -> Iterator[Mapping[str, Any]]:
-    """Yield the outputs that a failed run, or a failed run below it, named before its end and not at it."""
+def _planned_outputs(
+    run: RunEvents, children: Sequence[RunEvents]
+) -> Iterator[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
+    """Yield the outputs that a failed run, or one below it, named before its end and not at it.
+
+    Each comes with the inputs of the same event.
+    """
     for each in (run, *children):
         if each.last.type not in ("fail", "abort"):
             continue
@@ -198,7 +209,7 @@ def _planned_outputs(run: RunEvents, children: Sequence[RunEvents]) -> Iterator[
         for event in each.events:
             for output in objects(event.document.get("outputs")):
                 if id_of(output) not in written:
-                    yield output
+                    yield output, objects(event.document.get("inputs"))
 
 
 def _failures(event: Event, failures: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

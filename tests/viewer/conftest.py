@@ -62,7 +62,9 @@ class Files(http.server.SimpleHTTPRequestHandler):
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what needs the browser."""
     for item in items:
-        if Path(__file__).parent in item.path.parents and {"page", "modules"} & set(getattr(item, "fixturenames", ())):
+        if Path(__file__).parent in item.path.parents and {"page", "modules"} & set(
+            getattr(item, "fixturenames", ())
+        ):
             item.add_marker("browser")
 
 
@@ -90,7 +92,9 @@ def browser() -> Iterator[Browser]:
         )
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=[*sandbox, "--disable-dev-shm-usage"])
+        opened = playwright.chromium.launch(
+            executable_path=chromium, args=[*sandbox, "--disable-dev-shm-usage"]
+        )
         yield opened
         opened.close()
 
@@ -111,7 +115,10 @@ def guarded(browser: Browser, server: str, **settings: Any) -> Iterator[BrowserC
 
     opened.route("**/*", guard)
     opened.on("weberror", lambda error: wrong.append(f"error: {error.error}"))
-    opened.on("console", lambda message: wrong.append(f"console: {message.text}") if message.type == "error" else None)
+    opened.on(
+        "console",
+        lambda message: wrong.append(f"console: {message.text}") if message.type == "error" else None,
+    )
     opened.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     yield opened
     opened.close()

@@ -152,6 +152,17 @@ def test_a_task_shows_the_unfinished_target_of_its_execution():
     assert [(each["number"], each["failed"]) for each in document["executions"]] == [(1, True)]
 
 
+def test_an_unfinished_target_comes_from_what_its_own_write_read():
+    """Another output of the task does not get the inputs of the write that failed."""
+    start = event("START", run="2", inputs=[dataset("/b")], outputs=[dataset("/out")])
+    child = RunEvents(list(Events.of([start, event("FAIL", run="2")])))
+    document = view(
+        event("FAIL", inputs=[dataset("/a"), dataset("/b")], outputs=[dataset("/x", **columns("x", "/a"))]),
+        children=(child,),
+    )
+    assert named(document) == {("a", "x"), ("b", "out")}
+
+
 def test_a_target_that_was_written_after_all_is_not_unfinished():
     """The second try within one task may succeed."""
     child = RunEvents(
