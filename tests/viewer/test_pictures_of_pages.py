@@ -6,6 +6,7 @@ ACCEPT_PICTURES=1 pytest tests/viewer/test_pictures_of_pages.py    writes them a
 from __future__ import annotations
 
 import base64
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from airflow_provider_spark_lineage.events.model import Events
 from airflow_provider_spark_lineage.events.reader import read_events
 from airflow_provider_spark_lineage.viewer.listing import listing
 from airflow_provider_spark_lineage.viewer.page import page_of
@@ -58,6 +60,7 @@ def opened(browser: Browser, file: Path, **settings: Any) -> Iterator[Page]:
     context.on(
         "request", lambda request: wrong.append(request.url) if request.url.startswith("http") else None
     )
+    context.set_default_timeout(20_000)
     page = context.new_page()
     page.goto(file.as_uri())
     yield page
@@ -77,28 +80,26 @@ def go_to(page: Page, label: str) -> None:
     page.get_by_role("navigation").get_by_role("button", name=label).first.click()
 
 
-def column(page: Page) -> None:
-    go_to(page, "all together 2026-11-27")
-
-
 def graph(page: Page) -> None:
     go_to(page, "gold_delays_by_weather")
     page.get_by_role("button", name="Open all").click()
 
 
 def trace(page: Page) -> None:
-    page.goto(f"{page.url.split('#')[0]}#run=RUN")
-    go_to(page, "all together")
-    find(page, "mean_departure_delay")
-
-
-def find(page: Page, name: str) -> None:
-    page.get_by_role("combobox", name="Find").fill(name)
+    page.get_by_role("navigation").get_by_role("button", name="all together").last.click()
+    page.get_by_role("combobox").fill("mean_departure_delay")
     page.keyboard.press("Enter")
+
+
+def table(page: Page) -> None:
+    go_to(page, "rows_are_right")
+    page.get_by_role("tab", name="Checks").click()
 
 
 SCREENS: dict[str, tuple[Callable[[Page], None], dict[str, Any]]] = {
     "graph": (graph, {}),
+    "trace": (trace, {}),
+    "table": (table, {}),
     "failed": (lambda page: go_to(page, "delay_per_mile"), {}),
     "narrow": (graph, {"viewport": {"width": 420, "height": 760}}),
     "dark": (graph, {"color_scheme": "dark"}),
@@ -118,6 +119,22 @@ def test_picture_of_the_page(browser: Browser, demo: Path, name: str) -> None:
             file.write_bytes(drawn)
         images = [base64.b64encode(image).decode() for image in (drawn, file.read_bytes())]
         assert page.context.new_page().evaluate(DIFFERING, images) < MOST_DIFFERING
+
+
+def test_picture_of_readme(browser: Browser, tmp_path: Path) -> None:
+    """It is the viewer's own picture of README's event, saved by its button."""
+    event = {**json.loads((DOCS / "lineage.json").read_text(encoding="utf-8")), "run": {"runId": "1"}}
+    file = tmp_path / "lineage.html"
+    file.write_text(page_of(listing(Events.of([event]), title="README")), encoding="utf-8")
+    with opened(browser, file) as page:
+        page.get_by_role("button", name="Open all").click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="SVG", exact=True).click()
+        drawn = Path(download.value.path()).read_text(encoding="utf-8")
+    picture = DOCS / "lineage.svg"
+    if os.environ.get("ACCEPT_PICTURES"):
+        picture.write_text(drawn, encoding="utf-8")
+    assert drawn == picture.read_text(encoding="utf-8")
 
 
 def test_three_clicks_say_which_columns_decide_the_rows(browser: Browser, demo: Path) -> None:
