@@ -6,6 +6,7 @@ ACCEPT_PICTURES=1 pytest tests/viewer/test_pictures.py    writes them anew
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def test_picture(show: Show, page: Any, server: str, name: str) -> None:
         page.get_by_role("button", name="SVG", exact=True).click()
     text = Path(download.value.path()).read_text(encoding="utf-8")
     page.evaluate(OPENED, text)
-    lines = text.replace("><", ">\n<") + "\n"
+    lines = re.sub("<style>.*?</style>", "", text, flags=re.DOTALL).replace("><", ">\n<") + "\n"
     golden = FOLDER / f"{name}.svg"
     if os.environ.get("ACCEPT_PICTURES"):
         FOLDER.mkdir(exist_ok=True)

@@ -20,11 +20,18 @@ function dataOfPage() {
 }
 
 const { notes, runs } = dataOfPage();
-const parameters = () => new URLSearchParams(location.hash.slice(1));
-const address = {
-  read: parameters,
-  write: (/** @type {URLSearchParams} */ next) => history.replaceState(null, "", `#${next}`),
-};
+let parameters = new URLSearchParams(location.hash.slice(1));
+const address = { read: () => new URLSearchParams(parameters), write };
+
+/** @param {URLSearchParams} next @param {"replaceState" | "pushState"} [how] */
+function write(next, how = "replaceState") {
+  parameters = next;
+  try {
+    history[how](null, "", `#${next}`);
+  } catch {
+    // A sandboxed frame, as in a notebook, has no address of its own.
+  }
+}
 
 const place = h("div", { class: "here" });
 const list = h("nav", { "aria-label": "Jobs and runs", hidden: runs.length < 2 });
@@ -57,10 +64,12 @@ function show(key) {
 
 /** @param {string} key */
 function open(key) {
-  history.pushState(null, "", `#${new URLSearchParams({ run: key })}`);
+  write(new URLSearchParams({ run: key }), "pushState");
   show(key);
 }
 
-addEventListener("hashchange", () => show(parameters().get("run") ?? ""));
-addEventListener("popstate", () => show(parameters().get("run") ?? ""));
-show(parameters().get("run") ?? "");
+addEventListener("popstate", () => {
+  parameters = new URLSearchParams(location.hash.slice(1));
+  show(parameters.get("run") ?? "");
+});
+show(parameters.get("run") ?? "");

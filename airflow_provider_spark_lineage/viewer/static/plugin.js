@@ -11,11 +11,13 @@ const SENTENCES = { 401: "Your session has ended: sign in again.", 403: "You hav
 async function ask(path, query) {
   const url = new URL(path, API);
   for (const [name, value] of Object.entries(query)) if (value != null) url.searchParams.set(name, String(value));
-  const response = await fetch(url, { headers: bearer(), credentials: "same-origin" });
-  if (response.ok) return response.json();
-  const told = SENTENCES[/** @type {keyof typeof SENTENCES} */ (response.status)];
-  const detail = told ?? (await response.json().catch(() => ({}))).detail;
-  throw new Error(typeof detail === "string" ? detail : `The server answered with ${response.status}.`);
+  const response = await fetch(url, { headers: bearer(), credentials: "same-origin" }).catch(() => {
+    throw new Error("The server could not be reached.");
+  });
+  const body = await response.json().catch(() => null);
+  if (response.ok && body) return body;
+  const told = SENTENCES[/** @type {keyof typeof SENTENCES} */ (response.status)] ?? body?.detail;
+  throw new Error(typeof told === "string" ? told : `The server answered with ${response.status}, and nothing that can be read.`);
 }
 
 /** Airflow 3.1.0 takes no cookie; its page keeps the token. */
