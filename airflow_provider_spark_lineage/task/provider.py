@@ -143,6 +143,13 @@ def facets_of_start(task_instance: Any) -> EventFacets:
     return EventFacets(run, job)
 
 
+def redacted(event: Any) -> Any:
+    """Return an event without what Airflow masks, as the provider's adapter does before it sends an event."""
+    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
+
+    return OpenLineageAdapter()._redacter.redact(event, max_depth=20)
+
+
 def emit(event: Any) -> bool:
     """Send an event from this process; return False if the transport raised an error, or does not exist.
 

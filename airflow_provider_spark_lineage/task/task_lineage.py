@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.guard import alarm_paused, harmless
+from airflow_provider_spark_lineage.guard import alarm_paused, harmless, within
 from airflow_provider_spark_lineage.task.hook_reports import Reported, reported_so_far
 from airflow_provider_spark_lineage.task.process import TASK
 
@@ -66,6 +64,13 @@ class TaskLineage:
         return launch
 
     @property
+    def is_empty(self) -> bool:
+        """True if Spark did nothing for the task, as far as it is known; everything after `stop`."""
+        run, planned = self.run, self._collector.planned
+        did = run.executions or run.lineage or run.lineage.gaps or self.findings
+        return not (did or planned is not None or self.launch)
+
+    @property
     def findings(self) -> tuple[Findings, ...]:
         """What the checks of written frames found; everything after `stop`."""
         return self._collector.findings
@@ -117,11 +122,11 @@ class TaskLineage:
         sent: the final event has everything.
         """
         if not self._is_stopped:
-            _within(KILL_TIMEOUT_SECONDS, self._report_so_far, task_instance)
+            within(KILL_TIMEOUT_SECONDS, self._report_so_far, task_instance)
 
     def pause(self, task_instance: Any) -> None:
         """Send the lineage so far of a task that continues later in another process; call `stop` before."""
-        _within(self._emit_timeout_seconds, self._pause, task_instance)
+        within(self._emit_timeout_seconds, self._pause, task_instance)
 
     def _pause(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it deferred itself could not be sent"):
@@ -162,8 +167,10 @@ class TaskLineage:
             self._fitted = known = (run, planned, failed, content)
         return known[3]
 
-    def _content_of(self, run: Run, planned: Lineage | None, failed: bool) -> Content:
-        """Return the lineage of a run that the end event can hold.
+    def _content_of(
+        self, run: Run, planned: Lineage | None, failed: bool, max_bytes: int | None = None
+    ) -> Content:
+        """Return the lineage of a run that the end event can hold, or one of so many bytes.
 
         If nothing was captured of a task that has not failed, it is the planned lineage, with a gap.
         """
@@ -183,16 +190,23 @@ class TaskLineage:
         facets = all_run_facets(replace(run, lineage=lineage))
         # Wherever they will be: results of checks have about the same size at a run and at a dataset.
         results = with_findings(OperatorLineage(), self.findings).run_facets
-        return content_of(lineage, size_of(facets) + size_of(results))
+        return content_of(lineage, size_of(facets) + size_of(results), max_bytes)
 
-    def operator_lineage(self, failed: bool = False) -> OperatorLineage:
-        """Return new OpenLineage objects on each call, because the provider's redactor modifies them."""
+    def operator_lineage(self, failed: bool = False, max_bytes: int | None = None) -> OperatorLineage:
+        """Return new OpenLineage objects on each call, because the provider's redactor modifies them.
+
+        `max_bytes` limits what is stored of the event; None: as large as the event.
+        """
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         with harmless("the lineage of this task could not be converted to OpenLineage"):
             from airflow_provider_spark_lineage.task.answers import rendered, with_findings, with_run_facets
 
-            content = self._content(failed)
+            if max_bytes is None:
+                content = self._content(failed)
+            else:
+                planned = self._collector.planned
+                content = self._content_of(self.run, planned, failed and planned is not None, max_bytes)
             answer = with_run_facets(rendered(content), replace(self.run, lineage=content.lineage))
             return with_findings(answer, self.findings)
         return OperatorLineage()
@@ -208,6 +222,7 @@ def _send(lineage: Lineage, task_instance: Any) -> None:
         identity_of,
         wait_until_sent,
     )
+    from airflow_provider_spark_lineage.task.stored_lineage import store
 
     facets = EventFacets({}, {})
     with harmless("an event of this task does not have Airflow's facets"):
@@ -215,17 +230,11 @@ def _send(lineage: Lineage, task_instance: Any) -> None:
     identity = identity_of(task_instance)
     content = content_of(lineage)
     per_field = content.repeats_dataset_edges
-    emit(interim_event(content.lineage, identity, facets, dataset_edges_per_field=per_field))
+    event = interim_event(content.lineage, identity, facets, dataset_edges_per_field=per_field)
+    emit(event)
+    store(task_instance, event)
     # The process may end next. Not longer than a signal handler may take.
     wait_until_sent(KILL_TIMEOUT_SECONDS)
-
-
-def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function on a new thread, and wait for its end, for a limited time."""
-    thread = threading.Thread(target=function, args=arguments, daemon=True)
-    with alarm_paused():
-        thread.start()
-        thread.join(seconds)
 
 
 def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> TaskLineage | None:
