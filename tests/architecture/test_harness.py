@@ -10,8 +10,8 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "airflow_provider_spark_lineage"
 HARNESS = ("events", "testing", "transports")
-TOOLS = ("cli", "draft_rules.py", "pytest_plugin.py")
-"""Callers of the harness, which pass the rules about our events."""
+TOOLS = ("airflow_ui", "cli", "draft_rules.py", "pytest_plugin.py", "viewer")
+"""Callers of the harness, which pass the rules about our events; the viewer, which reads events as it does."""
 
 OUR_NAMES = re.compile(r"airflow[-_]provider[-_]spark[-_]lineage|spark-lineage|SparkLineageError")
 
