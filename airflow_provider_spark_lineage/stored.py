@@ -72,12 +72,14 @@ def unpack(value: Any) -> Stored:
     data = value.get("data")
     if not isinstance(data, str):
         raise StoredLineageError("The stored lineage has no `data`.")
+    if len(data) > MAX_STORED_BYTES:
+        raise StoredLineageError("The stored lineage is larger than what a task stores.")
     try:
         packed = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         raise StoredLineageError("The `data` of the stored lineage is not base64.") from None
     try:
-        document = json.loads(_unpacked(packed))
+        document = json.loads(_unpacked(packed), parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise StoredLineageError("The `data` of the stored lineage is not JSON.") from None
     events = document.get("events") if isinstance(document, dict) else None
@@ -101,6 +103,11 @@ def summary_in(value: Any) -> Json:
     if not (isinstance(summary, dict) and is_summary(summary)):
         raise StoredLineageError("The summary of the stored lineage is damaged.")
     return summary
+
+
+def _refuse(constant: str) -> None:
+    """Refuse NaN and infinities, which Python reads and no browser does."""
+    raise ValueError(constant)
 
 
 def _unpacked(packed: bytes) -> bytes:

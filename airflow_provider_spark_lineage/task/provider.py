@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -143,11 +143,12 @@ def facets_of_start(task_instance: Any) -> EventFacets:
     return EventFacets(run, job)
 
 
-def redacted(event: Any) -> Any:
-    """Return an event without what Airflow masks, as the provider's adapter does before it sends an event."""
+def redactor() -> Callable[..., Any]:
+    """Return the function by which the provider masks what Airflow masks, before it sends an event."""
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
-    return OpenLineageAdapter()._redacter.redact(event, max_depth=20)
+    redact: Callable[..., Any] = OpenLineageAdapter()._redacter.redact
+    return redact
 
 
 def emit(event: Any) -> bool:

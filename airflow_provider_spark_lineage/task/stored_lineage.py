@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage import conf, stored
@@ -105,7 +106,7 @@ def _end_event(
         start = facets_of_start(task_instance)
 
     def ours(has_failed: bool) -> OperatorLineage:
-        return lineage.operator_lineage(has_failed, max_bytes)
+        return lineage.operator_lineage(has_failed, whole=True, max_bytes=max_bytes)
 
     reported = answer(task_instance.task, ours, task_instance, has_failed=failed)
     run_facets = {**start.run, **reported.run_facets, **(_error_facet(lineage, error) if failed else {})}
@@ -134,11 +135,33 @@ _MAX_MESSAGE = 2_000
 
 
 def _plain(event: Any) -> stored.Json:
-    """Return an event as JSON, as it is sent."""
-    from airflow_provider_spark_lineage.facets.events import plain
-    from airflow_provider_spark_lineage.task.provider import redacted
+    """Return an event as JSON, without what Airflow masks.
 
-    return plain(redacted(event))
+    The provider's redactor takes long for many columns: of what names them, each text is masked once.
+    """
+    from airflow_provider_spark_lineage.facets.events import plain
+    from airflow_provider_spark_lineage.facets.jobs import LINEAGE
+    from airflow_provider_spark_lineage.task.provider import redactor
+
+    redact, document = redactor(), plain(event)
+    mask = cache(redact)
+    datasets = {name: _masked(document[name], mask) for name in ("inputs", "outputs")}
+    lineage = document["job"]["facets"].get(LINEAGE)
+    event.inputs, event.outputs = [], []
+    event.job.facets.pop(LINEAGE, None)
+    document = plain(redact(event, max_depth=20)) | datasets
+    if lineage is not None:
+        document["job"].setdefault("facets", {})[LINEAGE] = _masked(lineage, mask)
+    return document
+
+
+def _masked(value: Any, mask: Callable[[str], str]) -> Any:
+    """Return a JSON value with each text masked."""
+    if isinstance(value, dict):
+        return {name: _masked(part, mask) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_masked(part, mask) for part in value]
+    return mask(value) if isinstance(value, str) else value
 
 
 def _summary_of(event: stored.Json, task_instance: Any) -> stored.Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -45,8 +46,8 @@ class TaskLineage:
         self._emit_timeout_seconds = emit_timeout_seconds
         self._is_stopped = False
         self._progress: Progress | None = None
-        self._fitted: tuple[Run, Lineage | None, bool, Content] | None = None
-        """The last result of `_content`, after its arguments."""
+        self._fitted: tuple[Run, Lineage | None, tuple[bool, bool, int | None], Content] | None = None
+        """The last result of `_content`, after what it depends on."""
         self.hooks_before = hooks_before
         """Numbers of hooks' reports in this process before the task began."""
         self.is_added = False
@@ -131,7 +132,7 @@ class TaskLineage:
     def _pause(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it deferred itself could not be sent"):
             if lineage := self.run.lineage:
-                _send(self._of_task(lineage), task_instance)
+                _send(self._of_task(lineage), task_instance, whole=lineage)
 
     def _report_so_far(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it was stopped could not be sent"):
@@ -142,35 +143,42 @@ class TaskLineage:
 
             # Problems of this event only: if the task continues, its final event may be complete.
             problems = self._collector.drain(KILL_DRAIN_SECONDS)
-            lineage = self._of_task(self._collector.run(problems).lineage)
+            lineage = self._collector.run(problems).lineage
             reason = "Airflow asked the task to stop: what it did after that is not in this event"
-            _send(replace(lineage, gaps=(*lineage.gaps, Gap("task", reason))), task_instance)
+            lineage = replace(lineage, gaps=(*lineage.gaps, Gap("task", reason)))
+            _send(self._of_task(lineage), task_instance, whole=lineage)
 
     def _of_task(self, lineage: Lineage) -> Lineage:
         """Return the lineage of the task's own events; its executions may have events with their datasets."""
+        return replace(lineage, inputs=(), outputs=()) if self._leaves_datasets else lineage
+
+    @property
+    def _leaves_datasets(self) -> bool:
         from airflow_provider_spark_lineage import conf
 
-        if self._sender is None or not self._sender.sends_all or conf.task_datasets():
-            return lineage
-        return replace(lineage, inputs=(), outputs=())
+        return self._sender is not None and self._sender.sends_all and not conf.task_datasets()
 
     def reported(self, failed: bool = False) -> Run:
         """Return the run with the lineage that its end event has."""
         return replace(self.run, lineage=self._content(failed).lineage)
 
-    def _content(self, failed: bool) -> Content:
-        """Return the lineage that the end event can hold; measuring it takes long, so it is kept."""
-        run, planned, known = self.run, self._collector.planned, self._fitted
+    def _content(self, failed: bool, *, whole: bool = False, max_bytes: int | None = None) -> Content:
+        """Return the lineage that the end event can hold; measuring it takes long, so it is kept.
+
+        `whole` and `max_bytes` are for what is stored: with all datasets, in so many bytes.
+        """
+        run, planned = self.run, self._collector.planned
         failed = failed and planned is not None
-        if known is None or known[0] is not run or known[1] is not planned or known[2] is not failed:
-            content = self._content_of(run, planned, failed)
-            self._fitted = known = (run, planned, failed, content)
+        whole = whole or not self._leaves_datasets
+        limits, known = (failed, whole, max_bytes), self._fitted
+        if known is None or known[0] is not run or known[1] is not planned or known[2] != limits:
+            lineage = run.lineage if whole else self._of_task(run.lineage)
+            content = self._content_of(replace(run, lineage=lineage), planned, failed, max_bytes)
+            self._fitted = known = (run, planned, limits, content)
         return known[3]
 
-    def _content_of(
-        self, run: Run, planned: Lineage | None, failed: bool, max_bytes: int | None = None
-    ) -> Content:
-        """Return the lineage of a run that the end event can hold, or one of so many bytes.
+    def _content_of(self, run: Run, planned: Lineage | None, failed: bool, max_bytes: int | None) -> Content:
+        """Return the lineage of a run that an event can hold.
 
         If nothing was captured of a task that has not failed, it is the planned lineage, with a gap.
         """
@@ -181,7 +189,7 @@ class TaskLineage:
         from airflow_provider_spark_lineage.task.answers import content_of, with_findings
         from airflow_provider_spark_lineage.task.run_facets import all_run_facets
 
-        lineage = self._of_task(run.lineage)
+        lineage = run.lineage
         if planned is not None:
             if not failed:
                 lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
@@ -192,28 +200,29 @@ class TaskLineage:
         results = with_findings(OperatorLineage(), self.findings).run_facets
         return content_of(lineage, size_of(facets) + size_of(results), max_bytes)
 
-    def operator_lineage(self, failed: bool = False, max_bytes: int | None = None) -> OperatorLineage:
+    def operator_lineage(
+        self, failed: bool = False, *, whole: bool = False, max_bytes: int | None = None
+    ) -> OperatorLineage:
         """Return new OpenLineage objects on each call, because the provider's redactor modifies them.
 
-        `max_bytes` limits what is stored of the event; None: as large as the event.
+        `whole` and `max_bytes` are for what is stored: with all datasets, in so many bytes.
         """
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         with harmless("the lineage of this task could not be converted to OpenLineage"):
             from airflow_provider_spark_lineage.task.answers import rendered, with_findings, with_run_facets
 
-            if max_bytes is None:
-                content = self._content(failed)
-            else:
-                planned = self._collector.planned
-                content = self._content_of(self.run, planned, failed and planned is not None, max_bytes)
+            content = self._content(failed, whole=whole, max_bytes=max_bytes)
             answer = with_run_facets(rendered(content), replace(self.run, lineage=content.lineage))
             return with_findings(answer, self.findings)
         return OperatorLineage()
 
 
-def _send(lineage: Lineage, task_instance: Any) -> None:
-    """Send an interim event with a lineage, and with Airflow's facets of all events of the task."""
+def _send(lineage: Lineage, task_instance: Any, *, whole: Lineage) -> None:
+    """Send an interim event with a lineage, and with Airflow's facets of all events of the task.
+
+    `whole` is stored for the viewer.
+    """
     from airflow_provider_spark_lineage.facets.events import EventFacets, interim_event
     from airflow_provider_spark_lineage.task.answers import content_of
     from airflow_provider_spark_lineage.task.provider import (
@@ -230,9 +239,9 @@ def _send(lineage: Lineage, task_instance: Any) -> None:
     identity = identity_of(task_instance)
     content = content_of(lineage)
     per_field = content.repeats_dataset_edges
-    event = interim_event(content.lineage, identity, facets, dataset_edges_per_field=per_field)
-    emit(event)
-    store(task_instance, event)
+    to_store = interim_event(content_of(whole).lineage, identity, copy.deepcopy(facets))
+    emit(interim_event(content.lineage, identity, facets, dataset_edges_per_field=per_field))
+    store(task_instance, to_store)
     # The process may end next. Not longer than a signal handler may take.
     wait_until_sent(KILL_TIMEOUT_SECONDS)
 
