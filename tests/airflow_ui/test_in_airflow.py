@@ -1,0 +1,240 @@
+"""The viewer in real Airflow: what tasks leave in its database, and what its API server answers to whom."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, NamedTuple
+
+import pytest
+from airflow_runs import run_dag
+from packaging.version import Version
+from providers import AIRFLOW
+from servers.process import free_port
+
+from airflow_provider_spark_lineage import __version__, stored
+from airflow_provider_spark_lineage.testing import DagRun, tail
+from airflow_provider_spark_lineage.testing.runs import Program, environment
+
+pytestmark = [
+    pytest.mark.airflow,
+    pytest.mark.spark,
+    pytest.mark.skipif(Version("3.1") > AIRFLOW, reason="Airflow 3.0 has no tabs"),
+]
+
+DAG = Path(__file__).parent / "dags" / "stored.py"
+USERS = {"viewer": "viewer", "outsider": "viewer"}
+START_TIMEOUT_S = 300
+
+AUTH_MANAGER = '''
+from airflow.api_fastapi.auth.managers.simple.simple_auth_manager import SimpleAuthManager
+
+
+class Denies(SimpleAuthManager):
+    """Lets `outsider` see no DAG."""
+
+    def is_authorized_dag(self, *, user, **more):
+        return user.username != "outsider" and super().is_authorized_dag(user=user, **more)
+'''
+PLUGIN = (
+    "from airflow_provider_spark_lineage.airflow_ui.plugin import SparkLineageViewerPlugin  # noqa: F401\n"
+)
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Any
+    body: Any
+
+
+class Server:
+    """Airflow's API server below a path, as behind a proxy."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def get(self, path: str, user: str = "", **query: Any) -> Answer:
+        """Ask for a path, as a user or without a session."""
+        address = f"{self.address}{path}?{urllib.parse.urlencode(query)}"
+        headers = {"Authorization": f"Bearer {self._token(user)}"} if user else {}
+        return self._ask(urllib.request.Request(address, headers=headers))  # noqa: S310  our own server
+
+    def lineage(self, route: str, **query: Any) -> Any:
+        """Return the answer of a route of the viewer about the DAG."""
+        answer = self.get(f"/spark_lineage/v1/dags/stored/{route}", "viewer", **query)
+        assert answer.status == 200, answer
+        return answer.body
+
+    def _token(self, user: str) -> str:
+        body = json.dumps({"username": user, "password": user}).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"{self.address}/auth/token", body, headers)  # noqa: S310
+        return str(self._ask(request).body["access_token"])
+
+    def _ask(self, request: urllib.request.Request) -> Answer:
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
+                return Answer(answer.status, answer.headers, _body(answer))
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, error.headers, _body(error))
+
+
+def _body(answer: Any) -> Any:
+    text = answer.read().decode()
+    return json.loads(text) if "json" in answer.headers.get("content-type", "") else text
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("viewer")
+
+
+@pytest.fixture(scope="module")
+def run(home: Path) -> DagRun:
+    """The DAG's run, whose tasks have stored their lineage."""
+    dag_run = run_dag(
+        DAG,
+        home=home,
+        settings={
+            "AIRFLOW_CONN_MACHINE": json.dumps({"conn_type": "spark", "host": "local[1]"}),
+            "AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE": "True",
+            "STORED_HOME": str(home / "data"),
+        },
+    )
+    failed = {task for task, state in dag_run.tasks.items() if state != "success"}
+    assert failed == {"fails"}, tail(dag_run.log)
+    return dag_run
+
+
+@pytest.fixture(scope="module")
+def server(home: Path, run: DagRun) -> Iterator[Server]:
+    port = free_port()
+    for name, text in {"config/denies.py": AUTH_MANAGER, **_plugin()}.items():
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_text(text)
+    passwords = home / "passwords.json"
+    passwords.write_text(json.dumps({user: user for user in USERS}))
+    settings = {
+        "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}/company",
+        "AIRFLOW__API_AUTH__JWT_SECRET": "of these tests, and of a length that is accepted",
+        "AIRFLOW__CORE__AUTH_MANAGER": "denies.Denies",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": ",".join(
+            f"{user}:{role}" for user, role in USERS.items()
+        ),
+        "AIRFLOW__OPENLINEAGE__TRANSPORT": '{"type": "console"}',
+        "NO_PROXY": "127.0.0.1",
+    }
+    command = [sys.executable, "-m", "airflow", "api-server", "--workers", "1"]
+    command += ["--host", "127.0.0.1", "--port", str(port)]
+    log, deadline = home / "api-server.log", monotonic() + START_TIMEOUT_S
+    with log.open("w") as out, Program(command, environment(home, settings), home, out) as program:
+        while "startup complete" not in log.read_text():
+            assert program.process.poll() is None, tail(log)
+            assert monotonic() < deadline, tail(log)
+            sleep(0.1)
+        yield Server(f"http://127.0.0.1:{port}/company")
+
+
+def _plugin() -> dict[str, str]:
+    """Return the plugin as a file, where the package was installed before it had the entry point."""
+    known = entry_points(group="airflow.plugins", name="spark_lineage_viewer")
+    return {} if known else {"plugins/viewer.py": PLUGIN}
+
+
+@pytest.fixture(scope="module")
+def run_id(home: Path, run: DagRun) -> str:
+    with sqlite3.connect(home / "airflow.db") as database:
+        return str(database.execute("select run_id from dag_run").fetchone()[0])
+
+
+def test_every_spark_task_has_stored_its_last_try(home, run):
+    """Of whatever operator, however it ended; one that did nothing on Spark has nothing."""
+    query = f"select task_id, map_index, value from xcom where key = '{stored.XCOM_KEY}'"  # noqa: S608
+    with sqlite3.connect(home / "airflow.db") as database:
+        items = {
+            (task, index): stored.unpack(json.loads(text)) for task, index, text in database.execute(query)
+        }
+    assert {key: (item.summary["state"], item.summary["try"]) for key, item in items.items()} == {
+        ("orders", -1): ("complete", 1),
+        ("own", -1): ("complete", 1),
+        ("captured", -1): ("complete", 1),
+        ("fails", -1): ("fail", 1),
+        ("retried", -1): ("complete", 2),
+        ("mapped", 0): ("complete", 1),
+        ("mapped", 1): ("complete", 1),
+    }
+    assert "luck" in str(items["fails", -1].events[-1]["run"]["facets"]["errorMessage"])
+    [retried] = items["retried", -1].events[-1]["outputs"]
+    assert list(retried["facets"]["columnLineage"]["fields"]) == ["amount"]
+
+
+def test_a_task_instance_shows_its_lineage(server, run_id, home):
+    """Also one of a mapped task."""
+    answer = server.lineage("task", run_id=run_id, task_id="own")
+    names = [dataset["name"] for dataset in answer["document"]["datasets"]]
+    assert names == [f"{home}/data/orders", f"{home}/data/own"]
+    run = answer["document"]["run"]
+    assert (run["dag_id"], run["task_id"], run["dag_run_id"]) == ("stored", "own", run_id)
+    assert run["began"] < run["ended"]
+    one = server.lineage("task", run_id=run_id, task_id="mapped", map_index=1)
+    assert one["document"]["run"]["map_index"] == 1
+    assert f"{home}/data/mapped_2" in [dataset["name"] for dataset in one["document"]["datasets"]]
+
+
+def test_a_try_that_is_gone_and_a_task_without_spark_say_so(server, run_id):
+    """In place of a picture."""
+    first = server.lineage("task", run_id=run_id, task_id="retried", try_number=1)
+    assert (first["document"], first["tries"]) == (None, [2])
+    plain = server.lineage("task", run_id=run_id, task_id="plain")
+    assert plain["reason"]["sentence"]
+
+
+def test_a_run_a_task_and_a_dag_have_answers(server, run_id):
+    """Composed over tasks; the mapped task over its instances."""
+    of_run = server.lineage("run", run_id=run_id)
+    assert "plain" in [task["title"] for task in of_run["document"]["tasks"] if task["note"]]
+    assert server.lineage("latest")["document"]["datasets"] == of_run["document"]["datasets"]
+    [entry] = server.lineage("history", task_id="mapped")["history"]
+    assert (entry["id"], entry["rows"], entry["state"]) == (run_id, 2, "complete")
+
+
+@pytest.mark.parametrize(
+    ("user", "status"), [("", 401), ("outsider", 403), ("viewer", 404)], ids=["nobody", "outsider", "viewer"]
+)
+@pytest.mark.parametrize(
+    ("route", "query"),
+    [
+        ("task", {"run_id": "x", "task_id": "own"}),
+        ("run", {"run_id": "x"}),
+        ("history", {"task_id": "x"}),
+        ("latest", {}),
+    ],
+)
+def test_no_route_answers_without_the_permission(server, user, status, route, query):
+    """For the DAG, before it is known whether there is anything; and no browser keeps an answer."""
+    dag = "stored" if query else "x"
+    answer = server.get(f"/spark_lineage/v1/dags/{dag}/{route}", user, **query)
+    assert answer.status == status
+    assert isinstance(answer.body["detail"], str)
+    assert answer.headers["cache-control"] == "private, no-store"
+
+
+def test_the_tab_is_at_four_places(server):
+    """The bundle is fetched without a session, from below Airflow's path."""
+    plugins = server.get("/api/v2/plugins", "viewer").body["plugins"]
+    [ours] = [plugin for plugin in plugins if plugin["name"] == "spark_lineage_viewer"]
+    assert {app["destination"] for app in ours["react_apps"]} == {"task_instance", "task", "dag_run", "dag"}
+    [bundle] = {app["bundle_url"] for app in ours["react_apps"]}
+    path = f"/spark_lineage/static/{__version__}/plugin.js"
+    assert bundle == f"/company{path}"
+    answer = server.get(path)
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
