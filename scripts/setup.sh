@@ -89,6 +89,20 @@ need_java() {
   die "no Java 17 or newer could be installed with apt-get; install one and put it on PATH or in JAVA_HOME."
 }
 
+# ---- Chromium ---------------------------------------------------------------------------------------------------
+
+# Tests of the viewer alone need it, so nothing here stops `make setup`. CHROMIUM may name another executable.
+need_chromium() {
+  command -v "${CHROMIUM:-chromium}" >/dev/null && return 0
+  if is_root_on_debian; then
+    apt_refresh
+    say "Installing chromium, for the tests of the viewer"
+    apt_install chromium fonts-dejavu-core || true
+  fi
+  command -v "${CHROMIUM:-chromium}" >/dev/null ||
+    say "The tests of the viewer need Chromium: install it (Debian: apt-get install chromium fonts-dejavu-core), or name it in CHROMIUM."
+}
+
 # ---- Packages ---------------------------------------------------------------------------------------------------
 
 # One line; on a terminal it first ends the line on which the counter stands.
@@ -180,4 +194,5 @@ build_environment() {
 }
 
 need_java
+need_chromium
 build_environment

@@ -1,0 +1,64 @@
+// The field that finds datasets and columns: a combobox over both.
+
+import { foreign, h, replace } from "./elements.js";
+
+const MOST = 20;
+
+/** @param {import("./document.js").ViewDocument} document @param {(dataset: number, column?: string) => void} choose */
+export function findField({ datasets }, choose) {
+  /** @type {{dataset: number, column?: string}[]} */
+  let found = [];
+  let at = 0;
+  const list = h("div", { class: "found", role: "listbox", id: "found", "aria-label": "Found", hidden: true });
+  const input = /** @type {HTMLInputElement} */ (h("input", {
+    type: "search", role: "combobox", placeholder: "Find column…  /", "aria-label": "Find a dataset or column", "aria-expanded": "false",
+    "aria-controls": "found", "aria-autocomplete": "list", autocomplete: "off", input: search, blur: () => show(false), keydown: move,
+  }));
+
+  /** @param {boolean} isShown */
+  function show(isShown) {
+    list.hidden = !isShown;
+    input.setAttribute("aria-expanded", String(isShown));
+    if (isShown && found.length) input.setAttribute("aria-activedescendant", `found-${at}`);
+    else input.removeAttribute("aria-activedescendant");
+    replace(list, found.map(({ dataset, column }, index) => h("div", {
+      role: "option", id: `found-${index}`, "aria-selected": String(index === at),
+      pointerdown: (/** @type {Event} */ event) => { event.preventDefault(); take(index); },
+    }, foreign(datasets[dataset].label), column !== undefined && [".", foreign(column)])), !found.length && h("div", { role: "option" }, "Nothing found"));
+  }
+
+  function search() {
+    const text = input.value.toLowerCase();
+    at = 0;
+    found = [];
+    for (let dataset = 0; text && dataset < datasets.length && found.length < MOST; dataset += 1) {
+      const { label, name, columns } = datasets[dataset];
+      if (`${label} ${name}`.toLowerCase().includes(text)) found.push({ dataset });
+      const matching = columns.filter((column) => `${label}.${column.name}`.toLowerCase().includes(text));
+      found.push(...matching.slice(0, MOST - found.length).map((column) => ({ dataset, column: column.name })));
+    }
+    show(text !== "");
+  }
+
+  /** @param {number} index */
+  function take(index) {
+    const { dataset, column } = found[index];
+    input.value = "";
+    show(false);
+    choose(dataset, column);
+  }
+
+  /** @param {KeyboardEvent} event */
+  function move(event) {
+    if (event.key === "Escape") {
+      input.value = "";
+      search();
+    } else if (event.key === "Enter" && found[at]) take(at);
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      at = Math.max(0, Math.min(found.length - 1, at + (event.key === "ArrowDown" ? 1 : -1)));
+      show(found.length > 0);
+    }
+  }
+  return h("div", { class: "find" }, input, list);
+}

@@ -1,0 +1,233 @@
+// The viewer: one answer of a source in a shadow root, its state, and the parts that show it.
+
+import { button, copyable, cut, download, foreign, h, replace } from "./elements.js";
+import { clean, cleanAnswer } from "./document.js";
+import { findField } from "./find.js";
+import { createGraph } from "./graph.js";
+import { panelOf } from "./panel.js";
+import { MOST_OF_A_SIDE, ROWS_AT_A_TIME } from "./picture.js";
+import { dress, followTheme } from "./styles.js";
+import { emptyState, tabsOf } from "./tables.js";
+import { trace } from "./trace.js";
+import { amounts, counted, took } from "./words.js";
+
+/** @typedef {import("./document.js").ViewDocument} ViewDocument */
+/**
+ * @typedef {{load: (which: {try: number | null}) => Promise<unknown>, previous: (id: string) => Promise<unknown>, open?: (id: string) => void}} Source
+ * @typedef {{read: () => URLSearchParams, write: (parameters: URLSearchParams) => void}} Address
+ * @typedef {{dataset: number | null, column: string | null | undefined, tab: string, vs: string, lit: number[] | null,
+ *   opened: Set<number>, most: Map<number, number>, filters: Map<number, string>, sides: number}} State
+ *   `column`: undefined: none, null: all rows
+ * @typedef {{select: (dataset: number) => void, toggle: (dataset: number) => void, more: (dataset: number) => void, moreOfSide: () => void,
+ *   trace: (dataset: number, column: string | null) => void, leave: () => void, light: (datasets: number[] | null) => void,
+ *   filter: (dataset: number, text: string) => void, compare: (id: string) => void}} Acts
+ * @typedef {{document: ViewDocument, answer: import("./document.js").Answer, state: State, act: Acts, source:
+ *   {previous: (id: string) => Promise<ViewDocument | null>, open?: (id: string) => void}, trace: import("./trace.js").Trace | null}} Context
+ */
+
+const STATES = { complete: "success", fail: "failed", abort: "stopped", running: "running", start: "running" };
+
+/**
+ * Show the answer of a source in an element. Returns what removes it.
+ * @param {Element} element @param {Source} source @param {{address: Address}} options
+ */
+export function mount(element, source, { address }) {
+  const host = h("div", { style: "height:100%" });
+  const root = host.attachShadow({ mode: "open" });
+  const viewer = h("div", { class: "viewer" });
+  dress(root);
+  root.append(viewer);
+  element.append(host);
+  const unfollow = followTheme(viewer);
+  let stop = () => {};
+  let isGone = false;
+
+  /** @param {number | null} number */
+  async function load(number) {
+    stop();
+    stop = () => {};
+    viewer.replaceChildren(h("p", { class: "empty", role: "status" }, "Loading the lineage…"));
+    try {
+      const answer = cleanAnswer(await source.load({ try: number }));
+      if (!isGone) stop = show(viewer, answer, source, address, load);
+    } catch (error) {
+      const sentence = error instanceof Error ? error.message : "The lineage could not be loaded.";
+      viewer.replaceChildren(h("div", { class: "empty", role: "alert" }, h("p", {}, foreign(sentence, 500)), button("Try again", () => load(number))));
+    }
+  }
+  load(null);
+  return () => {
+    isGone = true;
+    stop();
+    unfollow();
+    host.remove();
+  };
+}
+
+/**
+ * @param {Element} viewer @param {import("./document.js").Answer} answer @param {Source} source @param {Address} address
+ * @param {(number: number | null) => void} load
+ */
+function show(viewer, answer, source, address, load) {
+  const notes = answer.notes.map((note) => h("p", { class: "note", role: "note" }, foreign(note, 500)));
+  const { document } = answer;
+  const tries = answer.tries.length > 1 && h("select", { "aria-label": "Try", change: (/** @type {any} */ event) => load(Number(event.target.value)) },
+    answer.tries.map((number) => h("option", { value: number, selected: number === answer.try }, `try ${number}`)));
+  if (!document) {
+    viewer.replaceChildren(...(tries ? [h("header", {}, tries)] : []), ...notes, emptyState(answer));
+    return () => {};
+  }
+  const state = stateOf(document, address.read());
+  const panel = h("aside", { "aria-label": "Selected dataset", tabindex: 0 });
+  const pane = h("div", { class: "pane", role: "tabpanel", tabindex: 0, id: "pane", "aria-labelledby": "tab" });
+  const tabList = h("div", { class: "tabs", role: "tablist", "aria-label": "Tables" });
+
+  /** @param {Partial<State>} change @param {{anchor?: number, quiet?: boolean}} [how] */
+  function set(change, { anchor, quiet } = {}) {
+    Object.assign(state, change);
+    const parameters = address.read();
+    for (const [key, value] of Object.entries(keysOf(document, state))) {
+      if (value === null) parameters.delete(key);
+      else parameters.set(key, value);
+    }
+    if (String(parameters) !== String(address.read())) address.write(parameters);
+    context.trace = state.dataset !== null && state.column !== undefined ? trace(document, state.dataset, state.column) : null;
+    graph.update({ ...state, trace: context.trace, lit: context.trace?.datasets ?? (state.lit && new Set(state.lit)) }, anchor);
+    if (quiet) return;
+    replace(panel, panelOf(context));
+    panel.hidden = state.dataset === null;
+  }
+
+  /** @type {Acts} */
+  const act = {
+    select: (dataset) => set({ dataset, column: undefined, lit: null }, { anchor: dataset }),
+    toggle: (dataset) => {
+      if (!state.opened.delete(dataset)) state.opened.add(dataset);
+      set({ dataset }, { anchor: dataset });
+    },
+    more: (dataset) => {
+      state.most.set(dataset, (state.most.get(dataset) ?? ROWS_AT_A_TIME) + ROWS_AT_A_TIME);
+      state.opened.add(dataset);
+      set({}, { anchor: dataset });
+    },
+    moreOfSide: () => set({ sides: state.sides + MOST_OF_A_SIDE }),
+    trace: (dataset, column) => set({ dataset, column, lit: null }, { anchor: dataset }),
+    leave: () => set(state.column !== undefined || state.lit ? { column: undefined, lit: null } : { dataset: null }),
+    light: (lit) => set({ lit, column: undefined }),
+    filter: (dataset, text) => {
+      state.filters.set(dataset, text);
+      set({}, { anchor: dataset, quiet: true });
+    },
+    compare: (vs) => set({ vs }, { quiet: true }),
+  };
+  const graph = createGraph(document, act);
+  /** @type {Context} */
+  const context = { document, answer, state, act, trace: null,
+    source: { open: source.open?.bind(source), previous: async (id) => clean(await source.previous(id)) } };
+
+  const tabs = tabsOf(context);
+  /** @param {string} id */
+  function openTab(id) {
+    state.tab = id;
+    const at = Math.max(0, tabs.findIndex((tab) => tab.id === id));
+    const move = (/** @type {KeyboardEvent} */ event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (step) go(tabs[(at + step + tabs.length) % tabs.length].id);
+    };
+    replace(tabList, tabs.map(({ id: each, title }, index) => h("button", {
+      type: "button", role: "tab", id: index === at ? "tab" : null, "aria-selected": String(index === at),
+      "aria-controls": index === at ? "pane" : null, tabindex: index === at ? 0 : -1, keydown: move,
+      click: () => go(each),
+    }, title)));
+    replace(pane, tabs[at].draw(context));
+  }
+
+  /** @param {string} id */
+  function go(id) {
+    openTab(id);
+    set({}, { quiet: true });
+    /** @type {HTMLElement | null} */ (tabList.querySelector("#tab"))?.focus();
+  }
+
+  const find = findField(document, (dataset, column) => {
+    if (column === undefined) act.select(dataset);
+    else act.trace(dataset, column);
+    graph.show(dataset);
+  });
+  const keys = (/** @type {Event} */ event) => {
+    const { key, target } = /** @type {KeyboardEvent} */ (event);
+    if (key !== "/" || target instanceof HTMLInputElement) return;
+    event.preventDefault();
+    find.querySelector("input")?.focus();
+  };
+  viewer.addEventListener("keydown", keys);
+  const picture = () => download("lineage.svg", graph.text(viewer.classList.contains("dark")), "image/svg+xml");
+  viewer.replaceChildren(
+    h("header", {}, h("h2", {}, foreign(document.title, 80)), tries, summary(document), find),
+    ...notes, ...document.failures.map((failure) => failurePanel(failure, document, act)),
+    h("div", { class: "middle" },
+      h("div", { class: "canvas" }, graph.element,
+        h("div", { class: "legend" }, h("i", {}), "direct", h("i", { class: "indirect" }), "indirect"),
+        h("div", { class: "tools" }, button("−", () => graph.zoom(0.8), { "aria-label": "− Zoom out" }), button("+", () => graph.zoom(1.25), { "aria-label": "+ Zoom in" }),
+          button("Fit", graph.fit), document.datasets.length <= 40 && button("Open all", () => set({ opened: new Set(document.datasets.keys()) })), button("SVG", picture))),
+      panel),
+    tabList, pane);
+  openTab(state.tab);
+  set({});
+  return () => {
+    graph.stop();
+    viewer.removeEventListener("keydown", keys);
+  };
+}
+
+/** @param {ViewDocument} document @param {URLSearchParams} parameters @returns {State} */
+function stateOf({ datasets }, parameters) {
+  const name = parameters.get("sl_dataset");
+  const found = name === null ? -1 : datasets.findIndex((dataset) => nameOf(dataset) === name);
+  const column = parameters.get("sl_column");
+  return {
+    dataset: found < 0 ? null : found, column: found < 0 || column === null ? undefined : column || null,
+    tab: parameters.get("sl_tab") ?? "", vs: parameters.get("sl_vs") ?? "", lit: null,
+    opened: new Set(), most: new Map(), filters: new Map(), sides: MOST_OF_A_SIDE,
+  };
+}
+
+/** The permalink; an empty column stands for all rows. @param {ViewDocument} document @param {State} state */
+function keysOf({ datasets }, { dataset, column, tab, vs }) {
+  return {
+    sl_dataset: dataset === null ? null : nameOf(datasets[dataset]),
+    sl_column: dataset === null || column === undefined ? null : column ?? "",
+    sl_tab: tab || null,
+    sl_vs: vs || null,
+  };
+}
+
+/** Compared as a whole, never taken apart. @param {{namespace: string, name: string}} dataset */
+const nameOf = ({ namespace, name }) => `${namespace} ${name}`;
+
+/** @param {ViewDocument} document */
+function summary({ run, datasets, executions, planned, gaps }) {
+  const state = Object.hasOwn(STATES, run.state) ? STATES[/** @type {keyof typeof STATES} */ (run.state)] : run.state;
+  const time = took(run.began, run.ended);
+  const [reads, writes] = [datasets.filter(({ read }) => read), datasets.filter(({ written }) => written)];
+  const facts = [
+    planned && "planned, not run",
+    executions.length > 0 && counted(executions.length, "execution") + (time && ` in ${time}`),
+    cut(run.engine, 40),
+    `read ${counted(reads.length, "dataset")}`,
+    writes.length === 1 ? `wrote ${cut(writes[0].label, 40)}${amounts(writes[0].writes).map((part) => `, ${part}`).join("")}` : `wrote ${counted(writes.length, "dataset")}`,
+    gaps.length > 0 && `⚠ ${counted(gaps.length, "gap")}`,
+  ].filter(Boolean).join(" · ");
+  return [state && h("span", { class: `state ${run.state === "fail" ? "bad" : ""}` }, cut(state, 20)), h("span", { class: "facts muted" }, h("bdi", {}, facts))];
+}
+
+/** @param {import("./document.js").Failure} failure @param {ViewDocument} document @param {Acts} act */
+function failurePanel({ message, error_class, sql_state, execution, fragment }, document, act) {
+  const of = document.executions.find(({ name, number }) => execution && (name === execution || String(number) === execution))
+    ?? document.executions.find(({ failed }) => failed);
+  const reads = of ? of.reads : [...document.datasets.keys()].filter((dataset) => document.datasets[dataset].read);
+  return h("section", { class: "failure", "aria-label": "Failure" },
+    h("strong", { class: "bad" }, "✕ ", execution && ["execution ", foreign(execution, 80), ": "], foreign(error_class || "The run failed", 120), sql_state && ` ${cut(sql_state, 12)}`),
+    " ", reads.length > 0 && button("Show what it read", () => act.light(reads)),
+    message && h("pre", { tabindex: 0 }, foreign(message, 20000)), fragment && copyable(fragment, "Fragment of the statement"));
+}

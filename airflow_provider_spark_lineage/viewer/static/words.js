@@ -1,0 +1,59 @@
+// Numbers, sizes and times in words, the same in every language of the browser.
+
+/** @param {number} value */
+export const number = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 1 });
+
+/** @param {number} count @param {string} noun */
+export const counted = (count, noun) => `${number(count)} ${count === 1 ? noun : `${noun}s`}`;
+
+/** @param {number} size */
+export function bytes(size) {
+  let unit = 0;
+  for (; size >= 1000 && unit < 5; unit += 1) size /= 1000;
+  return `${number(size)} ${["B", "kB", "MB", "GB", "TB", "PB"][unit]}`;
+}
+
+/** @param {string} time */
+export function when(time) {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? time : date.toISOString().slice(0, 19).replace("T", " ");
+}
+
+/** @param {string} began @param {string} ended */
+export function took(began, ended) {
+  const seconds = (Date.parse(ended) - Date.parse(began)) / 1000;
+  if (!(seconds >= 0)) return "";
+  if (seconds < 60) return `${number(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** @param {number} before @param {number} now */
+export function change(before, now) {
+  if (before === now) return "unchanged";
+  if (before === 0) return "from none";
+  const percent = ((now - before) / before) * 100;
+  const size = Math.abs(percent) < 0.1 ? "less than 0.1" : number(Math.abs(percent));
+  return `${percent > 0 ? "+" : "−"}${size} %`;
+}
+
+/** @param {import("./document.js").Edge} edge */
+export const kind = (edge) => (edge.subtype || edge.type).toLowerCase().replaceAll("_", " ");
+
+/** @param {{rows?: number, size_bytes?: number, files?: number}} statistics */
+export function amounts({ rows, size_bytes, files }) {
+  return [
+    rows !== undefined && counted(rows, "row"),
+    size_bytes !== undefined && bytes(size_bytes),
+    files !== undefined && counted(files, "file"),
+  ].filter((part) => part !== false);
+}
+
+/**
+ * Comma-separated values. A cell that a spreadsheet would read as a formula begins with an apostrophe.
+ * @param {string[][]} rows
+ */
+export function csv(rows) {
+  const cell = (/** @type {string} */ text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+  return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+}

@@ -1,0 +1,164 @@
+"""A browser for the tests of the viewer: Debian's Chromium, driven by playwright, without any network but loopback.
+
+The environment variable CHROMIUM may name the executable. Where there is none, the tests fail: a skip would hide that
+nobody looked. `SPARK_LINEAGE_NO_BROWSER=1` skips them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import http.server
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+STATIC = CHECKOUT / "airflow_provider_spark_lineage" / "viewer" / "static"
+
+MOUNT = """async (text) => {
+  const [answer, runs] = JSON.parse(text);
+  const { mount } = await import("/viewer.js");
+  const address = {
+    read: () => new URLSearchParams(location.search),
+    write: (parameters) => history.replaceState(history.state, "", `?${parameters}`),
+  };
+  globalThis.asked = [];
+  const source = {
+    load: async (which) => (asked.push(which), answer),
+    previous: async (id) => runs[id] ?? null,
+    open: (id) => asked.push(id),
+  };
+  globalThis.unmount = mount(document.getElementById("here"), source, { address });
+}"""
+PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Viewer</title>
+<style>body{margin:0} #here{height:100vh}</style><main id="here"></main>"""
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    """The modules, and an empty page at every other address."""
+
+    def do_GET(self) -> None:
+        """Answer with a module, or with the page; a page that was closed needs no answer."""
+        with contextlib.suppress(ConnectionError):
+            if self.path.endswith(".js"):
+                # Airflow's tab has the version in the path of its modules.
+                self.path = self.path.removeprefix("/static/1.0")
+                super().do_GET()
+                return
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(b"" if self.path.endswith(".ico") else PAGE)
+
+    def end_headers(self) -> None:
+        """Let a sandboxed frame import the modules."""
+        self.send_header("Access-Control-Allow-Origin", "*")
+        super().end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs the browser."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and {"page", "modules"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The address of a server on loopback."""
+    handler = functools.partial(Files, directory=str(STATIC))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as listening:
+        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{listening.server_port}"
+        listening.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a process."""
+    if os.environ.get("SPARK_LINEAGE_NO_BROWSER") == "1":
+        pytest.skip("SPARK_LINEAGE_NO_BROWSER=1")
+    chromium = shutil.which(os.environ.get("CHROMIUM", "chromium"))
+    if chromium is None:
+        pytest.fail(
+            "the tests of the viewer need Chromium: install it (Debian: apt-get install chromium fonts-dejavu-core), name"
+            " it in the environment variable CHROMIUM, or leave these tests out with SPARK_LINEAGE_NO_BROWSER=1",
+            pytrace=False,
+        )
+    # A request to elsewhere finds no host; each is an error of its test besides, see `guarded`.
+    offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=[*sandbox, offline, "--disable-dev-shm-usage"])
+        yield opened
+        opened.close()
+
+
+@contextlib.contextmanager
+def guarded(browser: Browser, server: str, **settings: Any) -> Iterator[BrowserContext]:
+    """A context that reaches the server alone; a request to elsewhere and an error in a page fail the test."""
+    opened = browser.new_context(viewport={"width": 1400, "height": 860}, reduced_motion="reduce", **settings)
+    opened.set_default_timeout(20_000)
+    wrong: list[str] = []
+
+    def guard(request: Request) -> None:
+        if not request.url.startswith((server, "blob:")):
+            wrong.append(f"request to {request.url}")
+
+    opened.on("request", guard)
+    opened.on("weberror", lambda error: wrong.append(f"error: {error.error}"))
+    opened.on("console", lambda message: wrong.append(f"console: {message.text}") if message.type == "error" else None)
+    opened.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    yield opened
+    opened.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def context(browser: Browser, server: str) -> Iterator[BrowserContext]:
+    """A context of one test."""
+    with guarded(browser, server) as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(context: BrowserContext, server: str) -> Page:
+    """An empty page from which the modules can be imported."""
+    opened = context.new_page()
+    opened.goto(server)
+    return opened
+
+
+@pytest.fixture(scope="session")
+def modules(browser: Browser, server: str) -> Iterator[Page]:
+    """One page for all tests of modules that draw nothing."""
+    with guarded(browser, server) as opened:
+        page = opened.new_page()
+        page.goto(server)
+        yield page
+
+
+Show = Callable[..., Page]
+
+
+@pytest.fixture
+def show(page: Page) -> Show:
+    """Mount the viewer with an answer; `runs` are earlier runs by their ids."""
+
+    def mounted(answer: dict[str, Any], runs: dict[str, Any] | None = None, on: Page | None = None) -> Page:
+        shown = on or page
+        shown.evaluate(MOUNT, json.dumps([answer, runs or {}]))
+        return shown
+
+    return mounted

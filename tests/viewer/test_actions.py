@@ -1,0 +1,371 @@
+"""What a person does with the viewer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import documents
+import pytest
+from conftest import MOUNT, Show
+from playwright.sync_api import BrowserContext, Page, expect
+
+PREVIOUS = [{"id": "p", "label": "scheduled__2026-11-24"}, {"id": "q", "label": "scheduled__2026-11-23"}]
+
+
+@pytest.fixture
+def viewer(show: Show) -> Page:
+    """The viewer of the simple document, with two earlier runs; the second has no lineage."""
+    answer = documents.answer(documents.simple(), previous=PREVIOUS, tries=[1, 2], **{"try": 2})
+    return show(answer, {"p": documents.before_simple()})
+
+
+def box(page: Page, label: str) -> Any:
+    return page.locator(".graph .header").filter(has=page.locator(".title", has_text=label))
+
+
+def row(page: Page, name: str) -> Any:
+    return page.locator(".graph .row").filter(has=page.locator(f".name:text-is('{name}')"))
+
+
+def toggle(page: Page, label: str) -> None:
+    page.locator(".graph .box").filter(has=page.locator(".title", has_text=label)).locator(".toggle").click()
+
+
+def test_the_columns_that_decide_the_rows_are_one_click_away(viewer: Page) -> None:
+    """Select the output: the panel has the group "All rows, decided by"."""
+    box(viewer, "revenue").click()
+    panel = viewer.locator("aside")
+    expect(panel.get_by_role("heading", name="All rows, decided by")).to_be_visible()
+    expect(panel.locator("h4:has-text('All rows') + ul li")).to_have_text(
+        [
+            "← customers.idjoin, indirect",
+            "← orders.customer_idjoin, indirect",
+            "← orders.statusfilter, indirect",
+            "← customers.countrygroup by, indirect, masked",
+        ]
+    )
+
+
+def test_a_click_on_a_column_leaves_its_trace_alone(viewer: Page) -> None:
+    """Direct edges are solid, indirect ones dashed, both are named in words; others are dimmed."""
+    toggle(viewer, "revenue")
+    row(viewer, "revenue").click()
+    expect(viewer.locator(".edge")).to_have_count(2)
+    expect(viewer.locator(".edge.direct")).to_have_css("stroke-dasharray", "none")
+    expect(viewer.locator(".edge.indirect")).to_have_css("stroke-dasharray", "5px, 4px")
+    expect(viewer.locator(".kind")).to_have_text(["aggregation", "conditional"])
+    expect(viewer.locator(".box.dim .title")).to_have_text("customers")
+    expect(viewer.locator(".trace li")).to_have_count(2)
+    viewer.get_by_role("button", name="Leave the trace").click()
+    expect(viewer.locator(".box.dim")).to_have_count(0)
+
+
+def test_opening_keeps_the_box_where_it_is(viewer: Page) -> None:
+    """Also when a box above it opens by the same click: a trace."""
+    toggle(viewer, "orders")
+    amount = row(viewer, "amount")
+    before = amount.bounding_box()
+    header = box(viewer, "orders").bounding_box()
+    amount.click()
+    expect(viewer.locator(".row.traced").first).to_be_visible()
+    after = box(viewer, "orders").bounding_box()
+    assert before
+    assert (after["x"], after["y"]) == (header["x"], header["y"])
+
+
+def test_rows_come_twelve_at_a_time_and_by_filter(show: Show) -> None:
+    """The filter of the panel filters the box, too."""
+    page = show(documents.answer(documents.wide(30)))
+    toggle(page, "out")
+    rows = page.locator(".graph .row .name")
+    expect(rows).to_have_count(13)
+    page.get_by_role("button", name="Fit").click()
+    row(page, "18 more").click()
+    expect(rows).to_have_count(25)
+    page.get_by_label("Filter columns").press_sequentially("_002")
+    expect(rows).to_have_count(10)
+    expect(page.locator("aside li.column")).to_have_count(10)
+
+
+def test_find_a_column_and_trace_it(viewer: Page) -> None:
+    """A slash goes to the field; Enter takes the first of what was found."""
+    viewer.locator("svg.graph").focus()
+    viewer.keyboard.press("/")
+    viewer.keyboard.type("amou")
+    expect(viewer.locator(".found [role=option]")).to_have_text(["orders.amount"])
+    viewer.keyboard.press("Enter")
+    expect(viewer.locator(".row.traced .name")).to_have_text(["amount", "revenue"])
+    expect(viewer.get_by_role("listbox")).to_be_hidden()
+
+
+def test_the_table_filters_and_exports_what_it_shows(viewer: Page) -> None:
+    """CSV and JSON have whole names."""
+    viewer.get_by_label("Filter the table").fill("join")
+    expect(viewer.locator(".pane tbody td:nth-child(2)")).to_have_text(["customers.id", "orders.customer_id"])
+    with viewer.expect_download() as download:
+        viewer.get_by_role("button", name="JSON").click()
+    edges = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+    assert [(edge["input"], edge["field"], edge["output"], edge["column"]) for edge in edges] == [
+        ("/shop/customers", "id", "/shop/revenue", None),
+        ("/shop/orders", "customer_id", "/shop/revenue", None),
+    ]
+    with viewer.expect_download() as download:
+        viewer.get_by_role("button", name="CSV").click()
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    assert (download.value.suggested_filename, len(lines)) == ("columns.csv", 3)
+    viewer.get_by_label("Filter the table").fill("no such column")
+    expect(viewer.get_by_text("Nothing has this text.")).to_be_visible()
+
+
+def test_columns_without_edges_are_in_the_table(viewer: Page) -> None:
+    """Unknown where a gap says why."""
+    expect(viewer.locator("tr", has_text="revenue.score")).to_contain_text("⚠ unknowna Python function computes it")
+
+
+def test_gaps_lead_to_their_columns(viewer: Page) -> None:
+    """A click on the column of a gap traces it."""
+    viewer.get_by_role("tab", name="Gaps 1").click()
+    viewer.get_by_role("tabpanel").get_by_role("button", name="revenue.score").click()
+    expect(viewer.locator(".row.traced .name")).to_have_text("score")
+
+
+def test_complete_is_said(show: Show) -> None:
+    """Where there is no gap."""
+    page = show(documents.answer(documents.cyclic()))
+    page.get_by_role("tab", name="Gaps 0").click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("✓ Complete")
+
+
+def test_an_execution_lights_its_datasets(viewer: Page) -> None:
+    """And no more after a second click."""
+    viewer.get_by_role("tab", name="Executions 2").click()
+    first = viewer.get_by_role("button", name="1: show its datasets")
+    first.click()
+    expect(viewer.locator(".box.dim .title")).to_have_text(["customers", "revenue"])
+    first.click()
+    expect(viewer.locator(".box.dim")).to_have_count(0)
+
+
+def test_a_failure_shows_what_it_read(show: Show) -> None:
+    """Class, SQLSTATE and message above the graph; what did not finish is dashed."""
+    page = show(documents.answer(documents.failed()))
+    failure = page.get_by_role("region", name="Failure")
+    expect(failure).to_contain_text("execution revenue.revenue: SparkArithmeticException 22012")
+    expect(failure).to_contain_text("Division by zero")
+    expect(page.locator(".unfinished .detail").first).to_have_text("not finished")
+    failure.get_by_role("button", name="Show what it read").click()
+    expect(page.locator(".box.dim .title")).to_have_text("revenue")
+
+
+def test_since_the_previous_run(viewer: Page) -> None:
+    """Amounts with their change, what is new or gone; another run can be chosen."""
+    viewer.get_by_role("tab", name="Since the previous run").click()
+    pane = viewer.get_by_role("tabpanel")
+    expect(pane.locator("tr", has_text="3 → 1")).to_contain_text("revenuerows3 → 1−66.7 %")
+    expect(pane.locator("tr", has_text="revenue.score")).to_contain_text("+ new")
+    expect(pane.locator("tr", has_text="type")).to_contain_text("float → double")
+    pane.get_by_role("combobox").select_option("q")
+    expect(pane).to_contain_text("That run has no lineage that can be read.")
+    assert "sl_vs=q" in viewer.url
+
+
+def test_another_try_is_loaded(viewer: Page) -> None:
+    """The source is asked for it."""
+    viewer.get_by_label("Try").select_option("1")
+    expect(viewer.get_by_label("Try")).to_be_visible()
+    viewer.wait_for_function("asked.length === 2")
+    assert viewer.evaluate("asked") == [{"try": None}, {"try": 1}]
+
+
+def test_checks_facts_and_links(viewer: Page) -> None:
+    """What the document has besides lineage."""
+    viewer.get_by_role("tab", name="Checks 2").click()
+    expect(viewer.get_by_role("tabpanel")).to_contain_text("✕ revenue > 100")
+    viewer.get_by_role("tab", name="Run", exact=True).click()
+    expect(viewer.get_by_role("tabpanel")).to_contain_text("one partition has 80 % of the rows")
+    expect(viewer.get_by_role("link", name="Spark")).to_have_attribute("href", "http://localhost:18080/history/local-1")
+
+
+def test_tasks_of_a_composed_run(show: Show) -> None:
+    """Pills between datasets; tasks without lineage are named in the table alone."""
+    page = show(documents.answer(documents.composed(), kind="dag_run"))
+    expect(page.locator(".box.task .title")).to_have_text(["clean", "delays"])
+    page.get_by_role("tab", name="Tasks 3").click()
+    expect(page.locator("tr", has_text="mail")).to_contain_text("no lineage recorded")
+    page.get_by_role("button", name="Show its datasets: delays").click()
+    expect(page.locator(".box.dim .title")).to_have_text(["/raw/flights".rpartition("/")[2], "clean"])
+
+
+def test_history_opens_a_run(show: Show) -> None:
+    """Newest first, with marks where something changed."""
+    run = {"state": "complete", "began": "2026-11-24T10:00:00Z", "rows": 1, "size_bytes": 812, "try": 1, "edges_changed": False}
+    history = [{**run, "id": f"run {day}", "label": "", "schema_changed": day == 24} for day in (25, 24, 23)]
+    page = show(documents.answer(documents.simple(), kind="task", history=history))
+    expect(page.get_by_role("tab", name="History 3")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("img", name="Rows of 3 runs")).to_be_visible()
+    expect(page.locator("tr", has_text="run 24")).to_contain_text("columns changed")
+    page.get_by_role("button", name="run 24").click()
+    assert page.evaluate("asked") == [{"try": None}, "run 24"]
+
+
+def test_a_permalink_shows_the_same_in_a_new_page(viewer: Page, context: BrowserContext) -> None:
+    """Dataset, column and tab; what else is in the address stays."""
+    viewer.evaluate("history.replaceState(null, '', '?try_number=2')")
+    box(viewer, "revenue").click()
+    viewer.locator("aside").get_by_role("button", name="country", exact=True).click()
+    viewer.get_by_role("tab", name="Gaps 1").click()
+    assert viewer.url.partition("?")[2] == "try_number=2&sl_dataset=file+%2Fshop%2Frevenue&sl_column=country&sl_tab=gaps"
+    other = context.new_page()
+    other.goto(viewer.url)
+    other.evaluate(MOUNT, json.dumps([documents.answer(documents.simple()), {}]))
+    expect(other.locator(".row.traced .name")).to_have_text(["country", "country"])
+    expect(other.get_by_role("tab", name="Gaps 1")).to_have_attribute("aria-selected", "true")
+
+
+def test_mounted_twice_it_is_there(viewer: Page) -> None:
+    """A tab that is left and opened again."""
+    viewer.evaluate("unmount()")
+    expect(viewer.locator(".viewer")).to_have_count(0)
+    viewer.evaluate(MOUNT, json.dumps([documents.answer(documents.simple()), {}]))
+    expect(viewer.locator(".graph .title")).to_have_count(3)
+
+
+def test_keyboard_only(viewer: Page) -> None:
+    """The graph is one tab stop: arrows go along lines and rows, Enter opens, t traces, Escape leaves."""
+    graph = viewer.locator("svg.graph")
+    graph.focus()
+
+    def at() -> str:
+        return graph.evaluate("(svg) => svg.querySelector('.cursor').getAttribute('aria-label')")
+
+    assert at() == "customers read · 2 rows · 640 B file /shop/customers"
+    viewer.keyboard.press("ArrowDown")
+    assert at() == "orders read · 3 rows · 1.3 kB file /shop/orders"
+    viewer.keyboard.press("ArrowRight")
+    assert at() == "revenue overwrite · 1 row · 812 B ⚠ file /shop/revenue"
+    viewer.keyboard.press("Enter")
+    viewer.keyboard.press("ArrowDown")
+    assert at() == "all rows"
+    viewer.keyboard.press("ArrowDown")
+    assert at() == "country string"
+    viewer.keyboard.press("t")
+    expect(viewer.locator(".row.traced .name")).to_have_text(["country", "country"])
+    viewer.keyboard.press("ArrowUp")
+    viewer.keyboard.press("Escape")
+    expect(viewer.locator(".row.traced")).to_have_count(0)
+    viewer.keyboard.press("Escape")
+    expect(viewer.locator("aside")).to_be_hidden()
+    viewer.keyboard.press("Tab")
+    assert graph.evaluate("(svg) => svg.getRootNode().activeElement.textContent") == "−"
+
+
+def test_tabs_by_arrows(viewer: Page) -> None:
+    """One tab stop; the focus goes along."""
+    viewer.get_by_role("tab", name="Columns 3").focus()
+    viewer.keyboard.press("ArrowRight")
+    expect(viewer.get_by_role("tab", name="Executions 2")).to_be_focused()
+    expect(viewer.get_by_role("tabpanel")).to_contain_text("revenue.orders")
+
+
+def test_the_focus_stays_where_a_panel_is_drawn_again(viewer: Page) -> None:
+    """By a key of the code, never by a name of data."""
+    viewer.get_by_role("tab", name="Executions 2").click()
+    button = viewer.get_by_role("button", name="1: show its datasets")
+    button.focus()
+    viewer.keyboard.press("Enter")
+    expect(button).to_be_focused()
+
+
+@pytest.mark.parametrize("has_clipboard", [True, False])
+def test_copy(page: Page, context: BrowserContext, server: str, show: Show, has_clipboard: bool) -> None:
+    """Without a clipboard the text is selected."""
+    if has_clipboard:
+        context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
+    else:
+        page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+        page.reload()
+    show(documents.answer(documents.simple()))
+    box(page, "revenue").click()
+    page.get_by_role("button", name="Copy").click()
+    if has_clipboard:
+        expect(page.get_by_role("button", name="Copied")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == "/shop/revenue"
+    else:
+        expect(page.get_by_role("button", name="Selected: press Ctrl+C")).to_be_visible()
+        expect(page.get_by_label("Name of the dataset")).to_be_focused()
+
+
+def test_pan_and_zoom(viewer: Page) -> None:
+    """A drag is not a click; with Ctrl the wheel zooms, without it the page scrolls."""
+    scene = viewer.locator("svg.graph > g")
+    target = box(viewer, "orders").bounding_box()
+    x, y = target["x"] + 20, target["y"] + 10
+    before = scene.get_attribute("transform")
+    viewer.mouse.move(x, y)
+    viewer.mouse.down()
+    viewer.mouse.move(x + 60, y + 40, steps=3)
+    viewer.mouse.up()
+    expect(viewer.locator("aside")).to_be_hidden()
+    moved = box(viewer, "orders").bounding_box()
+    assert (round(moved["x"] - target["x"]), round(moved["y"] - target["y"])) == (60, 40)
+    viewer.get_by_role("button", name="Fit").click()
+    expect(scene).to_have_attribute("transform", str(before))
+    viewer.get_by_role("button", name="+ Zoom in").click()
+    viewer.get_by_role("button", name="Fit").click()
+    expect(scene).to_have_attribute("transform", str(before))
+
+
+def test_narrow_screens_have_one_column(viewer: Page) -> None:
+    """Nothing is cut off at 420 pixels; the panel stands below the graph."""
+    viewer.set_viewport_size({"width": 420, "height": 860})
+    viewer.get_by_role("button", name="Fit").click()
+    box(viewer, "revenue").click()
+    graph, panel = viewer.locator(".canvas").bounding_box(), viewer.locator("aside").bounding_box()
+    assert graph
+    assert panel
+    assert panel["y"] >= graph["y"] + graph["height"]
+    assert viewer.locator(".viewer").evaluate("(element) => element.scrollWidth <= element.clientWidth")
+
+
+def test_the_theme_follows_the_page_and_the_system(viewer: Page) -> None:
+    """The class of the page wins, as Airflow sets it."""
+    light, dark = "rgb(255, 255, 255)", "rgb(19, 23, 30)"
+    shown = viewer.locator(".viewer")
+    expect(shown).to_have_css("background-color", light)
+    viewer.emulate_media(color_scheme="dark")
+    expect(shown).to_have_css("background-color", dark)
+    viewer.evaluate("document.documentElement.classList.add('light')")
+    expect(shown).to_have_css("background-color", light)
+    viewer.evaluate("document.documentElement.className = 'dark'")
+    expect(shown).to_have_css("background-color", dark)
+
+
+def test_print_is_light_and_without_buttons(viewer: Page) -> None:
+    """Also from a dark page."""
+    viewer.emulate_media(color_scheme="dark", media="print")
+    expect(viewer.locator(".viewer")).to_have_css("background-color", "rgb(255, 255, 255)")
+    expect(viewer.get_by_role("button", name="Fit")).to_be_hidden()
+
+
+def test_an_empty_state_says_why(show: Show) -> None:
+    """With the command that finds out more, which can be copied."""
+    reason = {"sentence": "The task did not run Spark.", "command": "spark-lineage doctor"}
+    page = show(documents.answer(None, reason=reason, notes=["A note."]))
+    expect(page.locator(".empty")).to_contain_text("The task did not run Spark.")
+    expect(page.get_by_label("Command that finds out more")).to_have_value("spark-lineage doctor")
+    expect(page.get_by_role("note")).to_have_text("A note.")
+
+
+def test_a_source_that_fails_can_be_asked_again(page: Page) -> None:
+    """The sentence of its error is shown."""
+    page.evaluate("""async () => {
+      const { mount } = await import("/viewer.js");
+      let times = 0;
+      const load = async () => { times += 1; if (times === 1) throw new Error("Your session has ended: sign in again."); return { document: null }; };
+      mount(document.getElementById("here"), { load, previous: async () => null }, { address: { read: () => new URLSearchParams(), write: () => {} } });
+    }""")
+    expect(page.get_by_role("alert")).to_contain_text("Your session has ended: sign in again.")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".empty")).to_contain_text("could not be read")
