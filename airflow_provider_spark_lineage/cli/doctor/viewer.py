@@ -51,7 +51,7 @@ def store(installation: Installation) -> Iterator[Finding]:
         return
     if installation.airflow.store_error:
         advice = (
-            f"`[spark_lineage] store` cannot be used here ({installation.airflow.store_error}): the tab has no"
+            f"`[spark_lineage] store` cannot be used ({installation.airflow.store_error}): the tab has no"
             " lineage; install the provider of its file system, or correct the URI or its connection."
         )
         yield note("store-unusable", "store", place.partition(":")[0], advice)

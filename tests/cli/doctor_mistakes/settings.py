@@ -194,7 +194,7 @@ PLANTED = [
             store_error="ValueError: No filesystem registered for scheme s3",
         ),
         "store-unusable",
-        ["cannot be used here (ValueError: No filesystem", "correct the URI or its connection"],
+        ["cannot be used (ValueError: No filesystem", "correct the URI or its connection"],
     ),
 ]
 """The machine, the mistake in it, words of its advice."""
