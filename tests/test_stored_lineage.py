@@ -169,6 +169,25 @@ def test_a_task_that_may_not_come_back_stores_what_it_has(xcoms, ends):
     assert (value["summary"]["state"], value["summary"]["map_index"]) == ("other", 3)
 
 
+@pytest.mark.parametrize("store", ["xcom", "file"])
+def test_what_a_task_did_before_it_deferred_itself_stays(listeners, xcoms, monkeypatch, tmp_path, store):
+    """Its other part runs in another process, which stores both."""
+    monkeypatch.setenv(STORE, "xcom" if store == "xcom" else tmp_path.as_uri())
+    first = ran(instance(), 1)
+    first.pause(instance())
+    resumed = instance(
+        _ti_context_from_server=SimpleNamespace(next_method="resume", next_kwargs={}, start_date=None),
+        xcom_pull=lambda key, task_ids, map_indexes: xcoms[0],
+    )
+    ran(resumed, 2)
+    end(listeners, resumed)
+    if store == "file":
+        xcoms = [stored.from_file(file.read_bytes()) for file in tmp_path.rglob("*.z")]
+    events = stored.unpack(xcoms[-1]).events
+    assert [event["eventType"] for event in events] == ["OTHER", "COMPLETE"]
+    assert xcoms[-1]["summary"]["state"] == "complete"
+
+
 def test_a_store_that_hangs_does_not_hold_the_task(listeners, xcoms, monkeypatch, caplog):
     """Airflow's supervisor may be busy: one warning, and the process may end."""
     woken = threading.Event()
