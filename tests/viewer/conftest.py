@@ -96,7 +96,7 @@ def browser() -> Iterator[Browser]:
             " it in the environment variable CHROMIUM, or leave these tests out with SPARK_LINEAGE_NO_BROWSER=1",
             pytrace=False,
         )
-    # A request to elsewhere finds no host; each is an error of its test besides, see `guarded`.
+    # A request to elsewhere finds no host; each is an error of its test besides, see `wrong`.
     offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
@@ -105,12 +105,17 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-@contextlib.contextmanager
-def guarded(browser: Browser, server: str, **settings: Any) -> Iterator[BrowserContext]:
-    """A context that reaches the server alone; a request to elsewhere and an error in a page fail the test."""
-    opened = browser.new_context(viewport={"width": 1400, "height": 860}, reduced_motion="reduce", **settings)
+@pytest.fixture(scope="session")
+def wrong() -> list[str]:
+    """What must not happen in a page: a request to elsewhere, an error, a dialog."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def context(browser: Browser, server: str, wrong: list[str]) -> Iterator[BrowserContext]:
+    """One context for all tests: its modules are fetched once."""
+    opened = browser.new_context(viewport={"width": 1400, "height": 860}, reduced_motion="reduce")
     opened.set_default_timeout(20_000)
-    wrong: list[str] = []
 
     def guard(request: Request) -> None:
         if not request.url.startswith((server, "blob:")):
@@ -122,31 +127,27 @@ def guarded(browser: Browser, server: str, **settings: Any) -> Iterator[BrowserC
     opened.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, server: str, wrong: list[str]) -> Iterator[Page]:
+    """An empty page from which the modules can be imported; nothing wrong may happen in it."""
+    wrong.clear()
+    opened = context.new_page()
+    opened.goto(server)
+    yield opened
+    for each in context.pages:
+        each.close()
     assert wrong == []
 
 
-@pytest.fixture
-def context(browser: Browser, server: str) -> Iterator[BrowserContext]:
-    """A context of one test."""
-    with guarded(browser, server) as opened:
-        yield opened
-
-
-@pytest.fixture
-def page(context: BrowserContext, server: str) -> Page:
-    """An empty page from which the modules can be imported."""
+@pytest.fixture(scope="module")
+def modules(context: BrowserContext, server: str) -> Iterator[Page]:
+    """One page for all tests of modules that draw nothing."""
     opened = context.new_page()
     opened.goto(server)
-    return opened
-
-
-@pytest.fixture(scope="session")
-def modules(browser: Browser, server: str) -> Iterator[Page]:
-    """One page for all tests of modules that draw nothing."""
-    with guarded(browser, server) as opened:
-        page = opened.new_page()
-        page.goto(server)
-        yield page
+    yield opened
+    opened.close()
 
 
 Show = Callable[..., Page]

@@ -4,7 +4,8 @@
 /** @typedef {import("./document.js").Dataset} Dataset */
 /** @typedef {{sign: "+" | "−" | "~", what: string, dataset: Dataset, column?: string | null, from?: string, to?: string}} Change */
 
-/** One text for several, which no other texts give. @param {(string | null)[]} parts */
+// One text for several, which no other texts give.
+/** @param {(string | null)[]} parts */
 const key = (...parts) => JSON.stringify(parts);
 
 /** @param {Dataset} dataset */

@@ -155,7 +155,8 @@ export function clean(value) {
   return { ...document, problems: [...new Set(problems)] };
 }
 
-/** Fields of structs, and columns of datasets without a schema, are ends of edges and no columns. @param {ViewDocument} document */
+// Fields of structs, and columns of datasets without a schema, are ends of edges and no columns.
+/** @param {ViewDocument} document */
 function addColumnsOfEdges({ datasets, edges }) {
   const known = datasets.map(({ columns }) => new Set(columns.map(({ name }) => name)));
   const add = (/** @type {number} */ dataset, /** @type {string | null} */ name) => {

@@ -1,6 +1,6 @@
 // Elements of HTML and SVG. What comes from data becomes a text node or a plain attribute: no markup is ever parsed.
 
-/** @typedef {Node | string | number | null | undefined | false | Child[]} Child */
+/** @typedef {Node | string | number | null | undefined | false | any[]} Child a list holds children */
 /** @typedef {Record<string, any>} Attributes functions are listeners; null, undefined and false leave one out */
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -49,7 +49,8 @@ export function replace(container, ...children) {
 // Controls, marks of direction (which would reorder what stands beside them) and halves of characters.
 const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
-/** Return a text as it is shown: not too long, and with a mark for each character that nobody would see. @param {string} text @param {number} length */
+// Return a text as it is shown: not too long, and with a mark for each character that nobody would see.
+/** @param {string} text @param {number} length */
 export function cut(text, length) {
   return (text.length <= length ? text : `${text.slice(0, length - 1)}…`).replace(UNSEEN, "\uFFFD");
 }

@@ -201,7 +201,8 @@ export function createGraph(document, act) {
     return cut(`${namespace} ${name}`, 500);
   }
 
-  /** Where lines meet a column: its row, the row for what is not shown, or the header. @param {number} dataset @param {string | null} column */
+  // Where lines meet a column: its row, the row for what is not shown, or the header.
+  /** @param {number} dataset @param {string | null} column */
   function port(dataset, column) {
     const box = picture.boxOf[dataset];
     const row = rows[box].findIndex(({ name, more }) => (more ? column !== null : name === column));
@@ -282,7 +283,8 @@ export function createGraph(document, act) {
     return { width: right + 2 * MARGIN, height: bottom + 2 * MARGIN };
   }
 
-  /** Show all, or at first, where all is too small to read, what was written. @param {boolean} [readable] */
+  // Show all, or at first, where all is too small to read, what was written.
+  /** @param {boolean} [readable] */
   function fitAll(readable = false) {
     const { width, height } = bounds();
     const scale = Math.min(1, size.width / width, size.height / height);
@@ -391,7 +393,8 @@ export function createGraph(document, act) {
     return box === undefined ? cursor : { box, row: step > 0 ? -1 : rows[box].length - 1 };
   }
 
-  /** Go along an edge of the trace, else along a line, to the nearest box. @param {-1 | 1} step */
+  // Go along an edge of the trace, else along a line, to the nearest box.
+  /** @param {-1 | 1} step */
   function alongLine(step) {
     const box = picture.boxes[cursor.box];
     const row = rows[cursor.box][cursor.row];
@@ -449,7 +452,8 @@ export function createGraph(document, act) {
   });
   watch.observe(element);
 
-  /** Return the whole graph as a file that needs no other. @param {boolean} isDark */
+  // Return the whole graph as a file that needs no other.
+  /** @param {boolean} isDark */
   function text(isDark) {
     const { width, height } = bounds();
     const whole = svg("svg", { viewBox: `${-MARGIN} ${-MARGIN} ${width} ${height}`, width, height, class: "graph" },
@@ -472,7 +476,8 @@ export function createGraph(document, act) {
 /** @param {number} value */
 const round = (value) => Math.round(value * 100) / 100;
 
-/** Cut a text to a number of cells; wide characters take two. No text is measured. @param {string} text @param {number} cells */
+// Cut a text to a number of cells; wide characters take two. No text is measured.
+/** @param {string} text @param {number} cells */
 export function fit(text, cells) {
   let [kept, used] = ["", 0];
   for (const character of cut(text, 2 * cells)) {

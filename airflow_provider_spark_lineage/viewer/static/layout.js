@@ -74,7 +74,8 @@ export function place(boxes, links) {
   return { x: byBox(x), y: byBox(y), layers: layers.map((layer) => layer.map(back)), turned, bends };
 }
 
-/** Return the tops of all points where boxes have these heights. @param {Places} places @param {number[]} heights */
+// Return the tops of all points where boxes have these heights.
+/** @param {Places} places @param {number[]} heights */
 export function open({ y, layers }, heights) {
   const tops = [...y];
   for (const layer of layers) {
@@ -95,7 +96,8 @@ function compare(a, b) {
   return a.length - b.length;
 }
 
-/** Return the links that close a cycle. @param {number} size @param {number[][]} ends @param {number[]} order */
+// Return the links that close a cycle.
+/** @param {number} size @param {number[][]} ends @param {number[]} order */
 function cycles(size, ends, order) {
   /** @type {number[][]} */
   const out = Array.from({ length: size }, () => []);
@@ -132,7 +134,8 @@ function cycles(size, ends, order) {
   return turned;
 }
 
-/** Longest path from the left; what nothing leads to stands just before what it leads to. @param {number} size @param {number[][]} links */
+// Longest path from the left; what nothing leads to stands just before what it leads to.
+/** @param {number} size @param {number[][]} links */
 function layersOf(size, links) {
   /** @type {number[][]} */
   const out = Array.from({ length: size }, () => []);
@@ -157,7 +160,8 @@ function layersOf(size, links) {
   return layer;
 }
 
-/** Order each layer by the mean place of its neighbours. @param {number[][]} layers @param {number[][]} before @param {number[][]} after */
+// Order each layer by the mean place of its neighbours.
+/** @param {number[][]} layers @param {number[][]} before @param {number[][]} after */
 function sweep(layers, before, after) {
   /** @type {number[]} */
   const position = [];
@@ -173,7 +177,8 @@ function sweep(layers, before, after) {
   }
 }
 
-/** Return tops: each point near the middle of its neighbours. @param {number[][]} layers @param {number[]} heights @param {number[][]} before @param {number[][]} after */
+// Return tops: each point near the middle of its neighbours.
+/** @param {number[][]} layers @param {number[]} heights @param {number[][]} before @param {number[][]} after */
 function heightsOf(layers, heights, before, after) {
   const top = heights.map(() => 0);
   for (const layer of layers) stack(layer, heights, top, () => 0);
@@ -190,7 +195,8 @@ function heightsOf(layers, heights, before, after) {
   return top.map((y) => Math.round(y - highest));
 }
 
-/** Place a layer near its wishes: halfway between pushing all down and pushing all up. @param {number[]} layer @param {number[]} heights @param {number[]} top @param {(point: number) => number} wish */
+// Place a layer near its wishes: halfway between pushing all down and pushing all up.
+/** @param {number[]} layer @param {number[]} heights @param {number[]} top @param {(point: number) => number} wish */
 function stack(layer, heights, top, wish) {
   const wishes = layer.map(wish);
   const down = [...wishes];
@@ -204,7 +210,8 @@ function stack(layer, heights, top, wish) {
   layer.forEach((point, index) => (top[point] = (down[index] + up[index]) / 2));
 }
 
-/** Not Math.max, which takes a limited number of arguments. @param {number[]} values @param {number} least */
+// Not Math.max, which takes a limited number of arguments.
+/** @param {number[]} values @param {number} least */
 const largest = (values, least) => values.reduce((most, value) => Math.max(most, value), least);
 
 /** @param {number[]} points @param {number[]} values @param {number} otherwise */

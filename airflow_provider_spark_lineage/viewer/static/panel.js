@@ -10,7 +10,8 @@ import { amounts, kind } from "./words.js";
 
 const MOST_EDGES = 40;
 
-/** A button that traces a column; null stands for all rows. @param {Context} context @param {number} dataset @param {string | null} column */
+// A button that traces a column; null stands for all rows.
+/** @param {Context} context @param {number} dataset @param {string | null} column */
 export function ref({ document, act }, dataset, column) {
   const parts = [foreign(document.datasets[dataset].label, 40), column === null ? " all rows" : [".", foreign(column, 60)]];
   return h("button", { type: "button", class: "ref", click: () => act.trace(dataset, column) }, parts);
@@ -75,7 +76,8 @@ function edgeList(context, numbers, upwards) {
   return h("ul", {}, lines, rest > 0 && h("li", {}, `${rest} more in the table of columns`));
 }
 
-/** The trace as text, for who does not see the graph. @param {Context} context */
+// The trace as text, for who does not see the graph.
+/** @param {Context} context */
 function traced(context) {
   const { document, state, trace } = context;
   const edges = [...(trace?.edges ?? [])].map((number) => document.edges[number]);

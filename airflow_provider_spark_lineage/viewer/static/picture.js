@@ -69,7 +69,8 @@ export function pictureOf(document, kept, most = MOST_OF_A_SIDE) {
   return { boxes, links: [...links.values()], boxOf };
 }
 
-/** Return pairs of ends: a number of a dataset, or behind them of a task. @param {ViewDocument} document @returns {number[][]} */
+// Return pairs of ends: a number of a dataset, or behind them of a task.
+/** @param {ViewDocument} document @returns {number[][]} */
 function linesOf({ datasets, tasks, flows }) {
   const pill = (/** @type {number} */ task) => datasets.length + task;
   return [

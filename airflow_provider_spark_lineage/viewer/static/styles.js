@@ -85,14 +85,16 @@ border:1px solid var(--line);border-radius:8px;box-shadow:0 6px 24px #0003;paddi
 ${GRAPH_STYLE}
 `;
 
-/** Give a shadow root the looks, without a style element: pages may forbid these. @param {ShadowRoot} root */
+// Give a shadow root the looks, without a style element: pages may forbid these.
+/** @param {ShadowRoot} root */
 export function dress(root) {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(STYLE);
   root.adoptedStyleSheets = [sheet];
 }
 
-/** Follow the theme of the page, else of the system. Returns what ends it. @param {Element} viewer */
+// Follow the theme of the page, else of the system. Returns what ends it.
+/** @param {Element} viewer */
 export function followTheme(viewer) {
   const page = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");

@@ -10,7 +10,8 @@ import { bytes, change, counted, csv, number, took, when } from "./words.js";
 
 const ROWS_AT_A_TIME = 100;
 
-/** Return the tabs that have something to show. @param {Context} context @returns {Tab[]} */
+// Return the tabs that have something to show.
+/** @param {Context} context @returns {Tab[]} */
 export function tabsOf({ document, answer }) {
   const checks = document.datasets.reduce((sum, dataset) => sum + dataset.checks.length, 0);
   const about = document.facts.length + document.links.length + document.bottlenecks.length;
@@ -57,17 +58,23 @@ function columns(context) {
   /** @param {import("./document.js").Edge} edge */
   const isFound = (edge) => [labels[edge.from], edge.field, labels[edge.to], edge.column ?? "all rows", how(edge)].join(" ").toLowerCase().includes(filter);
   const shown = () => [...perColumn, ...perRow].filter(isFound);
-  const line = (/** @type {import("./document.js").Edge} */ edge) =>
-    row(ref(context, edge.to, edge.column), ref(context, edge.from, edge.field), how(edge), edge.masking ? "yes" : "no");
+  /** @param {import("./document.js").Edge[]} found */
+  const group = (found) => found.slice(0, most).map((edge, index, shown) => {
+    const isSame = (/** @type {number} */ other) => shown[other]?.to === edge.to && shown[other].column === edge.column;
+    let size = 1;
+    while (isSame(index + size)) size += 1;
+    return h("tr", {}, !isSame(index - 1) && h("td", { rowspan: size }, ref(context, edge.to, edge.column)),
+      [ref(context, edge.from, edge.field), how(edge), edge.masking ? "yes" : "no"].map((cell) => h("td", {}, cell)));
+  });
   const draw = () => {
     const [found, rows] = [perColumn.filter(isFound), perRow.filter(isFound)];
     const bare = without.filter(({ dataset, name }) => `${labels[dataset]} ${name}`.toLowerCase().includes(filter));
     const gapOf = (/** @type {number} */ dataset, /** @type {string} */ name) =>
       document.gaps.find((gap) => gap.dataset === dataset && (gap.column === name || gap.column === null));
     const lines = [
-      ...found.slice(0, most).map(line),
+      ...group(found),
       ...(rows.length ? [h("tr", {}, h("th", { colspan: 4, scope: "rowgroup" }, "All rows: what decides which rows there are"))] : []),
-      ...rows.slice(0, most).map(line),
+      ...group(rows),
       ...bare.slice(0, most).map(({ dataset, name }) => {
         const gap = gapOf(dataset, name);
         return row(ref(context, dataset, name), gap ? "⚠ unknown" : "no column", gap ? foreign(gap.reason, 300) : "", "");
@@ -110,8 +117,10 @@ function executions(context) {
       act.light(isOn ? null : [...reads, ...writes]);
     }, { "aria-pressed": "false", "aria-label": `${execution.number}: show its datasets`, "data-key": `execution-${index}` });
     buttons.push(choose);
-    return row(choose, foreign(execution.name), when(began), took(began, ended), [names(reads), " → ", names(writes)],
+    const line = row(choose, foreign(execution.name), when(began), took(began, ended), [names(reads), " → ", names(writes)],
       execution.rows === null ? "" : number(execution.rows), failed ? h("span", { class: "bad" }, "✕ failed") : "done");
+    line.addEventListener("click", ({ target }) => target instanceof Element && !target.closest("button") && choose.click());
+    return line;
   });
   return table(["#", "Job", "Began (UTC)", "Took", "Read → wrote", "Rows", "State"], rows);
 }
@@ -199,9 +208,10 @@ function history({ answer, source }) {
     table(["Run", "State", "Began (UTC)", "Rows", "Bytes", "Marks"], rows));
 }
 
-/** Oldest left. @param {string} what @param {(number | null)[]} values */
+// Oldest left.
+/** @param {string} what @param {(number | null)[]} values */
 function sparkline(what, values) {
-  const known = values.filter((value) => value !== null).reverse();
+  const known = values.flatMap((value) => (value === null ? [] : [value])).reverse();
   if (known.length < 2) return null;
   const most = Math.max(...known, 1);
   const points = known.map((value, index) => `${(index * 120) / (known.length - 1)},${26 - (24 * value) / most}`).join(" ");

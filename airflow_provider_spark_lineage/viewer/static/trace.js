@@ -7,7 +7,8 @@
 /** @type {WeakMap<ViewDocument, {into: Ends, out: Ends}>} */
 const indexes = new WeakMap();
 
-/** Return the edges at each column; null stands for all rows of a dataset. @param {ViewDocument} document */
+// Return the edges at each column; null stands for all rows of a dataset.
+/** @param {ViewDocument} document */
 export function edgesAt(document) {
   const known = indexes.get(document);
   if (known) return known;

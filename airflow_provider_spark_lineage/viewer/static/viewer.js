@@ -25,6 +25,7 @@ import { amounts, counted, took } from "./words.js";
  *   {previous: (id: string) => Promise<ViewDocument | null>, open?: (id: string) => void}, trace: import("./trace.js").Trace | null}} Context
  */
 
+const MOST_OPEN_ALL = 40;
 const STATES = { complete: "success", fail: "failed", abort: "stopped", running: "running", start: "running" };
 
 /**
@@ -70,19 +71,19 @@ export function mount(element, source, { address }) {
  */
 function show(viewer, answer, source, address, load) {
   const notes = answer.notes.map((note) => h("p", { class: "note", role: "note" }, foreign(note, 500)));
-  const { document } = answer;
   const tries = answer.tries.length > 1 && h("select", { "aria-label": "Try", change: (/** @type {any} */ event) => load(Number(event.target.value)) },
     answer.tries.map((number) => h("option", { value: number, selected: number === answer.try }, `try ${number}`)));
-  if (!document) {
+  if (!answer.document) {
     viewer.replaceChildren(...(tries ? [h("header", {}, tries)] : []), ...notes, emptyState(answer));
     return () => {};
   }
+  const document = answer.document;
   const state = stateOf(document, address.read());
   const panel = h("aside", { "aria-label": "Selected dataset", tabindex: 0 });
   const pane = h("div", { class: "pane", role: "tabpanel", tabindex: 0, id: "pane", "aria-labelledby": "tab" });
   const tabList = h("div", { class: "tabs", role: "tablist", "aria-label": "Tables" });
 
-  /** @param {Partial<State>} change @param {{anchor?: number, quiet?: boolean}} [how] */
+  /** @param {Partial<State>} change @param {{anchor?: number, quiet?: boolean}} how */
   function set(change, { anchor, quiet } = {}) {
     Object.assign(state, change);
     const parameters = address.read();
@@ -103,7 +104,7 @@ function show(viewer, answer, source, address, load) {
     select: (dataset) => set({ dataset, column: undefined, lit: null }, { anchor: dataset }),
     toggle: (dataset) => {
       if (!state.opened.delete(dataset)) state.opened.add(dataset);
-      set({ dataset }, { anchor: dataset });
+      set(state.column === undefined ? { dataset } : {}, { anchor: dataset });
     },
     more: (dataset) => {
       state.most.set(dataset, (state.most.get(dataset) ?? ROWS_AT_A_TIME) + ROWS_AT_A_TIME);
@@ -161,15 +162,19 @@ function show(viewer, answer, source, address, load) {
     find.querySelector("input")?.focus();
   };
   viewer.addEventListener("keydown", keys);
+  const openAll = button("Open all", () => {
+    set({ opened: new Set(state.opened.size ? [] : document.datasets.keys()) });
+    openAll.textContent = state.opened.size ? "Close all" : "Open all";
+  });
   const picture = () => download("lineage.svg", graph.text(viewer.classList.contains("dark")), "image/svg+xml");
   viewer.replaceChildren(
     h("header", {}, h("h2", {}, foreign(document.title, 80)), tries, summary(document), find),
     ...notes, ...document.failures.map((failure) => failurePanel(failure, document, act)),
     h("div", { class: "middle" },
-      h("div", { class: "canvas" }, graph.element,
+      h("div", { class: "canvas" }, graph.element, !document.datasets.length && h("p", { class: "empty" }, "No dataset was read or written."),
         h("div", { class: "legend" }, h("i", {}), "direct", h("i", { class: "indirect" }), "indirect"),
         h("div", { class: "tools" }, button("−", () => graph.zoom(0.8), { "aria-label": "− Zoom out" }), button("+", () => graph.zoom(1.25), { "aria-label": "+ Zoom in" }),
-          button("Fit", graph.fit), document.datasets.length <= 40 && button("Open all", () => set({ opened: new Set(document.datasets.keys()) })), button("SVG", picture))),
+          button("Fit", graph.fit), document.datasets.length <= MOST_OPEN_ALL && openAll, button("SVG", picture))),
       panel),
     tabList, pane);
   openTab(state.tab);
@@ -192,7 +197,8 @@ function stateOf({ datasets }, parameters) {
   };
 }
 
-/** The permalink; an empty column stands for all rows. @param {ViewDocument} document @param {State} state */
+// The permalink; an empty column stands for all rows.
+/** @param {ViewDocument} document @param {State} state */
 function keysOf({ datasets }, { dataset, column, tab, vs }) {
   return {
     sl_dataset: dataset === null ? null : nameOf(datasets[dataset]),
@@ -202,7 +208,8 @@ function keysOf({ datasets }, { dataset, column, tab, vs }) {
   };
 }
 
-/** Compared as a whole, never taken apart. @param {{namespace: string, name: string}} dataset */
+// Compared as a whole, never taken apart.
+/** @param {{namespace: string, name: string}} dataset */
 const nameOf = ({ namespace, name }) => `${namespace} ${name}`;
 
 /** @param {ViewDocument} document */
