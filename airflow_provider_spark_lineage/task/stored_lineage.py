@@ -31,6 +31,15 @@ _TRIES = 4
 _LOST = "the viewer will not show the lineage of this task"
 
 
+def prepare() -> None:
+    """Import what the store needs, at the start of a task: a file system may take most of the second."""
+    with harmless(_LOST):
+        if conf.store() not in ("xcom", "none"):
+            from airflow.providers.common.compat.sdk import ObjectStoragePath
+
+            ObjectStoragePath(conf.store()).fs  # noqa: B018  finds provider and connection
+
+
 def store_at_end(
     task_instance: Any,
     lineage_of: Callable[[], TaskLineage | None],
