@@ -66,3 +66,12 @@ def test_a_torn_file_is_no_lineage(files, tmp_path):
     file.write_bytes(file.read_bytes()[:-3])
     with pytest.raises(stored.StoredLineageError):
         stored.unpack(files.of_task(LOAD, None))
+
+
+@pytest.mark.parametrize("uri", ["no-such-scheme://bucket/lineage", "s3://no-such-connection@bucket/lineage"])
+def test_a_store_that_cannot_be_read_is_one_sentence(uri):
+    """The API server lacks the provider, the connection or the permission."""
+    from airflow_provider_spark_lineage.airflow_ui.stores import Files
+
+    with pytest.raises(stored.StoredLineageError, match=r"cannot be read \(\w+\): run"):
+        Files(uri)
