@@ -4,7 +4,7 @@ import { foreign, h, replace } from "./elements.js";
 
 const MOST = 20;
 
-/** @param {import("./document.js").ViewDocument} document @param {(dataset: number, column?: string) => void} choose */
+/** @param {ViewDocument} document @param {(dataset: number, column?: string) => void} choose */
 export function findField({ datasets }, choose) {
   /** @type {{dataset: number, column?: string}[]} */
   let found = [];

@@ -3,11 +3,6 @@
 // Cycles are turned around, layers are longest paths, long links get bends, barycenters order each layer. Places are those
 // of closed boxes: `open` only pushes down what stands below an opened box, so nothing moves upwards or to another layer.
 
-/** @typedef {{key: string[], width: number, height: number, last: boolean}} Box `last`: right, if nothing links it */
-/** @typedef {{from: number, to: number}} Link */
-/** @typedef {{x: number[], y: number[], layers: number[][], turned: Set<number>, bends: number[][]}} Places
- *   `layers` has the points of each from top to bottom: boxes, then bends; `bends` the bends of each link */
-
 export const BETWEEN_LAYERS = 150;
 const BETWEEN_BOXES = 20;
 const HEIGHT_OF_BEND = 8;

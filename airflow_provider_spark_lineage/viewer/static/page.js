@@ -5,8 +5,6 @@ import { dress, followTheme } from "./styles.js";
 import { mount } from "./viewer.js";
 import { when } from "./words.js";
 
-/** @typedef {{key: string, group: string, label: string, time: string, state: string, answer: any}} PageRun */
-
 /** @returns {{title: string, notes: string[], runs: PageRun[]}} */
 function dataOfPage() {
   const isText = (/** @type {any} */ value) => typeof value === "string";

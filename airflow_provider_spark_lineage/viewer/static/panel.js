@@ -5,9 +5,6 @@ import { ROWS_AT_A_TIME } from "./picture.js";
 import { edgesAt } from "./trace.js";
 import { amounts, kind } from "./words.js";
 
-/** @typedef {import("./viewer.js").Context} Context */
-/** @typedef {import("./document.js").Edge} Edge */
-
 const MOST_EDGES = 40;
 
 // A button that traces a column; null stands for all rows.
@@ -55,7 +52,7 @@ export function panelOf(context) {
 /** @param {{passed: boolean, text: string}} check */
 export const checkLine = ({ passed, text }) => h("li", { class: passed ? "good" : "bad" }, passed ? "✓ " : "✕ ", foreign(text, 200));
 
-/** @param {import("./document.js").Dataset} dataset */
+/** @param {Dataset} dataset */
 function facts({ read, written, unfinished, reads, writes, change, format, catalog }) {
   return [
     unfinished && "the write did not finish",

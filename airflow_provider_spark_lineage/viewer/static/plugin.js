@@ -26,9 +26,7 @@ function bearer() {
   return token ? { Authorization: `Bearer ${token.replaceAll('"', "")}` } : undefined;
 }
 
-/** @typedef {{dagId: string, runId?: string, taskId?: string, mapIndex?: string}} Props */
-
-/** @param {Props} props @returns {import("./viewer.js").Source} */
+/** @param {Props} props @returns {Source} */
 function sourceOf({ dagId, runId, taskId, mapIndex }) {
   const dag = `dags/${encodeURIComponent(dagId)}`;
   const map_index = Number(mapIndex ?? -1);

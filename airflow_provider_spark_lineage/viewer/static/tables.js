@@ -5,9 +5,6 @@ import { difference } from "./difference.js";
 import { checkLine, datasetButton, how, ref } from "./panel.js";
 import { bytes, change, counted, csv, number, took, when } from "./words.js";
 
-/** @typedef {import("./viewer.js").Context} Context */
-/** @typedef {{id: string, title: string, draw: (context: Context) => Node}} Tab */
-
 const ROWS_AT_A_TIME = 100;
 
 // Return the tabs that have something to show.
@@ -36,10 +33,10 @@ export function tabsOf({ document, answer }) {
 const table = (heads, rows) =>
   h("table", {}, h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, rows));
 
-/** @param {...import("./elements.js").Child} cells */
+/** @param {...Child} cells */
 const row = (...cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell)));
 
-/** @param {import("./document.js").ViewDocument} document */
+/** @param {ViewDocument} document */
 const outputColumns = ({ datasets }) =>
   datasets.flatMap(({ written, columns }, dataset) => (written ? columns.map(({ name }) => ({ dataset, name })) : []));
 
@@ -55,10 +52,10 @@ function columns(context) {
   const without = outputColumns(document).filter(({ dataset, name }) => !withEdge[dataset].has(name));
   const body = h("div", {});
   let [filter, most] = ["", ROWS_AT_A_TIME];
-  /** @param {import("./document.js").Edge} edge */
+  /** @param {Edge} edge */
   const isFound = (edge) => [labels[edge.from], edge.field, labels[edge.to], edge.column ?? "all rows", how(edge)].join(" ").toLowerCase().includes(filter);
   const shown = () => [...perColumn, ...perRow].filter(isFound);
-  /** @param {import("./document.js").Edge[]} found */
+  /** @param {Edge[]} found */
   const group = (found) => found.slice(0, most).map((edge, index, shown) => {
     const isSame = (/** @type {number} */ other) => shown[other]?.to === edge.to && shown[other].column === edge.column;
     let size = 1;
@@ -146,7 +143,7 @@ function previous(context) {
   return h("div", {}, h("label", { class: "bar" }, "Compared with ", select), body);
 }
 
-/** @param {Context} context @param {import("./document.js").ViewDocument} before @param {import("./document.js").ViewDocument} now */
+/** @param {Context} context @param {ViewDocument} before @param {ViewDocument} now */
 function changesOf(context, before, now) {
   const { amounts, changes } = difference(before, now);
   const signs = { "+": ["new", "good"], "−": ["gone", "bad"], "~": ["changed", "warn"] };
@@ -218,7 +215,7 @@ function sparkline(what, values) {
   return h("span", {}, `${what} `, svg("svg", { class: "spark", width: 120, height: 28, role: "img", "aria-label": `${what} of ${known.length} runs` }, svg("polyline", { points })));
 }
 
-/** @param {import("./document.js").Answer} answer */
+/** @param {Answer} answer */
 export function emptyState({ reason }) {
   return h("div", { class: "empty" }, h("h2", {}, "No lineage to show"), h("p", {}, foreign(reason?.sentence ?? "", 1000)),
     reason?.command && copyable(reason.command, "Command that finds out more"));

@@ -11,20 +11,6 @@ import { emptyState, tabsOf } from "./tables.js";
 import { trace } from "./trace.js";
 import { amounts, counted, took } from "./words.js";
 
-/** @typedef {import("./document.js").ViewDocument} ViewDocument */
-/**
- * @typedef {{load: (which: {try: number | null}) => Promise<unknown>, previous: (id: string) => Promise<unknown>, open?: (id: string) => void}} Source
- * @typedef {{read: () => URLSearchParams, write: (parameters: URLSearchParams) => void}} Address
- * @typedef {{dataset: number | null, column: string | null | undefined, tab: string, vs: string, lit: number[] | null,
- *   opened: Set<number>, most: Map<number, number>, filters: Map<number, string>, sides: number}} State
- *   `column`: undefined: none, null: all rows
- * @typedef {{select: (dataset: number) => void, toggle: (dataset: number) => void, more: (dataset: number) => void, moreOfSide: () => void,
- *   trace: (dataset: number, column: string | null) => void, leave: () => void, light: (datasets: number[] | null) => void,
- *   filter: (dataset: number, text: string) => void, compare: (id: string) => void}} Acts
- * @typedef {{document: ViewDocument, answer: import("./document.js").Answer, state: State, act: Acts, source:
- *   {previous: (id: string) => Promise<ViewDocument | null>, open?: (id: string) => void}, trace: import("./trace.js").Trace | null}} Context
- */
-
 const MOST_OPEN_ALL = 40;
 const STATES = { complete: "success", fail: "failed", abort: "stopped", running: "running", start: "running" };
 
@@ -66,7 +52,7 @@ export function mount(element, source, { address }) {
 }
 
 /**
- * @param {Element} viewer @param {import("./document.js").Answer} answer @param {Source} source @param {Address} address
+ * @param {Element} viewer @param {Answer} answer @param {Source} source @param {Address} address
  * @param {(number: number | null) => void} load
  */
 function show(viewer, answer, source, address, load) {
@@ -228,7 +214,7 @@ function summary({ run, datasets, executions, planned, gaps }) {
   return [state && h("span", { class: `state ${run.state === "fail" ? "bad" : ""}` }, cut(state, 20)), h("span", { class: "facts muted" }, h("bdi", {}, facts))];
 }
 
-/** @param {import("./document.js").Failure} failure @param {ViewDocument} document @param {Acts} act */
+/** @param {Failure} failure @param {ViewDocument} document @param {Acts} act */
 function failurePanel({ message, error_class, sql_state, execution, fragment }, document, act) {
   const of = document.executions.find(({ name, number }) => execution && (name === execution || String(number) === execution))
     ?? document.executions.find(({ failed }) => failed);
