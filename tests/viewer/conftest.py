@@ -70,7 +70,9 @@ class Files(http.server.SimpleHTTPRequestHandler):
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what needs the browser."""
     for item in items:
-        if Path(__file__).parent in item.path.parents and {"page", "modules"} & set(getattr(item, "fixturenames", ())):
+        if Path(__file__).parent in item.path.parents and {"page", "modules"} & set(
+            getattr(item, "fixturenames", ())
+        ):
             item.add_marker("browser")
 
 
@@ -100,7 +102,9 @@ def browser() -> Iterator[Browser]:
     offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=[*sandbox, offline, "--disable-dev-shm-usage"])
+        opened = playwright.chromium.launch(
+            executable_path=chromium, args=[*sandbox, offline, "--disable-dev-shm-usage"]
+        )
         yield opened
         opened.close()
 
@@ -123,7 +127,10 @@ def context(browser: Browser, server: str, wrong: list[str]) -> Iterator[Browser
 
     opened.on("request", guard)
     opened.on("weberror", lambda error: wrong.append(f"error: {error.error}"))
-    opened.on("console", lambda message: wrong.append(f"console: {message.text}") if message.type == "error" else None)
+    opened.on(
+        "console",
+        lambda message: wrong.append(f"console: {message.text}") if message.type == "error" else None,
+    )
     opened.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     yield opened
     opened.close()

@@ -21,10 +21,22 @@ RUN = """async (rulesOnly) => {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.length} x ${JSON.stringify(nodes[0].target)} ${nodes[0].failureSummary}`);
 }"""
 
-PAST = {"label": "", "state": "complete", "began": "2026-11-24T10:00:00Z", "rows": 1, "size_bytes": 812, "try": 1}
+PAST = {
+    "label": "",
+    "state": "complete",
+    "began": "2026-11-24T10:00:00Z",
+    "rows": 1,
+    "size_bytes": 812,
+    "try": 1,
+}
 HISTORY = [{**PAST, "id": day, "schema_changed": True, "edges_changed": True} for day in ("a", "b", "c")]
 ANSWER = documents.answer(
-    documents.simple(), previous=[{"id": "p", "label": "p"}], history=HISTORY, notes=["A note."], tries=[1, 2], **{"try": 2}
+    documents.simple(),
+    previous=[{"id": "p", "label": "p"}],
+    history=HISTORY,
+    notes=["A note."],
+    tries=[1, 2],
+    **{"try": 2},
 )
 REVENUE = "?sl_dataset=file+/shop/revenue"
 

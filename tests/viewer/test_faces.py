@@ -15,8 +15,18 @@ PAGE = """<!doctype html><html lang="en"><head><title>Lineage</title><style>html
 
 
 def run(key: str, label: str, shown: dict[str, Any], **others: Any) -> dict[str, Any]:
-    answer = documents.answer(shown, kind="run", previous=[{"id": other, "label": other} for other in others.pop("previous", [])])
-    return {"key": key, "group": "2026-11-25", "label": label, "time": "", "state": "complete", "answer": answer, **others}
+    answer = documents.answer(
+        shown, kind="run", previous=[{"id": other, "label": other} for other in others.pop("previous", [])]
+    )
+    return {
+        "key": key,
+        "group": "2026-11-25",
+        "label": label,
+        "time": "",
+        "state": "complete",
+        "answer": answer,
+        **others,
+    }
 
 
 RUNS = [
@@ -106,7 +116,12 @@ TABS: list[tuple[dict[str, str], str, dict[str, list[str]]]] = [
     (
         {"dagId": "a b", "runId": "scheduled__2026-11-24T00:00:00+00:00", "taskId": "t"},
         "/v1/dags/a%20b/task",
-        {"run_id": ["scheduled__2026-11-24T00:00:00+00:00"], "task_id": ["t"], "map_index": ["-1"], "try_number": ["2"]},
+        {
+            "run_id": ["scheduled__2026-11-24T00:00:00+00:00"],
+            "task_id": ["t"],
+            "map_index": ["-1"],
+            "try_number": ["2"],
+        },
     ),
     (
         {"dagId": "d", "runId": "r", "taskId": "t", "mapIndex": "3"},
@@ -120,7 +135,9 @@ TABS: list[tuple[dict[str, str], str, dict[str, list[str]]]] = [
 
 
 @pytest.mark.parametrize(("props", "path", "query"), TABS)
-def test_the_tab_asks_its_route(page: Page, server: str, props: dict[str, str], path: str, query: dict[str, Any]) -> None:
+def test_the_tab_asks_its_route(
+    page: Page, server: str, props: dict[str, str], path: str, query: dict[str, Any]
+) -> None:
     """The try comes from Airflow's address; ids are encoded; what else is in the address stays."""
     asked: list[str] = []
 

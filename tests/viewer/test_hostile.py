@@ -38,7 +38,9 @@ def test_hostile_names_are_text(show: Show, page: Page) -> None:
         page.get_by_role("button", name="SVG", exact=True).click()
     text = Path(download.value.path()).read_text(encoding="utf-8")
     assert "<img" not in text
-    assert not page.evaluate("(text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror')", text)
+    assert not page.evaluate(
+        "(text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror')", text
+    )
 
 
 def test_endless_names_are_cut_and_marks_of_direction_are_seen(show: Show) -> None:
@@ -70,7 +72,13 @@ def test_endless_names_are_cut_and_marks_of_direction_are_seen(show: Show) -> No
         {"document": 7},
         {"document": {"datasets": [None, 3, {}], "edges": {}}},
         {"document": {**documents.simple(), "datasets": [{"name": "a", "columns": "b", "reads": 3}, None]}},
-        {"document": {**documents.simple(), "executions": [{"reads": [99, "a"], "number": "x"}], "run": None}},
+        {
+            "document": {
+                **documents.simple(),
+                "executions": [{"reads": [99, "a"], "number": "x"}],
+                "run": None,
+            }
+        },
         {"document": documents.simple(), "history": [1], "previous": {}, "tries": "1", "notes": [None]},
         {"document": {**documents.simple(), "edges": [documents.edge(0, "a", 2, "b", type=None)] * 3}},
     ],

@@ -39,10 +39,14 @@ def shuffled(shown: dict[str, Any], seed: int) -> dict[str, Any]:
     place = {old: new for new, old in enumerate(order)}
     moved = {**shown, "datasets": [shown["datasets"][old] for old in order]}
     for lines in ("flows", "edges"):
-        moved[lines] = [{**line, "from": place[line["from"]], "to": place[line["to"]]} for line in shown[lines]]
+        moved[lines] = [
+            {**line, "from": place[line["from"]], "to": place[line["to"]]} for line in shown[lines]
+        ]
         chance.shuffle(moved[lines])
     steps = ("reads", "writes")
-    moved["tasks"] = [{**task, **{key: [place[old] for old in task[key]] for key in steps}} for task in shown["tasks"]]
+    moved["tasks"] = [
+        {**task, **{key: [place[old] for old in task[key]] for key in steps}} for task in shown["tasks"]
+    ]
     return moved
 
 
@@ -89,14 +93,19 @@ def test_opening_a_box_moves_no_other_upwards(modules: Page, shape: str) -> None
     for opened, tops in enumerate(drawn["opened"]):
         assert tops[opened] == boxes[opened]["y"]
         for box, other in enumerate(boxes):
-            below = other["x"] + other["width"] / 2 == boxes[opened]["x"] + boxes[opened]["width"] / 2 and tops[box] > tops[opened]
+            below = (
+                other["x"] + other["width"] / 2 == boxes[opened]["x"] + boxes[opened]["width"] / 2
+                and tops[box] > tops[opened]
+            )
             assert tops[box] >= other["y"] if below else tops[box] == other["y"]
 
 
 def test_cycles_of_any_length_end(modules: Page) -> None:
     """Two hundred datasets in a ring, each linked to the next and to itself."""
     datasets = [documents.dataset(f"/ring/{number:03}", "id", written=True) for number in range(200)]
-    edges = [documents.edge(number, "id", (number + step) % 200, "id") for number in range(200) for step in (0, 1)]
+    edges = [
+        documents.edge(number, "id", (number + step) % 200, "id") for number in range(200) for step in (0, 1)
+    ]
     drawn = geometry(modules, documents.document(datasets, edges))
     assert (len(drawn["boxes"]), len(drawn["turned"])) == (200, 201)
 
@@ -113,7 +122,12 @@ TRACE = """async ([document, dataset, column]) => {
     ("shown", "dataset", "column", "expected"),
     [
         (documents.simple(), 2, "revenue", "orders.amount orders.status revenue.revenue"),
-        (documents.simple(), 2, None, "customers.country customers.id orders.customer_id orders.status revenue.*"),
+        (
+            documents.simple(),
+            2,
+            None,
+            "customers.country customers.id orders.customer_id orders.status revenue.*",
+        ),
         (documents.simple(), 0, "status", "orders.status revenue.* revenue.revenue"),
         (documents.simple(), 2, "score", "revenue.score"),
         (documents.cyclic(), 1, "id", "archive.id table.* table.id"),
@@ -210,13 +224,21 @@ CLEAN = """async (value) => {
         ({}, [3, 7, []]),
         ({"edges": "none"}, [3, 0, ["The list of edges could not be read."]]),
         ({"edges": [{"from": 0}, 7, None]}, [3, 0, ["3 of 3 edges could not be read."]]),
-        ({"edges": [documents.edge(9, "a", 2, "b")]}, [3, 0, ["1 lines begin or end at a dataset that is not there."]]),
+        (
+            {"edges": [documents.edge(9, "a", 2, "b")]},
+            [3, 0, ["1 lines begin or end at a dataset that is not there."]],
+        ),
         ({"datasets": None, "flows": []}, [0, 0, ["7 lines begin or end at a dataset that is not there."]]),
         ({"version": 2}, [3, 7, ["A newer version made this lineage; parts of it may be missing."]]),
-        ({"run": 3, "title": [], "tasks": [1], "gaps": [{"reason": 1}]}, [3, 7, ["1 of 1 gaps could not be read."]]),
+        (
+            {"run": 3, "title": [], "tasks": [1], "gaps": [{"reason": 1}]},
+            [3, 7, ["1 of 1 gaps could not be read."]],
+        ),
     ],
 )
-def test_malformed_parts_are_left_out_and_named(modules: Page, change: dict[str, Any], expected: list[Any]) -> None:
+def test_malformed_parts_are_left_out_and_named(
+    modules: Page, change: dict[str, Any], expected: list[Any]
+) -> None:
     """A sentence where it was, everything else drawn."""
     assert modules.evaluate(CLEAN, {**documents.simple(), **change}) == expected
 
