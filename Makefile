@@ -14,7 +14,7 @@ ORDER :=
 LIVE := pytest -n 3 --dist loadfile --no-loadscope-reorder $(ORDER)
 PREPARED := python tests/prepare.py
 
-.PHONY: help setup requirements lint unit prepare live rest long full smoke services installs soundness system-standalone test lakes matrix spark-4.3 demo bench clean
+.PHONY: help setup requirements lint unit prepare live rest long full smoke smoke-oldest services installs soundness system-standalone test lakes matrix spark-4.3 demo bench clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -63,6 +63,9 @@ system-standalone: ## Run tasks that end badly on `airflow standalone` with a wh
 
 smoke: setup ## Run a few live tests on the oldest and on the newest Spark
 	@bash scripts/smoke.sh $(SPARK_3_5) $(SPARK_4_3)
+
+smoke-oldest: setup
+	@bash scripts/smoke.sh $(SPARK_3_5)
 
 lakes: setup ## Run the live tests of Delta and Iceberg with every release for every Spark, in an hour or two
 	@. scripts/env.sh && python tests/lake_releases.py

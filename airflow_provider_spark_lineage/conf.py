@@ -65,6 +65,12 @@ def _execution_events(text: str) -> str:
     return "all" if word in _TRUE else "none" if word in _FALSE else word
 
 
+def _store(text: str) -> str:
+    if re.fullmatch(r"[A-Za-z][\w+.-]*://\S+", text):
+        return text
+    return _word("xcom", "none")(text)
+
+
 def _seconds(text: str) -> float:
     value = float(text)
     if not (math.isfinite(value) and value >= 0):
@@ -153,6 +159,7 @@ spark_environment = _reader("spark_environment", _names(r"\w+"), _LIST, ())
 spark_properties = _reader("spark_properties", _names(r"[\w.*-]+"), _LIST, ())
 sql_text = _reader("sql_text", _word("full", "masked", "none"), "full, masked or none", "none")
 start_outputs = _switch("start_outputs")
+store = _reader("store", _store, "xcom, none or a URI", "none")
 task_datasets = _switch("task_datasets")
 
 

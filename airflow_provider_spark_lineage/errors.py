@@ -17,6 +17,10 @@ class BadInputError(SparkLineageError):
     """
 
 
+class StoredLineageError(SparkLineageError):
+    """The stored lineage of a task cannot be read; the message is one sentence for whoever looks at it."""
+
+
 class MissingExtraError(SparkLineageError):
     """A package is not installed that one of this package's extras brings; the message names the extra."""
 

@@ -158,6 +158,13 @@ OPTIONS = {
         " of START as written, also where the execution fails.",
         default=True,
     ),
+    "store": Option(
+        "Where a task stores its lineage for the tab in Airflow's UI: `xcom`, `none`, or a URI. `xcom` is the"
+        " XCom `spark_lineage` of the task: of its last try, deleted with the run. A folder at a URI has all"
+        " tries; tasks and API server must be able to use it. An invalid value counts as `none`.",
+        default="xcom",
+        example="s3://aws_default@company/spark-lineage",
+    ),
     "task_datasets": _switch(
         "Name datasets in the task's own events, not only in the events of its executions. Turn it off for a"
         " backend that draws edges from all inputs of an event to all of its outputs. It has no effect"

@@ -12,7 +12,7 @@ import threading
 import traceback
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Iterator, List, Optional, Type
+from typing import Callable, Iterator, List, Optional, Type
 
 log = logging.getLogger("airflow_provider_spark_lineage")
 
@@ -86,6 +86,15 @@ def alarm_paused() -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, remaining, interval)
+
+
+def within(seconds: float, function: Callable[..., object], *arguments: object) -> bool:
+    """Call a function on a new thread, and wait for its end, for a limited time; return whether it ended."""
+    thread = threading.Thread(target=function, args=arguments, daemon=True)
+    with alarm_paused():
+        thread.start()
+        thread.join(seconds)
+    return not thread.is_alive()
 
 
 def tell(sentence: str, problems: Optional[List[str]] = None) -> bool:

@@ -2,8 +2,8 @@
 
     make demo
 
-Everything is written under `.demo/` of the checkout. The last line says how many events are as expected; the
-exit code is 1 when one is not.
+Everything is written under `.demo/` of the checkout. The last lines say how many events are as expected, and
+where the page with the picture of the lineage is; the exit code is 1 when an event is not as expected.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from airflow_provider_spark_lineage.cli.traced import (  # noqa: E402
 )
 from airflow_provider_spark_lineage.errors import BadInputError  # noqa: E402
 from airflow_provider_spark_lineage.events.checks import lines_of, results_of  # noqa: E402
+from airflow_provider_spark_lineage.events.model import Events  # noqa: E402
 from airflow_provider_spark_lineage.events.trace import Column  # noqa: E402
 from airflow_provider_spark_lineage.testing import (  # noqa: E402
     DagRun,
@@ -38,10 +39,13 @@ from airflow_provider_spark_lineage.testing import (  # noqa: E402
     read_expected,
     run_dag,
 )
+from airflow_provider_spark_lineage.viewer.listing import listing  # noqa: E402
+from airflow_provider_spark_lineage.viewer.page import page_of  # noqa: E402
 from system_tests.examples import DAGS, EXPECTED, settings_of, variables_of  # noqa: E402
 
 HOME = CHECKOUT / ".demo"
 DATA = HOME / "data"
+PAGE = HOME / "lineage.html"
 
 TRACED = Column("file", str(DATA / "warehouse" / "gold.db" / "delays_by_weather"), "conditions")
 """The column that is traced back to the CSV files: identity, transformation and conditions are on its way."""
@@ -74,7 +78,9 @@ def main() -> int:
     show_trace(pipeline)
 
     console.rule("Events compared with system_tests/expected")
-    return compare_all([pipeline, report, failure, checks])
+    code = compare_all([pipeline, report, failure, checks])
+    console.print(f"The lineage as a picture: {draw([pipeline, report, failure, checks])}", soft_wrap=True)
+    return code
 
 
 def run(dag_id: str, metadata: Path) -> DagRun:
@@ -132,6 +138,13 @@ def show_trace(run: DagRun) -> None:
     _, names = short_names_of([trace])
     text = tree(trace, writers_of(events), names=names)
     console.print(text, markup=False, soft_wrap=True, end="")
+
+
+def draw(runs: Iterable[DagRun]) -> Path:
+    """Write the page of `spark-lineage show`; return its path."""
+    events = [event for run in runs for event in run.read()]
+    PAGE.write_text(page_of(listing(Events(tuple(events)), title="Lineage of the demo")), encoding="utf-8")
+    return PAGE
 
 
 def compare_all(runs: Iterable[DagRun]) -> int:

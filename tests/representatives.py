@@ -103,6 +103,12 @@ REPRESENTATIVES = {
         "tests/annotation/test_who_wins.py",
         "tests/plugins/test_auto_capture.py",
     ),
+    "the viewer in Airflow": (
+        "tests/test_stored_lineage.py",
+        "tests/airflow_ui/test_answers.py",
+        "tests/airflow_ui/test_application.py",
+        "tests/airflow_ui/test_in_airflow.py",
+    ),
     "the command": (
         "tests/cli/test_run.py::test_a_spark_script_is_recorded",
         "tests/cli/test_run.py::test_explain_shows_the_run",

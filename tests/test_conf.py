@@ -43,6 +43,10 @@ GOOD = [
     ("spark_environment", "TEAM; SPARK_HOME", ["TEAM", "SPARK_HOME"]),
     ("spark_properties", "spark.*.memory", ["spark.*.memory"]),
     ("start_outputs", "False", False),
+    ("store", "None", "none"),
+    ("store", "XCOM", "xcom"),
+    ("store", "s3://aws@Bucket/lineage", "s3://aws@Bucket/lineage"),
+    ("store", "file:///mnt/lineage", "file:///mnt/lineage"),
     ("task_datasets", "False", False),
     ("sql_text", "Masked", "masked"),
     ("sql_text", "none # for now", "none"),
@@ -68,6 +72,10 @@ BAD = [
     ("spark_environment", "A=B"),
     ("spark_environment", "SPARK_*"),
     ("sql_text", "mask"),
+    ("store", ""),
+    ("store", "/mnt/lineage"),
+    ("store", "xcoms"),
+    ("store", "s3://a b"),
     ("sql_text", ""),
 ]
 WRONG_ENTRIES = [
@@ -82,6 +90,7 @@ OTHERWISE = {
     "auto_capture_exclude": ["*"],
     "auto_capture_include": [],
     "sql_text": "none",
+    "store": "none",
     "spark_properties": [],
 }
 """Option -> the meaning of a wrong value, if it is not the default: the value that reveals least."""

@@ -89,12 +89,6 @@ def test_readme_has_the_parts_that_a_dag_author_looks_for_in_their_order() -> No
     assert text.index("](docs/lineage.svg)") < text.index("## Install")
 
 
-def test_picture_is_drawn_from_the_event_beside_it() -> None:
-    """The picture is made by `python tools/picture.py`, never by hand."""
-    check = [sys.executable, str(ROOT / "tools" / "picture.py"), "--check"]
-    assert subprocess.run(check, check=False).returncode == 0
-
-
 def test_readme_shows_the_event_from_which_the_picture_is_drawn() -> None:
     """Event and picture are of one run of README's example."""
     [shown] = map(json.loads, re.findall(r"```json\n(.*?)```", README.read_text(), re.DOTALL))

@@ -7,43 +7,18 @@ import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
-import pendulum
 import pytest
 from providers import import_or_skip
 from pyspark.sql import SparkSession
-from spark_trees import column, scan
+from task_instances import instance, operator, record
 
-from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.captured import Captured
 from airflow_provider_spark_lineage.task import provider, task_lineage
 from airflow_provider_spark_lineage.task.process import TASK
 
 pytestmark = pytest.mark.airflow
-
-
-def record(number: int) -> Record:
-    """A read of one file, made without a JVM."""
-    return Record(
-        application_id="app-1",
-        application_name="app",
-        spark_version="4.1.4",
-        number=number,
-        name="count",
-        started_at="2026-01-01T00:00:00+00:00",
-        ended_at="2026-01-01T00:00:01+00:00",
-        outcome="success",
-        plan=scan(column("id", 7)),
-        facts=[
-            {
-                "node": "LogicalRelation",
-                "expr_id": 7,
-                "probed": {"paths": ["file:/in/orders"], "format": "CSV"},
-            }
-        ],
-    )
 
 
 TWO = (record(1), record(2))
@@ -58,18 +33,6 @@ def finished() -> task_lineage.TaskLineage:
     lineage = task_lineage.TaskLineage(captured)
     lineage.stop()
     return lineage
-
-
-def instance(**changes: object) -> SimpleNamespace:
-    """A task instance with the attributes that Airflow's OpenLineage provider reads."""
-    from airflow.sdk import DAG
-
-    started_with = changes.pop("conf", {})
-    dag_run = SimpleNamespace(logical_date=pendulum.datetime(2026, 1, 1), clear_number=0, conf=started_with)
-    fields = {"dag_id": "d", "task_id": "t", "run_id": "r", "map_index": -1, "try_number": 1}
-    task = changes.setdefault("task", operator())
-    context = {"dag_run": dag_run, "dag": DAG("d", schedule=None, tags=["daily"]), "task": task}
-    return SimpleNamespace(**{**fields, "get_template_context": lambda: context, **changes})
 
 
 class Backend:
@@ -103,12 +66,6 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
     monkeypatch.setattr(provider, "_adapter", lambda: backend)
     yield backend
     backend.woken.set()
-
-
-def operator() -> Any:
-    from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator
-
-    return PySparkLineageOperator(task_id="t", python_callable=lambda spark: None)
 
 
 def started(**changes: object) -> task_lineage.TaskLineage:

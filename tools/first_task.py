@@ -4,7 +4,7 @@ python tools/first_task.py [REPORT [EVENT]]
 
 It needs the package, Airflow and Spark, and nothing of the checkout but README. REPORT is a JUnit file. EVENT
 is a file for the COMPLETE event of the first example, without what differs from run to run:
-`tools/picture.py` draws its picture from it, docs/lineage.json.
+`tests/viewer/test_pictures_of_pages.py` draws its picture from it, docs/lineage.json.
 """
 
 from __future__ import annotations

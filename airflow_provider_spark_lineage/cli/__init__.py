@@ -16,6 +16,7 @@ COMMANDS = {
     "run": "Run an unchanged PySpark script with capture on.",
     "agent": "Write the zip that records the lineage of a submitted application.",
     "explain": "Print the datasets and columns of a recorded run or of OpenLineage events.",
+    "show": "Draw the lineage of events or of a recorded run, as one HTML page.",
     "events": "Print a recorded run as OpenLineage events, JSON Lines.",
     "planned": "Print the datasets that a script or SQL file names, without running it.",
     "compare": "Compare emitted events with expected ones.",

@@ -24,13 +24,6 @@ def command(directory: Path, namespace: str, job: str, repeat_dataset_edges: boo
     Prints START and COMPLETE or FAIL of the whole run, and of a child run for each execution with a dataset.
     """
     opened = Opened(directory)
-    exit_code = opened.about.get("exit_code")
-    events = opened.recorded.events(
-        namespace=namespace,
-        job=job or str(opened.about.get("job", "")),
-        failed=bool(exit_code) if isinstance(exit_code, int) else None,
-        dataset_edges_per_field=repeat_dataset_edges,
-    )
-    for event in events:
+    for event in opened.events(namespace=namespace, job=job, dataset_edges_per_field=repeat_dataset_edges):
         click.echo(json.dumps(event, ensure_ascii=False))
     complain(opened.run.problems)

@@ -10,7 +10,6 @@ from typing import NoReturn
 import click
 
 from airflow_provider_spark_lineage.cli.about import about
-from airflow_provider_spark_lineage.cli.emitted import runs_of
 from airflow_provider_spark_lineage.cli.page import cut, page, show
 from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
@@ -28,6 +27,7 @@ from airflow_provider_spark_lineage.events.reader import read_events
 from airflow_provider_spark_lineage.lineage.document import document
 from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.facets import facets_as_json
+from airflow_provider_spark_lineage.viewer.runs import runs_of
 
 _MAX_SQL = 100
 

@@ -48,6 +48,16 @@ class Opened:
         if not self.run.applications and self.run.problems:
             refuse("; ".join(self.run.problems))
 
+    def events(self, *, namespace: str = "default", job: str = "", **more: Any) -> list[dict[str, Any]]:
+        """Return the run's OpenLineage events; the default of `job` is the script or the application."""
+        exit_code = self.about.get("exit_code")
+        return self.recorded.events(
+            namespace=namespace,
+            job=job or str(self.about.get("job", "")),
+            failed=bool(exit_code) if isinstance(exit_code, int) else None,
+            **more,
+        )
+
 
 def holds_records(place: Path) -> bool:
     """Return whether a place has records, status files of drivers, or a Spark event log."""

@@ -7,11 +7,11 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.cli.emitted import runs_of
 from airflow_provider_spark_lineage.cli.page import columns_of
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events.model import Events
 from airflow_provider_spark_lineage.events.trace import DECISIONS, VALUES, Column, Origin, trace_column
+from airflow_provider_spark_lineage.viewer.runs import runs_of
 
 
 def traces_of(events: Events, name: str) -> list[Origin]:

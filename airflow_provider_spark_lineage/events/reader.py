@@ -8,8 +8,10 @@ problem beside the events. Only a path that does not exist is an error.
 from __future__ import annotations
 
 import gc
+import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +26,9 @@ LIKELY_CAUSES = (
     "the forked child that emits was killed: see `[openlineage] execution_timeout` and the task's log",
 )
 """Reasons why a path may have no events."""
+
+MAX_BYTES = 2_000_000_000
+"""Limit for the content of a compressed file, so that a small file cannot fill the memory."""
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _EVENT_START = re.compile(
@@ -98,11 +103,22 @@ def _is_hidden(file: Path, folder: Path) -> bool:
     return any(part.startswith(".") for part in file.relative_to(folder).parts)
 
 
+def _content_of(file: Path) -> bytes:
+    """Return a file's content; of a compressed one, not much more than the limit."""
+    if file.suffix != ".gz":
+        return file.read_bytes()
+    with gzip.open(file) as compressed:
+        return compressed.read(MAX_BYTES + 1)
+
+
 def _read_file(file: Path) -> Iterator[Event | str]:
     try:
-        content = file.read_bytes()
-    except OSError as error:
-        yield f"{file}: cannot be read ({error.strerror or error})."
+        content = _content_of(file)
+    except (OSError, EOFError, zlib.error) as error:
+        yield f"{file}: cannot be read ({getattr(error, 'strerror', None) or error})."
+        return
+    if file.suffix == ".gz" and len(content) > MAX_BYTES:
+        yield f"{file}: it has more than {MAX_BYTES:,} bytes when decompressed; decompress and split it."
         return
     try:
         text = content.decode("utf-8-sig")

@@ -88,6 +88,25 @@ class LauncherExtractor(BaseExtractor):
         return getattr(extractor, method)(*arguments) or OperatorLineage(), True
 
 
+def launched_lineage(task_instance: Any) -> TaskLineage | None:
+    """Return the lineage of a task that has launched Spark applications, in the task's own process.
+
+    None if it launched none, or if the provider does not ask this extractor.
+    """
+    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+    from airflow_provider_spark_lineage.task.provider import is_active
+
+    if not is_active(task_instance):
+        return None
+    kind = get_openlineage_listener().extractor_manager.get_extractor_class(task_instance.task)
+    if kind is None or not issubclass(kind, LauncherExtractor):
+        return None
+    extractor = kind(task_instance.task)
+    launch = extractor._launch(task_instance) if extractor._is_active() else None
+    return _task_lineage(launch, task_instance) if launch is not None else None
+
+
 def _extractor_without_ours(operator: Any) -> Any:
     """Return the provider's own extractor of an operator; None if it has none."""
     from airflow.providers.openlineage.extractors.base import DefaultExtractor

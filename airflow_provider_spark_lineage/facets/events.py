@@ -188,6 +188,21 @@ def interim_event(
     )
 
 
+def task_end_event(
+    identity: RunIdentity,
+    facets: EventFacets,
+    inputs: Sequence[event_v2.InputDataset],
+    outputs: Sequence[event_v2.OutputDataset],
+    *,
+    failed: bool,
+) -> event_v2.RunEvent:
+    """Return COMPLETE or FAIL of a task, of all facets and datasets, as Airflow's provider sends it."""
+    state = event_v2.RunState.FAIL if failed else event_v2.RunState.COMPLETE
+    event = _event(state, datetime.now(timezone.utc), identity, facets, Lineage())
+    event.inputs, event.outputs = list(inputs), list(outputs)
+    return event
+
+
 def execution_events(
     executions: Iterable[EventExecution],
     parent: RunIdentity,
@@ -253,9 +268,9 @@ def _execution_facets(execution: EventExecution, sql: str, parent: RunIdentity) 
     )
 
 
-def plain(facet: RunFacet) -> dict[str, Any]:
-    """Return a facet as plain JSON values."""
-    return Serde.to_dict(facet)
+def plain(part: RunFacet | event_v2.RunEvent) -> dict[str, Any]:
+    """Return a facet or an event as plain JSON values."""
+    return Serde.to_dict(part)
 
 
 def parent_facet(parent: RunIdentity) -> dict[str, RunFacet]:

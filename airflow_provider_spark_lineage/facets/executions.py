@@ -39,6 +39,7 @@ class ExecutionEntry(RedactMixin):
     outputs: list[DatasetEntry]
     datasetsLeftOut: int | None = None  # noqa: N815
     rowsWritten: int | None = None  # noqa: N815
+    unfinishedOutput: DatasetEntry | None = None  # noqa: N815
 
 
 @attrs.define
@@ -68,6 +69,7 @@ def executions_facets(executions: Sequence[ExecutionSummary]) -> dict[str, RunFa
                 [DatasetEntry(*dataset) for dataset in each.writes[:MAX_DATASETS]],
                 sum(max(len(some) - MAX_DATASETS, 0) for some in (each.reads, each.writes)) or None,
                 each.rows,
+                DatasetEntry(*each.unfinished) if each.unfinished else None,
             )
             for each in _listed(executions)
         ],

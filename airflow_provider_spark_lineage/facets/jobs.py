@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.lineage.model import Lineage, Output
 if TYPE_CHECKING:
     from openlineage.client.generated.lineage import LineageDatasetEntry, LineageInput, LineageTransformation
 
-_LINEAGE = "lineage"
+LINEAGE = "lineage"
 
 
 def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
@@ -33,7 +33,7 @@ def lineage_job_facets(lineage: Lineage) -> dict[str, JobFacet]:
     if not lineage.outputs:
         return {}
     entries = [_entry(write) for write in lineage.outputs]
-    return {_LINEAGE: explicit.LineageJobFacet(entries=[*entries], producer=PRODUCER)}
+    return {LINEAGE: explicit.LineageJobFacet(entries=[*entries], producer=PRODUCER)}
 
 
 def with_entries(
@@ -44,7 +44,7 @@ def with_entries(
     `sources` has each added output with its possible sources. An output without sources gets no entry: an
     empty one would say that it has no upstream, which is unknown. Entries of other outputs are kept.
     """
-    facet: Any = facets.get(_LINEAGE)
+    facet: Any = facets.get(LINEAGE)
     if facet is None:
         return facets
     from openlineage.client.generated import lineage as explicit
@@ -59,7 +59,7 @@ def with_entries(
         for output, reads in sources
         if reads
     ]
-    return {**facets, _LINEAGE: attrs.evolve(facet, entries=[*facet.entries, *added])}
+    return {**facets, LINEAGE: attrs.evolve(facet, entries=[*facet.entries, *added])}
 
 
 def sql_facet(query: str) -> dict[str, JobFacet]:

@@ -33,12 +33,12 @@ def size_of(facets: Mapping[str, Any]) -> int:
     return sum(len(json.dumps(Serde.to_dict(facet))) for facet in facets.values())
 
 
-def fitted(content: Content, limit_bytes: int, used_bytes: int = 0) -> Content:
+def fitted(content: Content, limit_bytes: int, used_bytes: int = 0, reason: str = "") -> Content:
     """Return a content that fits into an event of at most so many bytes, with a gap for what is left out.
 
-    `used_bytes` is the size of the event's run facets. Left out in this order: edges to single columns that
-    do not have their values, the statement, column edges of the outputs with the most of them, schemas of
-    inputs, schemas of outputs.
+    `used_bytes` is the size of the event's run facets; `reason` is the gap's, by default the option. Left out
+    in this order: edges to single columns that do not have their values, the statement, column edges of the
+    outputs with the most of them, schemas of inputs, schemas of outputs.
     """
     limit = max(limit_bytes - MARGIN_BYTES - used_bytes, limit_bytes // 4)
     if _largest_size(content) <= limit:
@@ -48,7 +48,7 @@ def fitted(content: Content, limit_bytes: int, used_bytes: int = 0) -> Content:
     still = "; it is still larger" if shrinking.size > limit else ""
     if not (lost or still):
         return content
-    reason = f"the event would be larger than [spark_lineage] max_event_bytes ({limit_bytes:,})"
+    reason = reason or f"the event would be larger than [spark_lineage] max_event_bytes ({limit_bytes:,})"
     left_out = f": it leaves out {', '.join(lost)}" if lost else ""
     return shrinking.content(Gap("event", f"{reason}{left_out}{still}"))
 

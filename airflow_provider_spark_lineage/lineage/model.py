@@ -321,6 +321,9 @@ class ExecutionSummary:
     rows: int | None = None
     """Number of rows that it wrote; None if it is unknown for one of its outputs."""
 
+    unfinished: DatasetId | None = None
+    """Dataset that it was going to write when it failed; None if it did not fail, or if it is unknown."""
+
     joins: tuple[Join, ...] = ()
     """At most one of each operator."""
     unread: str = ""

@@ -1,4 +1,4 @@
-"""The Airflow plugin; if `[spark_lineage] auto_capture` is off, it imports nothing else of this package."""
+"""The Airflow plugin; if `[spark_lineage] auto_capture` is off, it imports no other part of this package."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from typing import Any
 
 from airflow.providers.common.compat.sdk import AirflowPlugin, conf
 
+from airflow_provider_spark_lineage.plugins.stored import StoredLineage
+
 
 def _listeners() -> list[Any]:
-    """Return the listener of auto-capture; an empty list if the option is off when the process starts."""
+    """Return the listeners: the one of auto-capture only if the option is on when the process starts."""
     try:
         option = conf.get("spark_lineage", "auto_capture", fallback="False")
     except Exception:  # A `_cmd` that fails: our `conf` warns and uses the default.
         option = "unreadable"
     if str(option).strip().lower() in ("", "false", "f", "0"):
-        return []
+        return [StoredLineage()]
     from airflow_provider_spark_lineage.plugins.listener import AutoCapture
 
-    return [AutoCapture()]
+    return [AutoCapture(), StoredLineage()]
 
 
 class SparkLineagePlugin(AirflowPlugin):
-    """Registers the listener of auto-capture."""
+    """Registers the listeners."""
 
     name = "spark_lineage"
     listeners = _listeners()

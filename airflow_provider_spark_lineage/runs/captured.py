@@ -205,8 +205,13 @@ class Captured(Recorded, Collector):
         return self.text().rstrip("\n") or "<Captured: Spark read and wrote nothing>"
 
     def _repr_html_(self) -> str:
-        """Return the readable lineage as HTML for a notebook."""
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        """Return the lineage as a picture for a notebook, or as text if it cannot be drawn."""
+        text = f"<pre>{html.escape(repr(self))}</pre>"
+        with harmless("the lineage cannot be drawn"):
+            from airflow_provider_spark_lineage.viewer.notebook import picture_of
+
+            return picture_of(self.events(), repr(self)) if self.run().executions else text
+        return text
 
     def events(self, **options: Any) -> list[dict[str, Any]]:
         """Return OpenLineage events as `Recorded.events`; an empty run has START and COMPLETE or FAIL."""

@@ -73,8 +73,9 @@ class RunBuilder:
                 tuple(read.dataset.id for read in execution.lineage.inputs),
                 tuple(write.dataset.id for write in execution.lineage.outputs),
                 sum(filter(None, rows)) if rows and None not in rows else None,
-                tuple(_joins(record)),
-                next((gap.reason for gap in execution.lineage.gaps if _UNREAD.match(gap.reason)), ""),
+                unfinished=execution.target.id if record.failed and execution.target else None,
+                joins=tuple(_joins(record)),
+                unread=next((gap.reason for gap in execution.lineage.gaps if _UNREAD.match(gap.reason)), ""),
             )
         )
 

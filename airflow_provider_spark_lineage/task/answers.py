@@ -26,6 +26,7 @@ NO_FILE_SYSTEM = (
     "the text has paths without a scheme, and Hadoop's default file system is unknown on this machine:"
     " set HADOOP_CONF_DIR, or the property spark.hadoop.fs.defaultFS"
 )
+TOO_LARGE_TO_STORE = "the lineage is too large for the viewer's store"
 NOT_CAPTURED = "auto-capture did not start in this task: the task's log may say why"
 
 
@@ -94,12 +95,17 @@ def merged(first: OperatorLineage, second: OperatorLineage) -> OperatorLineage:
     )
 
 
-def content_of(lineage: Lineage, used_bytes: int = 0) -> Content:
-    """Return what an event can hold of a lineage beside facets of so many bytes."""
+def content_of(lineage: Lineage, used_bytes: int = 0, max_bytes: int | None = None) -> Content:
+    """Return what an event can hold of a lineage beside facets of so many bytes.
+
+    `max_bytes` is the limit of an event that is stored; None: of one that is sent.
+    """
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.facets.size import Content, fitted
 
     content = Content(lineage, repeats_dataset_edges=conf.repeat_dataset_edges())
+    if max_bytes is not None:
+        return fitted(content, max_bytes, used_bytes, reason=TOO_LARGE_TO_STORE)
     return fitted(content, conf.max_event_bytes(), used_bytes)
 
 

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -141,6 +141,14 @@ def facets_of_start(task_instance: Any) -> EventFacets:
         job = OpenLineageAdapter._build_job(job_name=identity.job, job_type="TASK").facets or {}
     run |= parent_facet(parent) | utils.get_airflow_mapped_task_facet(task_instance)
     return EventFacets(run, job)
+
+
+def redactor() -> Callable[..., Any]:
+    """Return the function by which the provider masks what Airflow masks, before it sends an event."""
+    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
+
+    redact: Callable[..., Any] = OpenLineageAdapter()._redacter.redact
+    return redact
 
 
 def emit(event: Any) -> bool:

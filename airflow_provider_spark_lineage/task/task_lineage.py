@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
+import copy
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.guard import alarm_paused, harmless
+from airflow_provider_spark_lineage.guard import alarm_paused, harmless, within
 from airflow_provider_spark_lineage.task.hook_reports import Reported, reported_so_far
 from airflow_provider_spark_lineage.task.process import TASK
 
@@ -47,8 +46,8 @@ class TaskLineage:
         self._emit_timeout_seconds = emit_timeout_seconds
         self._is_stopped = False
         self._progress: Progress | None = None
-        self._fitted: tuple[Run, Lineage | None, bool, Content] | None = None
-        """The last result of `_content`, after its arguments."""
+        self._fitted: tuple[Run, Lineage | None, tuple[bool, bool, int | None], Content] | None = None
+        """The last result of `_content`, after what it depends on."""
         self.hooks_before = hooks_before
         """Numbers of hooks' reports in this process before the task began."""
         self.is_added = False
@@ -64,6 +63,13 @@ class TaskLineage:
         """Applications that another system ran for the task; None if its collector does not know them."""
         launch: Launch | None = getattr(self._collector, "launch", None)
         return launch
+
+    @property
+    def is_empty(self) -> bool:
+        """True if Spark did nothing for the task, as far as it is known; everything after `stop`."""
+        run, planned = self.run, self._collector.planned
+        did = run.executions or run.lineage or run.lineage.gaps or self.findings
+        return not (did or planned is not None or self.launch)
 
     @property
     def findings(self) -> tuple[Findings, ...]:
@@ -117,16 +123,16 @@ class TaskLineage:
         sent: the final event has everything.
         """
         if not self._is_stopped:
-            _within(KILL_TIMEOUT_SECONDS, self._report_so_far, task_instance)
+            within(KILL_TIMEOUT_SECONDS, self._report_so_far, task_instance)
 
     def pause(self, task_instance: Any) -> None:
         """Send the lineage so far of a task that continues later in another process; call `stop` before."""
-        _within(self._emit_timeout_seconds, self._pause, task_instance)
+        within(self._emit_timeout_seconds, self._pause, task_instance)
 
     def _pause(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it deferred itself could not be sent"):
             if lineage := self.run.lineage:
-                _send(self._of_task(lineage), task_instance)
+                _send(self._of_task(lineage), task_instance, whole=lineage)
 
     def _report_so_far(self, task_instance: Any) -> None:
         with harmless("the lineage of this task before it was stopped could not be sent"):
@@ -137,33 +143,42 @@ class TaskLineage:
 
             # Problems of this event only: if the task continues, its final event may be complete.
             problems = self._collector.drain(KILL_DRAIN_SECONDS)
-            lineage = self._of_task(self._collector.run(problems).lineage)
+            lineage = self._collector.run(problems).lineage
             reason = "Airflow asked the task to stop: what it did after that is not in this event"
-            _send(replace(lineage, gaps=(*lineage.gaps, Gap("task", reason))), task_instance)
+            lineage = replace(lineage, gaps=(*lineage.gaps, Gap("task", reason)))
+            _send(self._of_task(lineage), task_instance, whole=lineage)
 
     def _of_task(self, lineage: Lineage) -> Lineage:
         """Return the lineage of the task's own events; its executions may have events with their datasets."""
+        return replace(lineage, inputs=(), outputs=()) if self._leaves_datasets else lineage
+
+    @property
+    def _leaves_datasets(self) -> bool:
         from airflow_provider_spark_lineage import conf
 
-        if self._sender is None or not self._sender.sends_all or conf.task_datasets():
-            return lineage
-        return replace(lineage, inputs=(), outputs=())
+        return self._sender is not None and self._sender.sends_all and not conf.task_datasets()
 
     def reported(self, failed: bool = False) -> Run:
         """Return the run with the lineage that its end event has."""
         return replace(self.run, lineage=self._content(failed).lineage)
 
-    def _content(self, failed: bool) -> Content:
-        """Return the lineage that the end event can hold; measuring it takes long, so it is kept."""
-        run, planned, known = self.run, self._collector.planned, self._fitted
+    def _content(self, failed: bool, *, whole: bool = False, max_bytes: int | None = None) -> Content:
+        """Return the lineage that the end event can hold; measuring it takes long, so it is kept.
+
+        `whole` and `max_bytes` are for what is stored: with all datasets, in so many bytes.
+        """
+        run, planned = self.run, self._collector.planned
         failed = failed and planned is not None
-        if known is None or known[0] is not run or known[1] is not planned or known[2] is not failed:
-            content = self._content_of(run, planned, failed)
-            self._fitted = known = (run, planned, failed, content)
+        whole = whole or not self._leaves_datasets
+        limits, known = (failed, whole, max_bytes), self._fitted
+        if known is None or known[0] is not run or known[1] is not planned or known[2] != limits:
+            lineage = run.lineage if whole else self._of_task(run.lineage)
+            content = self._content_of(replace(run, lineage=lineage), planned, failed, max_bytes)
+            self._fitted = known = (run, planned, limits, content)
         return known[3]
 
-    def _content_of(self, run: Run, planned: Lineage | None, failed: bool) -> Content:
-        """Return the lineage of a run that the end event can hold.
+    def _content_of(self, run: Run, planned: Lineage | None, failed: bool, max_bytes: int | None) -> Content:
+        """Return the lineage of a run that an event can hold.
 
         If nothing was captured of a task that has not failed, it is the planned lineage, with a gap.
         """
@@ -174,7 +189,7 @@ class TaskLineage:
         from airflow_provider_spark_lineage.task.answers import content_of, with_findings
         from airflow_provider_spark_lineage.task.run_facets import all_run_facets
 
-        lineage = self._of_task(run.lineage)
+        lineage = run.lineage
         if planned is not None:
             if not failed:
                 lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
@@ -183,23 +198,31 @@ class TaskLineage:
         facets = all_run_facets(replace(run, lineage=lineage))
         # Wherever they will be: results of checks have about the same size at a run and at a dataset.
         results = with_findings(OperatorLineage(), self.findings).run_facets
-        return content_of(lineage, size_of(facets) + size_of(results))
+        return content_of(lineage, size_of(facets) + size_of(results), max_bytes)
 
-    def operator_lineage(self, failed: bool = False) -> OperatorLineage:
-        """Return new OpenLineage objects on each call, because the provider's redactor modifies them."""
+    def operator_lineage(
+        self, failed: bool = False, *, whole: bool = False, max_bytes: int | None = None
+    ) -> OperatorLineage:
+        """Return new OpenLineage objects on each call, because the provider's redactor modifies them.
+
+        `whole` and `max_bytes` are for what is stored: with all datasets, in so many bytes.
+        """
         from airflow.providers.openlineage.extractors import OperatorLineage
 
         with harmless("the lineage of this task could not be converted to OpenLineage"):
             from airflow_provider_spark_lineage.task.answers import rendered, with_findings, with_run_facets
 
-            content = self._content(failed)
+            content = self._content(failed, whole=whole, max_bytes=max_bytes)
             answer = with_run_facets(rendered(content), replace(self.run, lineage=content.lineage))
             return with_findings(answer, self.findings)
         return OperatorLineage()
 
 
-def _send(lineage: Lineage, task_instance: Any) -> None:
-    """Send an interim event with a lineage, and with Airflow's facets of all events of the task."""
+def _send(lineage: Lineage, task_instance: Any, *, whole: Lineage) -> None:
+    """Send an interim event with a lineage, and with Airflow's facets of all events of the task.
+
+    `whole` is stored for the viewer.
+    """
     from airflow_provider_spark_lineage.facets.events import EventFacets, interim_event
     from airflow_provider_spark_lineage.task.answers import content_of
     from airflow_provider_spark_lineage.task.provider import (
@@ -208,6 +231,7 @@ def _send(lineage: Lineage, task_instance: Any) -> None:
         identity_of,
         wait_until_sent,
     )
+    from airflow_provider_spark_lineage.task.stored_lineage import store
 
     facets = EventFacets({}, {})
     with harmless("an event of this task does not have Airflow's facets"):
@@ -215,17 +239,11 @@ def _send(lineage: Lineage, task_instance: Any) -> None:
     identity = identity_of(task_instance)
     content = content_of(lineage)
     per_field = content.repeats_dataset_edges
+    to_store = interim_event(content_of(whole).lineage, identity, copy.deepcopy(facets))
     emit(interim_event(content.lineage, identity, facets, dataset_edges_per_field=per_field))
+    store(task_instance, to_store)
     # The process may end next. Not longer than a signal handler may take.
     wait_until_sent(KILL_TIMEOUT_SECONDS)
-
-
-def _within(seconds: float, function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function on a new thread, and wait for its end, for a limited time."""
-    thread = threading.Thread(target=function, args=arguments, daemon=True)
-    with alarm_paused():
-        thread.start()
-        thread.join(seconds)
 
 
 def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> TaskLineage | None:

@@ -10,14 +10,14 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "airflow_provider_spark_lineage"
 HARNESS = ("events", "testing", "transports")
-TOOLS = ("cli", "draft_rules.py", "pytest_plugin.py")
-"""Callers of the harness, which pass the rules about our events."""
+TOOLS = ("cli", "viewer", "airflow_ui", "draft_rules.py", "pytest_plugin.py")
+"""What calls the harness, or reads events with it; none of it runs in a task."""
 
 OUR_NAMES = re.compile(r"airflow[-_]provider[-_]spark[-_]lineage|spark-lineage|SparkLineageError")
 
 
 def modules(*parts: str) -> list[Path]:
-    roots = [PACKAGE / part for part in parts]
+    roots = [PACKAGE / part for part in parts if (PACKAGE / part).exists()]
     return sorted(file for root in roots for file in ([root] if root.is_file() else root.rglob("*.py")))
 
 

@@ -103,7 +103,8 @@ for name in ("BashOperator", "@task.bash", "PythonOperator", "PySparkOperator", 
     if sys.argv[1] == "without Spark" and "Spark" in name:
         continue
     for listener in listeners:
-        listener.on_task_instance_running(previous_state=None, task_instance=instance)
+        if hasattr(listener, "on_task_instance_running"):
+            listener.on_task_instance_running(previous_state=None, task_instance=instance)
         task.bash_command = "ls"
         hook.run_command(command=["bash", "-c", "ls"])
         listener.on_task_instance_success(previous_state=None, task_instance=instance)
@@ -151,6 +152,31 @@ def test_a_task_without_spark_imports_next_to_nothing(home, auto_capture, tasks,
     names = {name.partition(".")[2] for name in at_import if ".plugins" not in name}
     assert names == light
     assert not has_pyspark
+
+
+VIEWER = """
+import json, sys
+import airflow.plugins_manager
+from airflow.providers.common.compat.sdk import AirflowPlugin, conf
+
+before = set(sys.modules)
+from airflow_provider_spark_lineage.airflow_ui.plugin import SparkLineageViewerPlugin
+print("LOADED" + json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def test_the_plugin_of_the_viewer_brings_in_nothing(home):
+    """Every process of Airflow loads it; only the API server answers requests."""
+    done = subprocess.run(
+        [sys.executable, "-c", VIEWER],
+        env={**os.environ, "AIRFLOW_HOME": home},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = [f"airflow_ui{name}" for name in ("", ".application", ".plugin")]
+    ours = ["airflow_provider_spark_lineage", *(f"airflow_provider_spark_lineage.{name}" for name in names)]
+    assert set(json.loads(done.stdout.rpartition("LOADED")[2])) <= set(ours)
 
 
 def test_the_extractor_of_launchers_brings_in_no_provider_and_no_reader(home):

@@ -42,6 +42,7 @@ AIRFLOW = Airflow(
         "auto_capture_exclude": (),
         "disabled": False,
         "extra_operators": {},
+        "store": "xcom",
     },
     transport={**HTTP, "auth": {"type": "api_key", "apiKey": "hunter2hunter2"}},
     plugins=PLUGINS,

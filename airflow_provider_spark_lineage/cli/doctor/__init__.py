@@ -14,7 +14,7 @@ from dataclasses import asdict
 
 import click
 
-from airflow_provider_spark_lineage.cli.doctor import extractors, openlineage, own, packages, spark
+from airflow_provider_spark_lineage.cli.doctor import extractors, openlineage, own, packages, spark, viewer
 from airflow_provider_spark_lineage.cli.doctor.look import look
 from airflow_provider_spark_lineage.cli.doctor.model import Finding, Installation, note
 from airflow_provider_spark_lineage.cli.doctor.secrets import hidden, secrets_of
@@ -57,6 +57,9 @@ CHECKS: tuple[Callable[[Installation], Iterator[Finding]], ...] = (
     own.operators,
     own.operator_names,
     own.patterns,
+    viewer.tab,
+    viewer.roles,
+    viewer.store,
 )
 """The checks in the order of the report, the most basic first."""
 

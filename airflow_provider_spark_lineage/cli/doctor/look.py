@@ -50,6 +50,7 @@ def look_at_packages() -> Installation:
         distributions=versions,
         requirements={name: metadata.requires(name) or () for name in NEEDED if name in versions},
         pyspark_folder=_pyspark_folder(),
+        has_viewer=bool(metadata.entry_points(group="airflow.plugins", name="spark_lineage_viewer")),
     )
 
 
@@ -105,6 +106,8 @@ def _look_at_airflow(progress: Callable[[str], object]) -> Airflow:
         own_texts=own_texts,
         own_values=own_values,
         own_warnings=own_warnings,
+        store_error=_store_error(own_values["store"]),
+        auth_manager=_auth_manager(),
         transport=transport,
         transport_findings=findings,
         plugins=plugins,
@@ -171,6 +174,28 @@ def _own_values() -> tuple[dict[str, Any], list[str]]:
         return values, [record.getMessage() for record in handler.buffer]
     finally:
         conf.log.removeHandler(handler)
+
+
+def _store_error(place: str) -> str:
+    """Return why the file system of a URI cannot be used; nothing is read or written there."""
+    if place in ("xcom", "none"):
+        return ""
+    try:
+        from airflow.providers.common.compat.sdk import ObjectStoragePath
+
+        ObjectStoragePath(place).fs  # noqa: B018  looks for the provider and the connection
+    except BaseException as error:  # Code of any provider.
+        return reason(error)
+    return ""
+
+
+def _auth_manager() -> str:
+    from airflow.providers.common.compat.sdk import conf
+
+    try:
+        return str(conf.get("core", "auth_manager", fallback="") or "")
+    except Exception:  # A `_cmd` that fails is Airflow's to report.
+        return ""
 
 
 def _transport(options: dict[str, Any]) -> Any:

@@ -125,6 +125,12 @@ class Airflow:
     own_warnings: Sequence[str] = ()
     """Warnings of `conf` about values of `[spark_lineage]` that it cannot use."""
 
+    store_error: str = ""
+    """Reason why the file system of `[spark_lineage] store` cannot be used; empty if it is an XCom."""
+
+    auth_manager: str = ""
+    """`[core] auth_manager`."""
+
     transport: Any = None
     """The transport's configuration."""
 
@@ -151,6 +157,9 @@ class Installation:
 
     pyspark_folder: Path | None = None
     """The folder of the package `pyspark`."""
+
+    has_viewer: bool = True
+    """The installed package has the entry point of the tab's plugin."""
 
     airflow: Airflow = Airflow()
     """Empty if Airflow or OpenLineage's provider is not installed."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cli.doctor_machine import (
     AIRFLOW,
+    INSTALLATION,
     OURS,
     USERS,
     Machine,
     airflow,
+    installed,
     options,
     own,
     plugins,
@@ -175,6 +179,22 @@ PLANTED = [
         ),
         "capture-unset",
         ["Airflow's own operators are not captured", "set it to True, or to False"],
+    ),
+    # The tab in Airflow's UI
+    (installed(apache_airflow="3.0.6"), "viewer-airflow", ["3.0.6 has no tabs", "`spark-lineage show`"]),
+    (replace(INSTALLATION, has_viewer=False), "viewer-missing", ["run `pip install --force-reinstall"]),
+    (
+        airflow(auth_manager="airflow.providers.fab.auth_manager.fab_auth_manager.FabAuthManager"),
+        "viewer-roles",
+        ["roles Viewer and User", "add `can read on Plugins`"],
+    ),
+    (
+        airflow(
+            own_values={**AIRFLOW.own_values, "store": "s3://hunter2hunter2@bucket/lineage"},
+            store_error="ValueError: No filesystem registered for scheme s3",
+        ),
+        "store-unusable",
+        ["cannot be used (ValueError: No filesystem", "correct the URI or its connection"],
     ),
 ]
 """The machine, the mistake in it, words of its advice."""

@@ -1,4 +1,4 @@
-"""Converts OpenLineage events of any producer to the documents that `page` prints, one for each run.
+"""Groups OpenLineage events of any producer by runs, and reads what each run read, wrote and left open.
 
 Events come from outside: a value whose type is not the spec's is treated as absent.
 """
@@ -27,12 +27,17 @@ class RunEvents:
         return (ends or self.events)[-1]
 
     @property
+    def is_ended(self) -> bool:
+        """True if an event ended the run."""
+        return self.last.type in TERMINAL
+
+    @property
     def title(self) -> str:
         """The job, the map index, the try, and the event type that ended it."""
         event = self.last
         index = f"[{event.map_index}]" if event.map_index is not None else ""
         attempt = f"   try {event.try_number}" if (event.try_number or 1) > 1 else ""
-        ended = event.type if event.type in TERMINAL else "has no end event"
+        ended = event.type if self.is_ended else "has no end event"
         return f"{event.subject}{index}{attempt}   {ended}"
 
     @property
@@ -40,17 +45,29 @@ class RunEvents:
         """The run facets of the event that ended the run."""
         return object_at(self.last.document, "run", "facets")
 
-    def document(self) -> dict[str, Any]:
-        """Return the lineage in the run's end event, or in all its events if that has no datasets."""
+    @property
+    def inputs(self) -> list[dict[str, Any]]:
+        """The datasets that were read, as in events, each once."""
+        return _merged(self._telling, "inputs")
+
+    @property
+    def outputs(self) -> list[dict[str, Any]]:
+        """The datasets that were written, as in events, each once."""
+        return _merged(self._telling, "outputs")
+
+    @property
+    def _telling(self) -> list[Event]:
+        """The event that ended the run; all events if it has no datasets and is not a FAIL."""
         last = self.last
-        telling = [last] if last.type == "fail" or _names_datasets(last) else self.events
+        return [last] if last.type == "fail" or _names_datasets(last) else self.events
+
+    def document(self) -> dict[str, Any]:
+        """Return the lineage of the run: `inputs`, `outputs` with their edges, `gaps` and `failures`."""
         return {
-            "inputs": [
-                _dataset(read, "inputFacets", "inputStatistics") for read in _merged(telling, "inputs")
-            ],
-            "outputs": [_output(write) for write in _merged(telling, "outputs")],
-            "gaps": list(_gaps(last)),
-            "failures": list(_failures(last)),
+            "inputs": [_dataset(read, "inputFacets", "inputStatistics") for read in self.inputs],
+            "outputs": [_output(write) for write in self.outputs],
+            "gaps": list(_gaps(self.last)),
+            "failures": list(_failures(self.last)),
         }
 
 

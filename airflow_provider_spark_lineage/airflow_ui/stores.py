@@ -1,0 +1,192 @@
+"""Where the API server finds what tasks stored: XComs in Airflow's database, or files at a URI.
+
+Values are returned as they are: whoever reads them checks them with `stored`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+from urllib.parse import unquote
+
+from airflow.models.xcom import XComModel
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from airflow_provider_spark_lineage import conf, stored
+from airflow_provider_spark_lineage.errors import StoredLineageError
+from airflow_provider_spark_lineage.stored import Instance
+
+MAX_INSTANCES = 500
+"""Limit of task instances that are read for one answer; mapped tasks may have thousands."""
+
+
+class Store(Protocol):
+    """One place of stored lineage."""
+
+    keeps_all_tries: bool
+
+    def tries(self, instance: Instance) -> Sequence[int]:
+        """Return the tries of a task instance that are there, oldest first; empty if that is unknown."""
+
+    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+        """Return what a task instance stored, of its last try by default; None if there is nothing.
+
+        A store that keeps the last try only returns that one.
+        """
+
+    def of_run(self, dag_id: str, run_id: str) -> Mapping[Instance, Any]:
+        """Return what the last tries of a run's task instances stored, for `MAX_INSTANCES` at most."""
+
+    def summaries(
+        self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
+    ) -> Iterator[tuple[Instance, Any]]:
+        """Yield version and summary of what was stored in these runs, of one task or of all.
+
+        A `map_index` of -1 means all instances.
+        """
+
+
+def store_of(session: Session) -> Store | None:
+    """Return the store of `[spark_lineage] store`; None if nothing is stored."""
+    place = conf.store()
+    if place == "none":
+        return None
+    return XComs(session) if place == "xcom" else Files(place)
+
+
+class XComs:
+    """XComs with the key `spark_lineage`. Airflow removes a task's XComs when its next try starts."""
+
+    keeps_all_tries = False
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def tries(self, instance: Instance) -> Sequence[int]:
+        """Return none: the summary of the value has its try."""
+        return ()
+
+    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+        """Return the XCom of a task instance."""
+        query = select(XComModel.value).where(
+            XComModel.dag_id == instance.dag_id,
+            XComModel.run_id == instance.run_id,
+            XComModel.task_id == instance.task_id,
+            XComModel.map_index == instance.map_index,
+            XComModel.key == stored.XCOM_KEY,
+        )
+        return _plain(self._session.scalar(query))
+
+    def of_run(self, dag_id: str, run_id: str) -> Mapping[Instance, Any]:
+        """Return the XComs of a run."""
+        query = (
+            select(XComModel.task_id, XComModel.map_index, XComModel.value)
+            .where(XComModel.dag_id == dag_id, XComModel.run_id == run_id, XComModel.key == stored.XCOM_KEY)
+            .order_by(XComModel.task_id, XComModel.map_index)
+            .limit(MAX_INSTANCES)
+        )
+        return {
+            Instance(dag_id, run_id, task_id, map_index): _plain(value)
+            for task_id, map_index, value in self._session.execute(query)
+        }
+
+    def summaries(
+        self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
+    ) -> Iterator[tuple[Instance, Any]]:
+        """Yield them by one query, in which the database takes them out of the values."""
+        value = XComModel.value
+        query = select(
+            XComModel.run_id, XComModel.task_id, XComModel.map_index, value["version"], value["summary"]
+        ).where(XComModel.dag_id == dag_id, XComModel.run_id.in_(run_ids), XComModel.key == stored.XCOM_KEY)
+        if task_id:
+            query = query.where(XComModel.task_id == task_id)
+        if map_index >= 0:
+            query = query.where(XComModel.map_index == map_index)
+        for run_id, task, index, version, summary in self._session.execute(query.limit(MAX_SUMMARIES)):
+            yield Instance(dag_id, run_id, task, index), {"version": version, "summary": summary}
+
+
+MAX_SUMMARIES = 10_000
+
+
+def _plain(value: Any) -> Any:
+    """Return the value of an XCom; Airflow's own `set` stores JSON in JSON."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
+
+
+class Files:
+    """A folder at a URI, with a file for each try."""
+
+    keeps_all_tries = True
+
+    def __init__(self, uri: str) -> None:
+        from airflow.providers.common.compat.sdk import ObjectStoragePath
+
+        self._folder = ObjectStoragePath(uri)
+
+    def tries(self, instance: Instance) -> Sequence[int]:
+        """Return the tries that have a file."""
+        return sorted(self._tries_in(self._folder / stored.folder_of(*instance)))
+
+    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+        """Return the content of a file."""
+        numbers = self.tries(instance)
+        number = try_number if try_number is not None else max(numbers, default=0)
+        return _content(self._folder / stored.file_of(instance, number)) if number in numbers else None
+
+    def of_run(self, dag_id: str, run_id: str) -> Mapping[Instance, Any]:
+        """Return the contents of the last tries' files."""
+        found: dict[Instance, Any] = {}
+        for instance in self._instances(dag_id, run_id):
+            if len(found) == MAX_INSTANCES:
+                break
+            value = self.of_task(instance, None)
+            if value is not None:
+                found[instance] = value
+        return found
+
+    def summaries(
+        self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
+    ) -> Iterator[tuple[Instance, Any]]:
+        """Yield them from whole files."""
+        for run_id in run_ids:
+            for instance in self._instances(dag_id, run_id, task_id):
+                if map_index in (-1, instance.map_index):
+                    value = self.of_task(instance, None)
+                    if value is not None:
+                        yield instance, value
+
+    def _instances(self, dag_id: str, run_id: str, task_id: str = "") -> Iterator[Instance]:
+        run = self._folder / stored.folder_of(dag_id, run_id)
+        tasks = [run / stored.folder_of(task_id)] if task_id else _children(run)
+        for task in tasks:
+            for index in _children(task):
+                if index.name.removeprefix("-").isdecimal():
+                    yield Instance(dag_id, run_id, unquote(task.name), int(index.name))
+
+    def _tries_in(self, folder: Any) -> Iterator[int]:
+        for file in _children(folder):
+            number = file.name.removesuffix(stored.SUFFIX)
+            if file.name.endswith(stored.SUFFIX) and number.isdecimal():
+                yield int(number)
+
+
+def _children(folder: Any) -> Iterable[Any]:
+    try:
+        return sorted(folder.iterdir(), key=lambda each: str(each.name))
+    except FileNotFoundError:
+        return ()
+
+
+def _content(file: Any) -> Any:
+    """Return the stored form in a file; a text that says why it is none, which no reader takes for one."""
+    try:
+        with file.open("rb") as stream:
+            return stored.from_file(stream.read(stored.MAX_STORED_BYTES + 1))
+    except StoredLineageError as error:
+        return str(error)

@@ -1,0 +1,61 @@
+"""Has the lineage of each task stored for the viewer, after the task has ended. Imports nothing until then.
+
+One listener for own operators, extractors and auto-capture: only a listener is told whether the task failed.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.common.compat.sdk import hookimpl
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
+
+_PACKAGE = "airflow_provider_spark_lineage"
+_CAPTURE, _LAUNCHERS = f"{_PACKAGE}.task.task_lineage", f"{_PACKAGE}.extractors.launchers"
+"""Modules of which one is loaded in every process that has lineage of a task."""
+
+
+class StoredLineage:
+    """Listens for the ends of tasks.
+
+    Its methods are called after OpenLineage's listener, so that the event is sent first, and so that no
+    forked child inherits a lock of a thread that is still storing.
+    """
+
+    @hookimpl(trylast=True)
+    def on_task_instance_success(self, previous_state: Any, task_instance: Any) -> None:
+        """Store the lineage of a task that succeeded."""
+        _store(task_instance)
+
+    @hookimpl(trylast=True)
+    def on_task_instance_failed(self, previous_state: Any, task_instance: Any, error: Any) -> None:
+        """Store the lineage of a task that failed, also if it will be retried."""
+        _store(task_instance, error, failed=True)
+
+    @hookimpl(trylast=True)
+    def on_task_instance_skipped(self, previous_state: Any, task_instance: Any) -> None:
+        """Store the lineage of a task that skipped itself; Airflow 3.0 does not call this."""
+        _store(task_instance)
+
+
+def _store(task_instance: Any, error: Any = None, *, failed: bool = False) -> None:
+    if _CAPTURE in sys.modules or _LAUNCHERS in sys.modules:
+        from airflow_provider_spark_lineage.task.stored_lineage import store_at_end
+
+        store_at_end(task_instance, partial(_lineage_of, task_instance), error, failed=failed)
+
+
+def _lineage_of(task_instance: Any) -> TaskLineage | None:
+    """Return the lineage of a task that ran in this process; None if it has none."""
+    from airflow_provider_spark_lineage.task.process import TASK
+
+    captured = TASK.lineage_of(task_instance)
+    if captured is not None or _LAUNCHERS not in sys.modules:
+        return captured
+    from airflow_provider_spark_lineage.extractors.launchers import launched_lineage
+
+    return launched_lineage(task_instance)

@@ -1,0 +1,203 @@
+"""Stores the lineage of a task for the viewer: in an XCom of the task, or in a file.
+
+Only in the task's own process: the provider's forked child cannot reach Airflow's supervisor. `stored` has
+the form of what is stored.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from airflow_provider_spark_lineage import conf, stored
+from airflow_provider_spark_lineage.guard import harmless, within
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
+
+log = logging.getLogger(__name__)
+
+MAX_SECONDS = 1.0
+"""Limit of the time that the end of a task waits for the store."""
+
+_TRIES = 4
+"""Limit of the number of times that a large lineage is packed, each time with less in it."""
+
+_LOST = "the viewer will not show the lineage of this task"
+
+
+def store_at_end(
+    task_instance: Any,
+    lineage_of: Callable[[], TaskLineage | None],
+    error: Any = None,
+    *,
+    failed: bool,
+) -> None:
+    """Store the lineage of a task that has ended, if Spark did something for it and a store is set.
+
+    `error` is the exception of a failed task, or its text, or None.
+    """
+    with harmless(_LOST):
+        if conf.store() != "none":
+            _in_time(_store_end, task_instance, lineage_of, error, failed)
+
+
+def store(task_instance: Any, event: Any) -> None:
+    """Store an interim event of a task that may end next, or that continues in another process."""
+    with harmless(_LOST):
+        if conf.store() != "none":
+            _in_time(_store_interim, task_instance, event)
+
+
+def _in_time(function: Callable[..., None], *arguments: Any) -> None:
+    if not within(MAX_SECONDS, function, *arguments):
+        log.warning(
+            "Spark lineage: %s: it could not be stored within %g s. This has no impact on the task.",
+            _LOST,
+            MAX_SECONDS,
+        )
+
+
+def _store_interim(task_instance: Any, event: Any) -> None:
+    with harmless(_LOST):
+        document = _plain(event)
+        value = stored.pack([document], _summary_of(document, task_instance))
+        if stored.size_of(value) <= stored.MAX_STORED_BYTES:
+            _put(task_instance, value)
+
+
+def _store_end(
+    task_instance: Any, lineage_of: Callable[[], TaskLineage | None], error: Any, failed: bool
+) -> None:
+    with harmless(_LOST):
+        from airflow_provider_spark_lineage.task.provider import is_active
+
+        lineage = lineage_of()
+        if lineage is None or lineage.is_empty or not is_active(task_instance):
+            return
+        max_bytes = None
+        for _ in range(_TRIES):
+            event = _end_event(task_instance, lineage, error, failed, max_bytes)
+            value = stored.pack([event], _summary_of(event, task_instance))
+            size = stored.size_of(value)
+            if size <= stored.MAX_STORED_BYTES:
+                _put(task_instance, value)
+                return
+            # Less of the same packs about as well; a fifth is left for what packs worse.
+            max_bytes = int(len(json.dumps(event)) * stored.MAX_STORED_BYTES / size * 0.8)
+        log.warning("Spark lineage: %s: it is too large to store. This has no impact on the task.", _LOST)
+
+
+def _end_event(
+    task_instance: Any, lineage: TaskLineage, error: Any, failed: bool, max_bytes: int | None
+) -> stored.Json:
+    """Return the event that ends a task: what its operator reports, with Airflow's facets."""
+    from airflow_provider_spark_lineage.facets.events import EventFacets, task_end_event
+    from airflow_provider_spark_lineage.task.answers import answer
+    from airflow_provider_spark_lineage.task.provider import facets_of_start, identity_of
+
+    start = EventFacets({}, {})
+    with harmless("the stored lineage of this task does not have Airflow's facets"):
+        start = facets_of_start(task_instance)
+
+    def ours(has_failed: bool) -> OperatorLineage:
+        return lineage.operator_lineage(has_failed, whole=True, max_bytes=max_bytes)
+
+    reported = answer(task_instance.task, ours, task_instance, has_failed=failed)
+    run_facets = {**start.run, **reported.run_facets, **(_error_facet(lineage, error) if failed else {})}
+    facets = EventFacets(run_facets, {**start.job, **reported.job_facets})
+    identity = identity_of(task_instance)
+    return _plain(task_end_event(identity, facets, reported.inputs, reported.outputs, failed=failed))
+
+
+def _error_facet(lineage: TaskLineage, error: Any) -> dict[str, Any]:
+    """Return `errorMessage`: of Spark's last failure, else the task's exception as far as texts are shown."""
+    from airflow_provider_spark_lineage.facets.runs import error_facet
+    from airflow_provider_spark_lineage.lineage.model import Failure
+    from airflow_provider_spark_lineage.records.credentials import without_secrets
+    from airflow_provider_spark_lineage.records.sql_text import FULL
+
+    failures = lineage.run.lineage.failures
+    if not failures and error is not None:
+        name = type(error).__name__ if isinstance(error, BaseException) else ""
+        # Messages of exceptions may quote statements and values.
+        message = without_secrets(str(error))[:_MAX_MESSAGE] if conf.sql_text() == FULL else ""
+        failures = (Failure(name, message),)
+    return error_facet(failures)
+
+
+_MAX_MESSAGE = 2_000
+
+
+def _plain(event: Any) -> stored.Json:
+    """Return an event as JSON, without what Airflow masks.
+
+    The provider's redactor takes long for many columns: of what names them, each text is masked once.
+    """
+    from airflow_provider_spark_lineage.facets.events import plain
+    from airflow_provider_spark_lineage.facets.jobs import LINEAGE
+    from airflow_provider_spark_lineage.task.provider import redactor
+
+    redact, document = redactor(), plain(event)
+    mask = cache(redact)
+    datasets = {name: _masked(document[name], mask) for name in ("inputs", "outputs")}
+    lineage = document["job"]["facets"].get(LINEAGE)
+    event.inputs, event.outputs = [], []
+    event.job.facets.pop(LINEAGE, None)
+    document = plain(redact(event, max_depth=20)) | datasets
+    if lineage is not None:
+        document["job"].setdefault("facets", {})[LINEAGE] = _masked(lineage, mask)
+    return document
+
+
+def _masked(value: Any, mask: Callable[[str], str]) -> Any:
+    """Return a JSON value with each text masked."""
+    if isinstance(value, dict):
+        return {name: _masked(part, mask) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_masked(part, mask) for part in value]
+    return mask(value) if isinstance(value, str) else value
+
+
+def _summary_of(event: stored.Json, task_instance: Any) -> stored.Json:
+    began = getattr(task_instance, "start_date", None)
+    return stored.summary_of(
+        event,
+        try_number=task_instance.try_number,
+        map_index=_instance(task_instance).map_index,
+        began=began.isoformat() if began is not None else "",
+        ended=event["eventTime"],
+    )
+
+
+def _instance(task_instance: Any) -> stored.Instance:
+    map_index = getattr(task_instance, "map_index", None)
+    ids = (task_instance.dag_id, task_instance.run_id, task_instance.task_id)
+    return stored.Instance(*ids, -1 if map_index is None else map_index)
+
+
+def _put(task_instance: Any, value: stored.Json) -> None:
+    place = conf.store()
+    if place == "xcom":
+        _put_xcom(task_instance, value)
+        return
+    from airflow.providers.common.compat.sdk import ObjectStoragePath
+
+    file = ObjectStoragePath(place) / stored.file_of(_instance(task_instance), task_instance.try_number)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(stored.to_file(value))
+
+
+def _put_xcom(task_instance: Any, value: stored.Json) -> None:
+    """Write the XCom, past a custom backend where Airflow can: the API server reads the database only."""
+    try:
+        from airflow.sdk.execution_time.task_runner import _xcom_push_to_db
+    except ImportError:
+        task_instance.xcom_push(stored.XCOM_KEY, value)
+    else:
+        _xcom_push_to_db(task_instance, stored.XCOM_KEY, value)

@@ -1,0 +1,160 @@
+"""Joins the view documents of several runs, as of the tasks of a DAG run, to one view document.
+
+Datasets are joined by their ids: what one task writes and another reads is one dataset. Flows, edges and
+executions have the position of their task in `tasks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from airflow_provider_spark_lineage.viewer.datasets import Id, id_of, labels_of
+from airflow_provider_spark_lineage.viewer.document import VERSION, Document, order_of_edge
+
+NO_LINEAGE = "no lineage recorded"
+"""Note of a task that is named in a composed document, and has no document of its own."""
+
+_LISTS = ("flows", "edges", "executions", "failures", "gaps", "bottlenecks", "facts", "links")
+
+_FAILING = ("fail", "abort", "running", "start", "other")
+"""States in the order in which they decide the state of the whole."""
+
+
+def compose(
+    documents: Sequence[Document], title: str, without: Iterable[str] = (), *, below: str = ""
+) -> Document:
+    """Return one view document for several, in the order of their begin.
+
+    `without` names more tasks without lineage than those whose document has no dataset. `below` is the job
+    that the names of jobs begin with, which is left out of them. A composed document cannot be composed
+    again.
+    """
+    documents = sorted(documents, key=lambda document: (document["run"]["began"], document["title"]))
+    merged: dict[Id, dict[str, Any]] = {}
+    positions: dict[Id, int] = {}
+    tasks: list[dict[str, Any]] = []
+    parts: dict[str, list[dict[str, Any]]] = {key: [] for key in _LISTS}
+    for number, document in enumerate(documents):
+        for dataset in document["datasets"]:
+            positions.setdefault(id_of(dataset), len(positions))
+            _merge(merged, dataset)
+        places = [positions[id_of(dataset)] for dataset in document["datasets"]]
+        name = _name_of(document, below)
+        tasks.append(
+            {
+                "title": name,
+                "task_id": document["run"]["task_id"],
+                "map_index": document["run"]["map_index"],
+                "state": document["run"]["state"],
+                "reads": [places[i] for i, each in enumerate(document["datasets"]) if each["read"]],
+                "writes": [
+                    places[i]
+                    for i, each in enumerate(document["datasets"])
+                    if each["written"] or each["unfinished"]
+                ],
+                "note": "" if places else NO_LINEAGE,
+            }
+        )
+        for key in ("flows", "edges"):
+            for each in document[key]:
+                parts[key].append(
+                    {**each, "from": places[each["from"]], "to": places[each["to"]], "task": number}
+                )
+        for each in document["executions"]:
+            ends = {key: [places[place] for place in each[key]] for key in ("reads", "writes", "unfinished")}
+            parts["executions"].append({**each, **ends, "task": number})
+        for each in document["gaps"]:
+            place = None if each["dataset"] is None else places[each["dataset"]]
+            parts["gaps"].append({**each, "where": _below(name, each["where"]), "dataset": place})
+        for each in document["failures"]:
+            parts["failures"].append({**each, "execution": _below(name, each["execution"])})
+        for each in document["bottlenecks"]:
+            parts["bottlenecks"].append({**each, "message": _below(name, each["message"])})
+        for each in document["facts"]:
+            parts["facts"].append({**each, "text": _below(name, each["text"])})
+        parts["links"] += [{**each, "name": f"{each['name']}: {name}"} for each in document["links"]]
+    tasks += [_without_lineage(name) for name in without]
+    parts["edges"].sort(key=order_of_edge)
+    labels = labels_of(merged)
+    return {
+        "version": VERSION,
+        "title": title,
+        "job": {"namespace": documents[0]["job"]["namespace"] if documents else "", "name": title},
+        "run": _run(documents),
+        "datasets": [{**dataset, "label": labels[id_of(dataset)]} for dataset in merged.values()],
+        **parts,
+        "tasks": tasks,
+        "planned": any(document["planned"] for document in documents),
+    }
+
+
+def _merge(merged: dict[Id, dict[str, Any]], dataset: Mapping[str, Any]) -> None:
+    """Add a dataset of a document to the merged ones."""
+    known = merged.get(id_of(dataset))
+    if known is None:
+        merged[id_of(dataset)] = dict(dataset)
+        return
+    names = {column["name"] for column in known["columns"]}
+    typed = {column["name"]: column for column in dataset["columns"] if column["type"]}
+    columns = [typed.get(column["name"], column) for column in known["columns"]]
+    known["columns"] = columns + [each for each in dataset["columns"] if each["name"] not in names]
+    known["unfinished"] = (known["unfinished"] or dataset["unfinished"]) and not (
+        known["written"] or dataset["written"]
+    )
+    for flag in ("read", "written", "has_schema"):
+        known[flag] = known[flag] or dataset[flag]
+    # Two tasks that read it read the same rows; the last write is what the dataset has.
+    known["reads"] = known["reads"] or dataset["reads"]
+    if dataset["written"]:
+        known["writes"], known["change"] = dataset["writes"], dataset["change"]
+    known["previous"] = known["previous"] or dataset["previous"]
+    for key in ("format", "catalog"):
+        known[key] = known[key] or dataset[key]
+    for key in ("checks", "metrics"):
+        known[key] = known[key] + [line for line in dataset[key] if line not in known[key]]
+
+
+def _name_of(document: Document, below: str) -> str:
+    """Return the task's id with its map index, or the title of a job that is not a task."""
+    run = document["run"]
+    index = f"[{run['map_index']}]" if run["map_index"] is not None else ""
+    return f"{run['task_id']}{index}" if run["task_id"] else str(document["title"]).removeprefix(f"{below}.")
+
+
+def _without_lineage(name: str) -> dict[str, Any]:
+    return {
+        "title": name,
+        "task_id": name,
+        "map_index": None,
+        "state": "other",
+        "reads": [],
+        "writes": [],
+        "note": NO_LINEAGE,
+    }
+
+
+def _below(name: str, text: str) -> str:
+    return f"{name}: {text}" if text else name
+
+
+def _run(documents: Sequence[Document]) -> dict[str, Any]:
+    """Return the run of a composed document; its state is the worst of its tasks'."""
+    runs = [document["run"] for document in documents]
+    states = {run["state"] for run in runs}
+    engines = list(dict.fromkeys(run["engine"] for run in runs if run["engine"]))
+    first = runs[0] if runs else {}
+    ends = [run["ended"] for run in runs]
+    return {
+        "id": "",
+        "dag_id": first.get("dag_id", ""),
+        "task_id": "",
+        "dag_run_id": first.get("dag_run_id", ""),
+        "map_index": None,
+        "try": None,
+        "state": next((state for state in _FAILING if state in states), "complete"),
+        "began": min((run["began"] for run in runs if run["began"]), default=""),
+        "ended": max(ends) if ends and all(ends) else "",
+        "producer": first.get("producer", ""),
+        "engine": ", ".join(engines),
+    }

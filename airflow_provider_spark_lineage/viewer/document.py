@@ -1,0 +1,242 @@
+"""Turns the events of one run into a view document: the JSON object that the browser draws.
+
+A view document has each dataset once; flows, edges, executions and gaps refer to it by its position. All keys
+are always present. `composed` joins the documents of several runs. Events come from outside: a value whose
+type is not the spec's is treated as absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from airflow_provider_spark_lineage.events.model import Event
+from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
+from airflow_provider_spark_lineage.viewer.datasets import Datasets, Id, id_of
+from airflow_provider_spark_lineage.viewer.facts import bottlenecks_of, engine_of, facts_of, links_of
+from airflow_provider_spark_lineage.viewer.runs import RunEvents
+
+VERSION = 1
+"""Version of the view document; a browser of another version says so instead of drawing it."""
+
+Document = dict[str, Any]
+
+_STATES = frozenset({"complete", "fail", "abort", "running", "start"})
+
+_PLANNED = "read from the text of the program"
+"""How the gap begins that lineage from a text has."""
+
+
+def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> Document:
+    """Return the view document of the events of one run, at least one.
+
+    `children` are the runs below it, as a task's executions are: they name the targets of failed writes, and
+    stand for the list of executions if the run's own facets have none.
+
+    >>> from airflow_provider_spark_lineage.events.model import Event
+    >>> event = {"eventType": "COMPLETE", "job": {"namespace": "etl", "name": "copy"}, "run": {"runId": "1"},
+    ...          "inputs": [{"namespace": "file", "name": "/in"}],
+    ...          "outputs": [{"namespace": "file", "name": "/out"}]}
+    >>> document = document_of([Event(event)])
+    >>> [dataset["label"] for dataset in document["datasets"]], document["flows"]
+    (['in', 'out'], [{'from': 0, 'to': 1, 'task': None}])
+    """
+    run = RunEvents(list(events))
+    lineage, facets, last = run.document(), run.facets, run.last
+    datasets = Datasets()
+    for read, described in zip(lineage["inputs"], run.inputs, strict=True):
+        datasets.add_read(read, described)
+    for write, described in zip(lineage["outputs"], run.outputs, strict=True):
+        datasets.add_write(write, described)
+    executions = list(_executions(facets)) or list(_executions_of(children))
+    planned = list(_planned_outputs(run, children))
+    for output, _ in planned:
+        datasets.add_unfinished(output)
+    for execution in executions:
+        for unfinished in execution["unfinished"]:
+            datasets.add_unfinished({"namespace": unfinished[0], "name": unfinished[1]})
+    edges = [
+        {
+            "from": datasets.column(id_of(edge["source"]), edge["field"]),
+            "field": edge["field"],
+            "to": datasets.column(id_of(output), edge["column"]),
+            "column": edge["column"],
+            "type": edge["type"],
+            "subtype": edge["subtype"],
+            "masking": edge["masking"],
+            "task": None,
+        }
+        for output in lineage["outputs"]
+        for edge in output["edges"]
+        if edge["field"]
+    ]
+    pairs = {(id_of(read), id_of(output)): None for output, reads in planned for read in reads}
+    flows = _flows(datasets, last, lineage, executions, pairs)
+    began, ended = _times(run, executions)
+    dag_id, task_id, dag_run_id = _airflow_ids(last)
+    return {
+        "version": VERSION,
+        "title": last.subject + (f"[{last.map_index}]" if last.map_index is not None else ""),
+        "job": {"namespace": last.text("job", "namespace"), "name": last.subject},
+        "run": {
+            "id": last.run_id,
+            "dag_id": dag_id,
+            "task_id": task_id,
+            "dag_run_id": dag_run_id,
+            "map_index": last.map_index,
+            "try": last.try_number,
+            "state": last.type if last.type in _STATES else "other",
+            "began": began,
+            "ended": ended,
+            "producer": last.text("producer"),
+            "engine": engine_of(facets),
+        },
+        "datasets": datasets.documents(),
+        "flows": flows,
+        "edges": sorted(edges, key=order_of_edge),
+        "tasks": [],
+        "executions": [_execution(datasets, each) for each in executions],
+        "failures": list(_failures(last, lineage["failures"])),
+        "gaps": [_gap(datasets, gap) for gap in lineage["gaps"]],
+        "bottlenecks": bottlenecks_of(facets),
+        "facts": [{"name": name, "text": line} for name, line in facts_of(facets)],
+        "links": [{"name": "Spark", "href": link} for link in links_of(facets)],
+        "planned": any(gap["reason"].startswith(_PLANNED) for gap in lineage["gaps"]),
+    }
+
+
+def order_of_edge(edge: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Sort key of edges: by output and column; edges of the whole output come first."""
+    return edge["to"], edge["column"] or "", edge["type"], edge["from"], edge["field"], edge["subtype"]
+
+
+def _flows(
+    datasets: Datasets,
+    event: Event,
+    lineage: Mapping[str, Any],
+    executions: Sequence[Mapping[str, Any]],
+    planned: Mapping[tuple[Id, Id], None],
+) -> list[dict[str, Any]]:
+    """Return which input fed which output.
+
+    The job facet `lineage` says it. Without the facet, an output comes from the sources of its columns, or
+    else from what the executions read that wrote it. An input that feeds no output by then feeds all of them,
+    because the run read it. `planned` has what the targets of failed writes were to be made from.
+    """
+    pairs: dict[tuple[Id, Id], None] = dict(planned)
+    for entry in objects(event.at("job", "facets", "lineage", "entries")):
+        for source in objects(entry.get("inputs")):
+            pairs[id_of(source), id_of(entry)] = None
+    explained = {target for _, target in pairs}
+    for output in lineage["outputs"]:
+        pairs |= dict.fromkeys((id_of(edge["source"]), id_of(output)) for edge in output["edges"])
+    outputs = [*map(id_of, lineage["outputs"]), *datasets.unfinished]
+    explained |= {target for _, target in pairs}
+    for target in outputs:
+        if target in explained:
+            continue
+        for execution in executions:
+            if target in (*execution["writes"], *execution["unfinished"]):
+                pairs |= dict.fromkeys((source, target) for source in execution["reads"])
+    fed = {target for _, target in pairs}
+    feeding = {source for source, _ in pairs}
+    reads = [id_of(read) for read in lineage["inputs"]]
+    for target in outputs:
+        unused = [read for read in reads if read not in feeding]
+        pairs |= dict.fromkeys((read, target) for read in (unused if target in fed else unused or reads))
+    known = ((datasets.find(source), datasets.find(target)) for source, target in pairs)
+    return [
+        {"from": source, "to": target, "task": None}
+        for source, target in sorted(pair for pair in known if None not in pair)
+    ]
+
+
+def _executions(facets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the executions of a task from its run facet."""
+    for entry in objects(object_at(facets, "sparkLineage_executions").get("executions")):
+        number, rows = entry.get("number"), entry.get("rowsWritten")
+        yield {
+            "number": number if type(number) is int else 0,
+            "name": text(entry.get("name")),
+            "began": text(entry.get("startedAt")),
+            "ended": text(entry.get("endedAt")),
+            "failed": entry.get("failed") is True,
+            "reads": [id_of(read) for read in objects(entry.get("inputs"))],
+            "writes": [id_of(write) for write in objects(entry.get("outputs"))],
+            "unfinished": [id_of(write) for write in objects([entry.get("unfinishedOutput")])],
+            "rows": rows if type(rows) is int else None,
+        }
+
+
+def _executions_of(children: Sequence[RunEvents]) -> Iterator[dict[str, Any]]:
+    """Yield the runs below a run as its executions, in the order of their beginnings."""
+    begun = sorted(children, key=lambda child: _times(child, ())[0])
+    for number, child in enumerate(begun, 1):
+        lineage = child.document()
+        began, ended = _times(child, ())
+        rows = [output["statistics"].get("rows") for output in lineage["outputs"]]
+        yield {
+            "number": number,
+            "name": child.last.subject,
+            "began": began,
+            "ended": ended,
+            "failed": child.last.type == "fail",
+            "reads": [id_of(read) for read in lineage["inputs"]],
+            "writes": [id_of(write) for write in lineage["outputs"]],
+            "unfinished": list(dict.fromkeys(id_of(output) for output, _ in _planned_outputs(child, ()))),
+            "rows": sum(rows) if rows and None not in rows else None,
+        }
+
+
+def _execution(datasets: Datasets, execution: Mapping[str, Any]) -> dict[str, Any]:
+    keys = ("reads", "writes", "unfinished")
+    places = {key: [datasets.find(each) for each in execution[key]] for key in keys}
+    known = {key: [place for place in some if place is not None] for key, some in places.items()}
+    return {**execution, **known, "task": None}
+
+
+def _planned_outputs(
+    run: RunEvents, children: Sequence[RunEvents]
+) -> Iterator[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
+    """Yield the outputs that a failed run, or one below it, named before its end and not at it.
+
+    Each comes with the inputs of the same event.
+    """
+    for each in (run, *children):
+        if each.last.type not in ("fail", "abort"):
+            continue
+        written = {id_of(output) for output in objects(each.last.document.get("outputs"))}
+        for event in each.events:
+            for output in objects(event.document.get("outputs")):
+                if id_of(output) not in written:
+                    yield output, objects(event.document.get("inputs"))
+
+
+def _failures(event: Event, failures: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the failures, each with the part of the statement, or the line of the program, that failed."""
+    entries = objects(event.at("run", "facets", "sparkLineage_failures", "failures"))
+    for number, failure in enumerate(failures):
+        entry = entries[number] if number < len(entries) else {}
+        yield {**failure, "fragment": text(entry.get("fragment")) or text(entry.get("codeLine"))}
+
+
+def _gap(datasets: Datasets, gap: Mapping[str, Any]) -> dict[str, Any]:
+    output = datasets.find(id_of(gap["output"])) if gap["output"] else None
+    return {"where": gap["where"], "reason": gap["reason"], "dataset": output, "column": gap["column"]}
+
+
+def _times(run: RunEvents, executions: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """Return begin and end of a run; of a run with a single event, the begin of its first execution."""
+    times = [(event.time_ns, event.text("eventTime")) for event in run.events]
+    known = sorted((nanoseconds, time) for nanoseconds, time in times if nanoseconds is not None)
+    began = known[0][1] if len(known) > 1 or run.last.type == "start" else ""
+    began = began or min((each["began"] for each in executions if each["began"]), default="")
+    return began, run.last.text("eventTime") if run.is_ended else ""
+
+
+def _airflow_ids(event: Event) -> tuple[str, str, str]:
+    """Return DAG id, task id and Airflow's id of the DAG run; empty for what the event does not have."""
+    facet = ("run", "facets", "airflow")
+    task_id = event.text(*facet, "task", "task_id") or event.text(*facet, "taskInstance", "task_id")
+    dag_run = event.dag_run or (event.facet_dag_id, "")
+    return dag_run[0], task_id, dag_run[1]

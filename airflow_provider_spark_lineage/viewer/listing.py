@@ -1,0 +1,152 @@
+"""Lists the runs of some events with their view documents, for a page.
+
+The runs below one parent, as the tasks of a DAG run, also have a composed document, which comes first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from airflow_provider_spark_lineage.events.model import Event, Events
+from airflow_provider_spark_lineage.viewer.composed import compose
+from airflow_provider_spark_lineage.viewer.document import Document, document_of
+from airflow_provider_spark_lineage.viewer.runs import RunEvents, runs_of
+from airflow_provider_spark_lineage.words import counted
+
+MAX_BYTES = 20_000_000
+"""Size of all documents beyond which only the newest run of each job stays."""
+
+NO_DATASET = "The events of this run name no dataset."
+
+
+def listing(
+    events: Events,
+    *,
+    title: str,
+    is_shown: Callable[[str], bool] = lambda job: True,
+    notes: Iterable[str] = (),
+) -> dict[str, Any]:
+    """Return what a page shows: `title`, `notes`, and `runs`, newest first.
+
+    `is_shown` chooses jobs by their names. Each run has a `key`, the `group` and `label` of its line, `time`,
+    `state`, the keys of `previous` runs of the same job, newest first, and the `answer` to draw.
+    """
+    runs = [entry for entry in _entries(events) if is_shown(entry["job"])]
+    notes = [*notes, *events.problems]
+    if _size_of(runs) > MAX_BYTES:
+        newest = {entry["job"]: entry["key"] for entry in reversed(runs)}
+        kept = [entry for entry in runs if newest[entry["job"]] == entry["key"]]
+        left_out = counted(len(runs) - len(kept), "older run")
+        notes.append(f"Only the newest run of each job is here: {left_out} would make this page too large.")
+        runs = kept
+    earlier: dict[str, list[str]] = {}
+    for entry in reversed(runs):
+        known = earlier.setdefault(entry["job"], [])
+        entry["previous"] = known[::-1]
+        known.append(entry["key"])
+    labels = {entry["key"]: entry["time"] or entry["label"] for entry in runs}
+    return {
+        "version": 1,
+        "title": title,
+        "notes": notes,
+        "runs": [_with_answer(entry, labels) for entry in runs],
+    }
+
+
+def answer_of(document: Document, kind: str = "run") -> dict[str, Any]:
+    """Return what the browser draws for a document: the document, or why there is nothing to draw."""
+    is_empty = not (document["datasets"] or document["gaps"] or document["failures"])
+    return {
+        "version": 1,
+        "kind": kind,
+        "document": None if is_empty else document,
+        "reason": {"sentence": NO_DATASET, "command": ""} if is_empty else None,
+        "notes": [],
+        "tries": [],
+        "try": document["run"]["try"],
+        "previous": [],
+        "history": [],
+    }
+
+
+def _entries(events: Events) -> list[dict[str, Any]]:
+    """Return the runs, newest first; a composed one stands before its parts."""
+    every = {run.last.run_id: run for run in runs_of(events, each=True)}
+    below: dict[str, list[RunEvents]] = {}
+    for run in every.values():
+        below.setdefault(run.last.parent_run_id, []).append(run)
+    tops: dict[str, list[RunEvents]] = {}
+    for run in runs_of(events):
+        # A run without a parent stands alone.
+        tops.setdefault(run.last.parent_run_id or run.last.run_id, []).append(run)
+    entries: list[list[dict[str, Any]]] = []
+    for parent_id, siblings in tops.items():
+        parts = [(run, document_of(run.events, below.get(run.last.run_id, ()))) for run in siblings]
+        group, parent_job = _group_of(siblings), _parent_job(siblings[0].last)
+        block = [
+            _entry(document, group, run.last.run_id, _label_of(run)) for run, document in reversed(parts)
+        ]
+        if len(parts) > 1:
+            documents = [document for _, document in parts]
+            whole = compose(documents, group, below=parent_job)
+            if (parent := every.get(parent_id)) is not None:
+                ended = document_of(parent.events)["run"]
+                whole["run"] |= {key: ended[key] for key in ("id", "state", "ended")}
+            entry = _entry(whole, group, parent_id, "all together")
+            block.insert(0, {**entry, "job": parent_job, "kind": "dag_run"})
+        entries.append(block)
+    entries.sort(key=lambda block: max(entry["time"] for entry in block), reverse=True)
+    return [entry for block in entries for entry in block]
+
+
+def _entry(document: Document, group: str, key: str, label: str) -> dict[str, Any]:
+    run = document["run"]
+    return {
+        "key": key,
+        "group": group,
+        "label": label,
+        "time": run["began"] or run["ended"],
+        "state": run["state"],
+        "job": document["title"],
+        "kind": "run",
+        "document": document,
+    }
+
+
+def _with_answer(entry: dict[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    answer = answer_of(entry["document"], entry["kind"])
+    answer["previous"] = [{"id": key, "label": labels[key]} for key in entry["previous"]]
+    kept = ("key", "group", "label", "time", "state", "previous")
+    return {**{name: entry[name] for name in kept}, "answer": answer}
+
+
+def _group_of(siblings: Sequence[RunEvents]) -> str:
+    """Return the name of the parent and its run; for a run alone, its namespace."""
+    last = siblings[0].last
+    if last.dag_run is not None:
+        return " · ".join(last.dag_run)
+    if last.parent_run_id:
+        return _parent_job(last) or last.parent_run_id
+    return last.text("job", "namespace")
+
+
+def _parent_job(event: Event) -> str:
+    return event.dag_run[0] if event.dag_run else event.text("run", "facets", "parent", "job", "name")
+
+
+def _label_of(run: RunEvents) -> str:
+    last = run.last
+    name = last.subject.removeprefix(f"{_parent_job(last)}.")
+    index = f"[{last.map_index}]" if last.map_index is not None else ""
+    return f"{name}{index}" + (f"   try {last.try_number}" if (last.try_number or 1) > 1 else "")
+
+
+def _size_of(runs: Iterable[Mapping[str, Any]]) -> int:
+    return sum(len(json.dumps(run["document"])) for run in runs)
+
+
+def jobs_of(events: Events) -> Iterator[str]:
+    """Yield the names that `is_shown` of `listing` gets."""
+    yield from dict.fromkeys(entry["job"] for entry in _entries(events))

@@ -1,0 +1,64 @@
+"""A browser for tests: Debian's Chromium, driven by playwright.
+
+The environment variable CHROMIUM may name the executable. Where there is none, tests fail: a skip would hide
+that nobody looked. `SPARK_LINEAGE_NO_BROWSER=1` skips them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Request, sync_playwright
+
+TIMEOUT_MS = 60_000
+"""Limit for what a page does in a moment: a busy machine needs many of them."""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of a process."""
+    if os.environ.get("SPARK_LINEAGE_NO_BROWSER") == "1":
+        pytest.skip("SPARK_LINEAGE_NO_BROWSER=1")
+    chromium = shutil.which(os.environ.get("CHROMIUM", "chromium"))
+    if chromium is None:
+        pytest.fail(
+            "the tests of the viewer need Chromium: install it (Debian: apt-get install chromium"
+            " fonts-dejavu-core), name it in the environment variable CHROMIUM, or leave these tests out with"
+            " SPARK_LINEAGE_NO_BROWSER=1",
+            pytrace=False,
+        )
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(
+            executable_path=chromium, args=[*sandbox, "--disable-dev-shm-usage"]
+        )
+        yield opened
+        opened.close()
+
+
+@contextlib.contextmanager
+def guarded(browser: Browser, server: str, **settings: Any) -> Iterator[BrowserContext]:
+    """A context that reaches the server alone; a request to elsewhere and an error in a page fail the test."""
+    settings = {"viewport": {"width": 1400, "height": 860}, "reduced_motion": "reduce", **settings}
+    opened = browser.new_context(**settings)
+    opened.set_default_timeout(TIMEOUT_MS)
+    wrong: list[str] = []
+
+    def guard(request: Request) -> None:
+        if not request.url.startswith((server, "blob:", "data:")):
+            wrong.append(f"request to {request.url}")
+
+    opened.on("request", guard)
+    opened.on("weberror", lambda error: wrong.append(f"error: {error.error}"))
+    opened.on(
+        "console", lambda message: wrong.append(f"console: {message.text}") if message.type == "error" else None
+    )
+    opened.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    yield opened
+    opened.close()
+    assert wrong == []

@@ -1,0 +1,248 @@
+"""What a task stores for the viewer, and when: whatever captured it, however it ended, and never late."""
+
+from __future__ import annotations
+
+import random
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pluggy
+import pytest
+from task_instances import instance, record
+
+from airflow_provider_spark_lineage import stored
+from airflow_provider_spark_lineage.lineage.model import (
+    Dataset,
+    Edge,
+    Field,
+    Input,
+    Kind,
+    Lineage,
+    Mode,
+    Output,
+)
+from airflow_provider_spark_lineage.plugins.stored import StoredLineage
+from airflow_provider_spark_lineage.runs.captured import Captured
+from airflow_provider_spark_lineage.runs.pipeline import Run
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.task import provider, stored_lineage
+from airflow_provider_spark_lineage.task.process import TASK
+from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
+
+pytestmark = pytest.mark.airflow
+
+SOURCE, TARGET = DatasetId("file", "/in"), DatasetId("file", "/out")
+STORE = "AIRFLOW__SPARK_LINEAGE__STORE"
+
+
+@pytest.fixture
+def xcoms(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The values of the XComs that tasks write, of a deployment with OpenLineage."""
+    values: list[Any] = []
+    monkeypatch.setattr(stored_lineage, "_put_xcom", lambda _, value: values.append(value))
+    monkeypatch.setattr(provider, "is_active", lambda _: True)
+    monkeypatch.setattr(provider, "emit", lambda _: True)
+    monkeypatch.setattr(TASK, "lineage", None)
+    return values
+
+
+@pytest.fixture
+def listeners() -> Any:
+    """Airflow's own hooks with our listener."""
+    try:
+        from airflow.sdk._shared.listeners.spec import taskinstance
+    except ImportError:  # Airflow before 3.2
+        from airflow.listeners.spec import taskinstance
+
+    manager = pluggy.PluginManager("airflow")
+    manager.add_hookspecs(taskinstance)
+    manager.register(StoredLineage())
+    return manager.hook
+
+
+def ran(task_instance: SimpleNamespace, *numbers: int) -> TaskLineage:
+    """The lineage of a task whose operator has ended; an execution for each number."""
+    captured = Captured()
+    for number in numbers:
+        captured.write(record(number))
+    lineage = TaskLineage(captured)
+    lineage.stop()
+    TASK.set_lineage(task_instance, lineage)
+    return lineage
+
+
+SUCCESS = ("on_task_instance_success", {})
+SKIPPED = ("on_task_instance_skipped", {})
+FAILED = ("on_task_instance_failed", {"error": ValueError("password=hunter2hunter2 is wrong")})
+
+
+def end(listeners: Any, task_instance: SimpleNamespace, ending: tuple[str, Any] = SUCCESS) -> None:
+    name, also = ending
+    getattr(listeners, name)(previous_state=None, task_instance=task_instance, **also)
+
+
+@pytest.mark.parametrize(
+    ("ending", "state"), [(SUCCESS, "COMPLETE"), (SKIPPED, "COMPLETE"), (FAILED, "FAIL")]
+)
+def test_the_end_of_a_task_is_stored(listeners, xcoms, ending, state):
+    """As the event that Airflow's provider sends: names, facets, datasets, and how the task ended."""
+    task_instance = instance()
+    ran(task_instance, 1)
+    end(listeners, task_instance, ending)
+    [value] = xcoms
+    item = stored.unpack(value)
+    [event] = item.events
+    assert (event["eventType"], event["job"]["name"]) == (state, "d.t")
+    assert [read["name"] for read in event["inputs"]] == ["/in/orders"]
+    assert {"parent", "airflow", "processing_engine", "sparkLineage_executions"} <= event["run"][
+        "facets"
+    ].keys()
+    assert event["job"]["facets"]["jobType"]["jobType"] == "TASK"
+    assert (item.summary["try"], item.summary["map_index"]) == (1, None)
+    assert item.summary["state"] == state.lower()
+
+
+def test_a_failed_task_says_why(listeners, xcoms, monkeypatch):
+    """The text of its exception without secrets; with another `sql_text`, its class alone."""
+    for sql_text in ("full", "none"):
+        monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__SQL_TEXT", sql_text)
+        ran(task := instance(), 1)
+        end(listeners, task, FAILED)
+    full, none = (
+        stored.unpack(value).events[0]["run"]["facets"]["errorMessage"]["message"] for value in xcoms
+    )
+    assert full.startswith("ValueError: ")
+    assert "is wrong" in full
+    assert "hunter2" not in full
+    assert none == "ValueError"
+
+
+def test_a_task_that_did_nothing_on_spark_stores_nothing(listeners, xcoms):
+    """Neither one that never was captured, nor one whose session did nothing."""
+    end(listeners, instance())
+    task_instance = instance()
+    ran(task_instance)
+    end(listeners, task_instance)
+    assert xcoms == []
+
+
+def test_the_lineage_of_another_try_is_not_stored(listeners, xcoms):
+    """A process may run several tasks, one after another."""
+    ran(instance(), 1)
+    end(listeners, instance(try_number=2))
+    assert xcoms == []
+
+
+def test_nothing_is_stored_against_the_users_will(listeners, xcoms, monkeypatch):
+    """By `store`, or with an option of OpenLineage's provider that turns the events of a task off."""
+    task_instance = instance()
+    ran(task_instance, 1)
+    monkeypatch.setenv(STORE, "none")
+    end(listeners, task_instance)
+    monkeypatch.setenv(STORE, "xcom")
+    monkeypatch.setattr(provider, "is_active", lambda _: False)
+    end(listeners, task_instance)
+    assert xcoms == []
+
+
+def test_datasets_that_the_event_leaves_to_executions_are_stored(listeners, xcoms, monkeypatch):
+    """`task_datasets` is for backends that show both; the viewer has only this."""
+    task_instance = instance()
+    lineage = ran(task_instance, 1)
+    monkeypatch.setattr(lineage, "_sender", SimpleNamespace(sends_all=True))
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__TASK_DATASETS", "False")
+    assert lineage._of_task(lineage.run.lineage).inputs == ()
+    end(listeners, task_instance)
+    assert stored.unpack(xcoms[0]).events[0]["inputs"]
+
+
+@pytest.mark.parametrize("ends", ["on_kill", "pause"])
+def test_a_task_that_may_not_come_back_stores_what_it_has(xcoms, ends):
+    """It is killed next, or continues in a process that does not know."""
+    captured = Captured()
+    captured.write(record(1))
+    getattr(TaskLineage(captured), ends)(instance(map_index=3))
+    [value] = xcoms
+    assert stored.unpack(value).events[0]["eventType"] == "OTHER"
+    assert (value["summary"]["state"], value["summary"]["map_index"]) == ("other", 3)
+
+
+def test_a_store_that_hangs_does_not_hold_the_task(listeners, xcoms, monkeypatch, caplog):
+    """Airflow's supervisor may be busy: one warning, and the process may end."""
+    woken = threading.Event()
+    monkeypatch.setattr(stored_lineage, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(stored_lineage, "_put_xcom", lambda *_: woken.wait(30))
+    task_instance = instance()
+    ran(task_instance, 1)
+    with caplog.at_level("WARNING"):
+        end(listeners, task_instance)
+    assert "could not be stored within 0.1 s. This has no impact on the task." in caplog.text
+    assert not woken.is_set()
+    woken.set()
+
+
+def test_a_store_that_fails_is_a_warning(listeners, xcoms, monkeypatch, caplog):
+    """The supervisor refuses, or the bucket does not exist."""
+
+    def refuse(*_: object) -> None:
+        msg = "413 Request Entity Too Large"
+        raise RuntimeError(msg)
+
+    monkeypatch.setattr(stored_lineage, "_put_xcom", refuse)
+    ran(task := instance(), 1)
+    with caplog.at_level("WARNING"):
+        end(listeners, task)
+    assert "the viewer will not show the lineage of this task: RuntimeError: 413" in caplog.text
+
+
+def wide(columns: int) -> Lineage:
+    """A copy of columns whose names cannot be compressed; each depends on three others, too."""
+    chance = random.Random(1)  # noqa: S311  names
+    names = [f"{chance.getrandbits(200):x}" for _ in range(columns)]
+    fields = tuple(Field(name, "string") for name in names)
+    edges = [Edge(SOURCE, name, Kind.IDENTITY, column=name) for name in names]
+    for name in names:
+        others = chance.sample(names, 3)
+        edges += [Edge(SOURCE, other, Kind.CONDITIONAL, column=name) for other in others]
+    edges.sort(key=lambda edge: edge.order)
+    write = Output(Dataset(Identity(TARGET), fields), Mode.OVERWRITE, edges=tuple(edges), inputs=(SOURCE,))
+    return Lineage((Input(Dataset(Identity(SOURCE), fields)),), (write,))
+
+
+@pytest.mark.parametrize(("columns", "is_whole"), [(10, True), (150, False)])
+def test_what_is_too_large_to_store_leaves_out_columns(listeners, xcoms, monkeypatch, columns, is_whole):
+    """A gap says what is missing; the datasets stay."""
+    monkeypatch.setattr(stored_lineage, "MAX_SECONDS", 60)
+    monkeypatch.setattr(stored, "MAX_STORED_BYTES", 20_000)
+    run = Run(wide(columns))
+    collector: Any = SimpleNamespace(run=lambda: run, planned=None, findings=(), stop=lambda: None)
+    task_instance = instance()
+    TASK.set_lineage(task_instance, TaskLineage(collector))
+    end(listeners, task_instance)
+    [value] = xcoms
+    assert stored.size_of(value) <= 20_000
+    [event] = stored.unpack(value).events
+    assert [output["name"] for output in event["outputs"]] == ["/out"]
+    gaps = event["run"]["facets"].get("sparkLineage_gaps", {"gaps": []})["gaps"]
+    assert [gap["reason"].partition(", ")[0] for gap in gaps] == ([] if is_whole else [TOO_LARGE])
+
+
+TOO_LARGE = (
+    "the lineage is too large for the viewer's store: it leaves out columns that influence single columns"
+)
+
+
+def test_a_uri_has_every_try(listeners, xcoms, monkeypatch, tmp_path):
+    """In a folder for each task instance, also for ids that no file could have."""
+    monkeypatch.setenv(STORE, tmp_path.as_uri())
+    for number in (1, 2):
+        task_instance = instance(run_id="a/../+:b", try_number=number)
+        ran(task_instance, 1)
+        end(listeners, task_instance)
+    assert xcoms == []
+    files = sorted(str(file.relative_to(tmp_path)) for file in Path(tmp_path).rglob("*.z"))
+    assert files == [f"d/a%2F..%2F%2B%3Ab/t/-1/{number}.json.z" for number in (1, 2)]
+    value = stored.from_file((tmp_path / files[1]).read_bytes())
+    assert stored.unpack(value).summary["try"] == 2

@@ -1,0 +1,317 @@
+"""View documents: what the browser draws, from the events of our tasks and of OpenLineage's Java agent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from viewer.views import EVENTS, GOLDEN, events_of, view_of
+
+from airflow_provider_spark_lineage.events.model import Event, Events
+from airflow_provider_spark_lineage.planned.lineage import PLANNED
+from airflow_provider_spark_lineage.viewer.composed import NO_LINEAGE, compose
+from airflow_provider_spark_lineage.viewer.document import document_of
+from airflow_provider_spark_lineage.viewer.listing import MAX_BYTES, NO_DATASET, listing
+from airflow_provider_spark_lineage.viewer.runs import RunEvents
+
+
+def dataset(name: str, **facets: Any) -> dict[str, Any]:
+    return {"namespace": "file", "name": name, "facets": facets}
+
+
+def event(kind: str = "COMPLETE", *, run: str = "1", job: str = "etl", **more: Any) -> dict[str, Any]:
+    facets = more.pop("facets", {})
+    time = more.pop("time", "2026-01-01T00:00:00Z")
+    return {
+        "eventType": kind,
+        "eventTime": time,
+        "job": {"namespace": "ns", "name": job, "facets": more.pop("job_facets", {})},
+        "run": {"runId": run, "facets": facets},
+        **more,
+    }
+
+
+def view(*events: dict[str, Any], children: tuple[RunEvents, ...] = ()) -> dict[str, Any]:
+    return document_of(Events.of(events), children)
+
+
+def named(document: dict[str, Any]) -> set[tuple[str, str]]:
+    """Return the flows of a document by the labels of their ends."""
+    labels = [each["label"] for each in document["datasets"]]
+    return {(labels[flow["from"]], labels[flow["to"]]) for flow in document["flows"]}
+
+
+def columns(target: str, *sources: str) -> dict[str, Any]:
+    """Return the columnLineage facet of a column `x` that comes from columns `x` of other datasets."""
+    reads = [{"namespace": "file", "name": source, "field": "x"} for source in sources]
+    return {"columnLineage": {"fields": {target: {"inputFields": reads}}}}
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_the_documents_of_real_events_are_as_recorded(name):
+    """`python tests/viewer/views.py` writes them again, for review."""
+    assert view_of(name) == (GOLDEN / f"{name}.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_every_position_is_one_of_a_dataset_or_a_task(name):
+    """Flows, edges, executions and gaps refer to datasets and tasks by position."""
+    for run in listing(events_of(name), title=name)["runs"]:
+        document = run["answer"]["document"]
+        if document is None:
+            continue
+        positions = {None, *range(len(document["datasets"]))}
+        tasks = {None, *range(len(document["tasks"]))}
+        used = [each[end] for each in document["flows"] + document["edges"] for end in ("from", "to")]
+        used += [place for each in document["executions"] for place in each["reads"] + each["writes"]]
+        used += [gap["dataset"] for gap in document["gaps"]]
+        assert set(used) <= positions
+        assert {each["task"] for key in ("flows", "edges", "executions") for each in document[key]} <= tasks
+
+
+def test_an_input_of_a_column_feeds_its_output_alone():
+    """Two independent copies in one run stay apart, by their columns."""
+    document = view(
+        event(
+            inputs=[dataset("/a"), dataset("/b")],
+            outputs=[dataset("/x", **columns("x", "/a")), dataset("/y", **columns("x", "/b"))],
+        )
+    )
+    assert named(document) == {("a", "x"), ("b", "y")}
+
+
+def test_the_job_facet_lineage_says_which_input_fed_which_output():
+    """The facet is more precise than the columns of an event that has none."""
+    entry = {"namespace": "file", "name": "/x", "inputs": [dataset("/a")]}
+    other = {"namespace": "file", "name": "/y", "inputs": [dataset("/b")]}
+    document = view(
+        event(
+            inputs=[dataset("/a"), dataset("/b")],
+            outputs=[dataset("/x"), dataset("/y")],
+            job_facets={"lineage": {"entries": [entry, other]}},
+        )
+    )
+    assert named(document) == {("a", "x"), ("b", "y")}
+
+
+def test_an_input_that_no_column_comes_from_feeds_every_output():
+    """OpenLineage says that the run read it; a count of its rows has no column."""
+    document = view(
+        event(inputs=[dataset("/a"), dataset("/b")], outputs=[dataset("/x", **columns("x", "/a"))])
+    )
+    assert named(document) == {("a", "x"), ("b", "x")}
+
+
+def test_a_dataset_that_is_read_and_overwritten_is_one_dataset_with_a_flow_to_itself():
+    document = view(event(inputs=[dataset("/a")], outputs=[dataset("/a", **columns("x", "/a"))]))
+    assert [(each["label"], each["read"], each["written"]) for each in document["datasets"]] == [
+        ("a", True, True)
+    ]
+    assert document["flows"] == [{"from": 0, "to": 0, "task": None}]
+
+
+def test_columns_without_a_schema_are_the_columns_of_edges():
+    """Events of other producers may have no schema."""
+    document = view(event(inputs=[dataset("/a")], outputs=[dataset("/b", **columns("y", "/a"))]))
+    assert [(each["columns"], each["has_schema"]) for each in document["datasets"]] == [
+        ([{"name": "x", "type": ""}], False),
+        ([{"name": "y", "type": ""}], False),
+    ]
+
+
+def test_the_source_of_a_column_that_no_input_names_is_a_dataset():
+    """An edge must not be lost because the event forgot the input."""
+    document = view(event(outputs=[dataset("/b", **columns("y", "/a"))]))
+    assert named(document) == {("a", "b")}
+
+
+def test_the_target_of_a_failed_write_is_unfinished():
+    """START names what is going to be written; FAIL does not, because it was not finished."""
+    planned = dataset("/out", schema={"fields": [{"name": "x", "type": "long"}]})
+    start, fail = (
+        event("START", inputs=[dataset("/in")], outputs=[planned]),
+        event("FAIL", inputs=[dataset("/in")]),
+    )
+    document = view(start, fail)
+    target = document["datasets"][1]
+    assert (target["label"], target["written"], target["unfinished"]) == ("out", False, True)
+    assert target["columns"] == [{"name": "x", "type": "long"}]
+    assert named(document) == {("in", "out")}
+
+
+def test_a_task_shows_the_unfinished_target_of_its_execution():
+    """Only the events of the execution name it."""
+    child = RunEvents(
+        list(Events.of([event("START", run="2", outputs=[dataset("/out")]), event("FAIL", run="2")]))
+    )
+    document = view(event("FAIL", inputs=[dataset("/in")]), children=(child,))
+    assert [each["label"] for each in document["datasets"] if each["unfinished"]] == ["out"]
+    assert [(each["number"], each["failed"]) for each in document["executions"]] == [(1, True)]
+
+
+def test_an_unfinished_target_comes_from_what_its_own_write_read():
+    """Another output of the task does not get the inputs of the write that failed."""
+    start = event("START", run="2", inputs=[dataset("/b")], outputs=[dataset("/out")])
+    child = RunEvents(list(Events.of([start, event("FAIL", run="2")])))
+    document = view(
+        event("FAIL", inputs=[dataset("/a"), dataset("/b")], outputs=[dataset("/x", **columns("x", "/a"))]),
+        children=(child,),
+    )
+    assert named(document) == {("a", "x"), ("b", "out")}
+
+
+def test_a_target_that_was_written_after_all_is_not_unfinished():
+    """The second try within one task may succeed."""
+    child = RunEvents(
+        list(Events.of([event("START", run="2", outputs=[dataset("/out")]), event("FAIL", run="2")]))
+    )
+    document = view(event(outputs=[dataset("/out")]), children=(child,))
+    assert [(each["written"], each["unfinished"]) for each in document["datasets"]] == [(True, False)]
+
+
+def test_lineage_from_a_text_is_marked_as_planned():
+    gaps = {"sparkLineage_gaps": {"gaps": [{"where": "text", "reason": PLANNED}]}}
+    assert view(event(facets=gaps))["planned"]
+    assert not view(event())["planned"]
+
+
+def test_checks_and_metrics_are_at_their_dataset():
+    checked = {
+        **dataset("/in"),
+        "inputFacets": {
+            "dataQualityAssertions": {
+                "assertions": [{"assertion": "unique", "success": False, "column": "id"}]
+            },
+            "dataQualityMetrics": {"rowCount": 3, "columnMetrics": {"id": {"min": 1.5, "max": 7}}},
+        },
+    }
+    [read] = view(event(inputs=[checked]))["datasets"]
+    assert read["checks"] == [{"passed": False, "text": "failed  unique   id"}]
+    assert read["metrics"] == ["rows 3", "id: min 1.5, max 7"]
+
+
+def test_only_addresses_of_the_web_are_links():
+    """A document is untrusted input, and a link is the one thing of it that can be followed."""
+    links = ["javascript:alert(1)", "http://driver:4040", "data:text/html,x", 7, "https://history/1"]
+    facet = {"sparkLineage_application": {"applications": [{"links": links}, {"links": "http://x"}]}}
+    document = view(event(facets=facet))
+    assert [link["href"] for link in document["links"]] == ["http://driver:4040", "https://history/1"]
+
+
+def test_tasks_are_joined_at_the_datasets_between_them():
+    """What one task writes and the next reads is one dataset; its flows name their tasks."""
+    first = view(
+        event(run="1", job="d.a", inputs=[dataset("/in")], outputs=[dataset("/mid", **columns("x", "/in"))])
+    )
+    second = view(
+        event(
+            run="2",
+            job="d.b",
+            time="2026-01-01T00:01:00Z",
+            inputs=[dataset("/mid")],
+            outputs=[dataset("/out", **columns("x", "/mid"))],
+        )
+    )
+    document = compose([second, first], "d", without=["c"], below="d")
+    assert named(document) == {("in", "mid"), ("mid", "out")}
+    assert [(task["title"], task["note"]) for task in document["tasks"]] == [
+        ("a", ""),
+        ("b", ""),
+        ("c", NO_LINEAGE),
+    ]
+    assert {flow["task"] for flow in document["flows"]} == {0, 1}
+    assert [(each["read"], each["written"]) for each in document["datasets"]] == [
+        (True, False),
+        (True, True),
+        (True, False) if document["datasets"][2]["label"] == "in" else (False, True),
+    ]
+
+
+def test_a_target_that_another_task_wrote_is_not_unfinished():
+    """A retry, or the task of another map index, finished what the first did not."""
+    failed = view(event("START", outputs=[dataset("/x")]), event("FAIL"))
+    document = compose([failed, view(event(run="2", outputs=[dataset("/x")]))], "d")
+    assert [(each["written"], each["unfinished"]) for each in document["datasets"]] == [(True, False)]
+    assert document["run"]["state"] == "fail"
+
+
+def test_a_composed_run_of_nothing_is_empty():
+    assert compose([], "d", without=["a"])["tasks"][0]["title"] == "a"
+
+
+def test_previous_runs_are_those_of_the_same_job_newest_first():
+    events = [event(run=str(n), time=f"2026-01-0{n}T00:00:00Z", outputs=[dataset("/x")]) for n in (1, 2, 3)]
+    runs = listing(Events.of([*events, event(run="9", job="other", outputs=[dataset("/y")])]), title="t")[
+        "runs"
+    ]
+    assert {run["key"]: run["previous"] for run in runs} == {"3": ["2", "1"], "2": ["1"], "1": [], "9": []}
+
+
+def test_a_listing_that_is_too_large_keeps_the_newest_run_of_each_job():
+    """It says so, because a page that misses runs must not look complete."""
+    fields = [{"name": f"column_{n}", "type": "x" * 1000} for n in range(9_000)]
+    runs = [
+        event(
+            run=f"{job}{n}",
+            job=job,
+            time=f"2026-01-0{n}T00:00:00Z",
+            outputs=[dataset("/x", schema={"fields": fields})],
+        )
+        for job in ("a", "b")
+        for n in (1, 2)
+    ]
+    listed = listing(Events.of(runs), title="t")
+    assert sorted(run["key"] for run in listed["runs"]) == ["a2", "b2"]
+    assert "2 older runs" in listed["notes"][0]
+    assert len(json.dumps(listed)) < 1.1 * MAX_BYTES
+
+
+def test_a_run_without_datasets_says_so():
+    [run] = listing(Events.of([event()]), title="t")["runs"]
+    assert run["answer"]["document"] is None
+    assert run["answer"]["reason"]["sentence"] == NO_DATASET
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+PATHS = [
+    ("run", "facets", "sparkLineage_gaps"),
+    ("run", "facets", "sparkLineage_gaps", "gaps"),
+    ("run", "facets", "sparkLineage_executions", "executions"),
+    ("run", "facets", "sparkLineage_application", "applications"),
+    ("run", "facets", "sparkLineage_failures", "failures"),
+    ("run", "facets", "airflow"),
+    ("run", "facets", "parent"),
+    ("job", "facets", "lineage", "entries"),
+    ("inputs",),
+    ("outputs",),
+    ("outputs", 0),
+    ("outputs", 0, "facets"),
+    ("outputs", 0, "facets", "columnLineage"),
+    ("outputs", 0, "facets", "columnLineage", "fields"),
+    ("outputs", 0, "facets", "columnLineage", "dataset"),
+    ("outputs", 0, "facets", "schema", "fields"),
+    ("outputs", 0, "outputFacets", "outputStatistics"),
+    ("eventTime",),
+    ("eventType",),
+]
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(path=st.sampled_from(PATHS), junk=JUNK, wrapped=st.booleans())
+def test_any_value_anywhere_gives_a_document(path, junk, wrapped):
+    """A forged event costs what it says, and nothing else."""
+    forged = json.loads(json.dumps(dict(events_of("shop").items[3].document)))
+    at = forged
+    for part in path[:-1]:
+        at = at.setdefault(part, {}) if isinstance(at, dict) else at[part]
+    at[path[-1]] = [junk] if wrapped else junk
+    document = document_of([Event(forged)])
+    assert json.loads(json.dumps(document)) == document
+    compose([document, document], "all")
