@@ -1,7 +1,7 @@
-"""A browser for the tests of the viewer: Debian's Chromium, driven by playwright, without any network but loopback.
+"""A browser for the tests of the viewer: Debian's Chromium, driven by playwright, with loopback alone.
 
-The environment variable CHROMIUM may name the executable. Where there is none, the tests fail: a skip would hide that
-nobody looked. `SPARK_LINEAGE_NO_BROWSER=1` skips them.
+The environment variable CHROMIUM may name the executable. Where there is none, the tests fail: a skip would
+hide that nobody looked. `SPARK_LINEAGE_NO_BROWSER=1` skips them.
 """
 
 from __future__ import annotations
@@ -94,8 +94,9 @@ def browser() -> Iterator[Browser]:
     chromium = shutil.which(os.environ.get("CHROMIUM", "chromium"))
     if chromium is None:
         pytest.fail(
-            "the tests of the viewer need Chromium: install it (Debian: apt-get install chromium fonts-dejavu-core), name"
-            " it in the environment variable CHROMIUM, or leave these tests out with SPARK_LINEAGE_NO_BROWSER=1",
+            "the tests of the viewer need Chromium: install it (Debian: apt-get install chromium"
+            " fonts-dejavu-core), name it in the environment variable CHROMIUM, or leave these tests out with"
+            " SPARK_LINEAGE_NO_BROWSER=1",
             pytrace=False,
         )
     # A request to elsewhere finds no host; each is an error of its test besides, see `wrong`.

@@ -1,4 +1,4 @@
-"""View documents and answers as the contract of the viewer has them, built in Python for the tests in a browser."""
+"""View documents and answers as the viewer expects them, built for the tests in a browser."""
 
 from __future__ import annotations
 

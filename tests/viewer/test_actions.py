@@ -167,7 +167,7 @@ def test_since_the_previous_run(viewer: Page) -> None:
     """Amounts with their change, what is new or gone; another run can be chosen."""
     viewer.get_by_role("tab", name="Since the previous run").click()
     pane = viewer.get_by_role("tabpanel")
-    expect(pane.locator("tr", has_text="3 → 1")).to_contain_text("revenuerows3 → 1−66.7 %")
+    expect(pane.locator("tr", has_text="3 → 1")).to_contain_text("revenuerows3 → 1\u221266.7 %")
     expect(pane.locator("tr", has_text="revenue.score")).to_contain_text("+ new")
     expect(pane.locator("tr", has_text="type")).to_contain_text("float → double")
     pane.get_by_role("combobox").select_option("q")
@@ -274,7 +274,7 @@ def test_keyboard_only(viewer: Page) -> None:
     viewer.keyboard.press("Escape")
     expect(viewer.locator("aside")).to_be_hidden()
     viewer.keyboard.press("Tab")
-    assert graph.evaluate("(svg) => svg.getRootNode().activeElement.textContent") == "−"
+    assert graph.evaluate("(svg) => svg.getRootNode().activeElement.textContent") == "\u2212"
 
 
 def test_tabs_by_arrows(viewer: Page) -> None:
@@ -379,8 +379,13 @@ def test_a_source_that_fails_can_be_asked_again(page: Page) -> None:
     page.evaluate("""async () => {
       const { mount } = await import("/viewer.js");
       let times = 0;
-      const load = async () => { times += 1; if (times === 1) throw new Error("Your session has ended: sign in again."); return { document: null }; };
-      mount(document.getElementById("here"), { load, previous: async () => null }, { address: { read: () => new URLSearchParams(), write: () => {} } });
+      const load = async () => {
+        times += 1;
+        if (times === 1) throw new Error("Your session has ended: sign in again.");
+        return { document: null };
+      };
+      const address = { read: () => new URLSearchParams(), write: () => {} };
+      mount(document.getElementById("here"), { load, previous: async () => null }, { address });
     }""")
     expect(page.get_by_role("alert")).to_contain_text("Your session has ended: sign in again.")
     page.get_by_role("button", name="Try again").click()

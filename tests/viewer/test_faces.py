@@ -10,7 +10,8 @@ import documents
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-PAGE = """<!doctype html><html lang="en"><head><title>Lineage</title><style>html,body{height:100%%;margin:0}</style></head><body>
+PAGE = """<!doctype html><html lang="en"><head><title>Lineage</title>
+<style>html,body{height:100%%;margin:0}</style></head><body>
 <script type="application/json" id="spark-lineage">%s</script></body></html>"""
 
 
@@ -102,7 +103,11 @@ def test_a_sandboxed_frame_shows_the_same(page: Page, server: str) -> None:
 
 TAB = """async (props) => {
   globalThis.React = {
-    createElement: (tag, { ref, style }) => { const element = document.createElement(tag); Object.assign(element.style, style); ref.current = element; return element; },
+    createElement: (tag, { ref, style }) => {
+      ref.current = document.createElement(tag);
+      Object.assign(ref.current.style, style);
+      return ref.current;
+    },
     useRef: (current) => ({ current }),
     useEffect: (effect) => queueMicrotask(() => { globalThis.leave = effect(); }),
   };

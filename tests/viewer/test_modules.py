@@ -20,8 +20,10 @@ GEOMETRY = """async (text) => {
   const { place, open } = await import("/layout.js");
   const picture = pictureOf(clean(document), new Set());
   const places = place(picture.boxes, picture.links);
-  const boxes = picture.boxes.map(({ key, width, height }, box) => ({ key: key.join(" "), width, height, x: places.x[box], y: places.y[box] }));
-  const opened = boxes.map(({ height }, box) => open(places, boxes.map((each, other) => each.height + (other === box ? 300 : 0))));
+  const boxes = picture.boxes.map(({ key, width, height }, box) =>
+    ({ key: key.join(" "), width, height, x: places.x[box], y: places.y[box] }));
+  const opened = boxes.map((_, box) =>
+    open(places, boxes.map(({ height }, other) => height + (other === box ? 300 : 0))));
   return { boxes, links: picture.links, turned: [...places.turned], opened };
 }"""
 
@@ -114,7 +116,9 @@ TRACE = """async ([document, dataset, column]) => {
   const { clean } = await import("/document.js");
   const { trace } = await import("/trace.js");
   const found = trace(clean(document), dataset, column);
-  return [...found.columns].flatMap(([at, names]) => [...names].map((name) => `${document.datasets[at].label}.${name ?? "*"}`)).sort();
+  const labels = document.datasets.map(({ label }) => label);
+  const named = (at, names) => [...names].map((name) => `${labels[at]}.${name ?? "*"}`);
+  return [...found.columns].flatMap(([at, names]) => named(at, names)).sort();
 }"""
 
 
@@ -151,7 +155,8 @@ DIFFERENCE = """async ([before, now]) => {
   const { difference } = await import("/difference.js");
   const { amounts, changes } = difference(clean(before), clean(now));
   return [...amounts.map(({ dataset, what, before, now }) => `${dataset.label} ${what} ${before} ${now}`),
-    ...changes.map(({ sign, what, dataset, column, from, to }) => [sign, what, dataset.name, column, from, to].filter((each) => each !== undefined).join(" "))];
+    ...changes.map(({ sign, what, dataset, column, from, to }) =>
+      [sign, what, dataset.name, column, from, to].filter((each) => each !== undefined).join(" "))];
 }"""
 
 
@@ -162,15 +167,15 @@ def test_difference_of_two_runs(modules: Page) -> None:
         "revenue rows 3 1",
         "revenue size_bytes 700 812",
         "+ input /shop/customers",
-        "− input /shop/clients",
+        "\u2212 input /shop/clients",
         "+ column /shop/revenue score",
         "~ type /shop/revenue revenue float double",
         "+ edge /shop/revenue country customers.country direct identity",
         "+ edge /shop/revenue  customers.id indirect join",
         "+ edge /shop/revenue  customers.country indirect group_by",
-        "− edge /shop/revenue country customers.country direct identity",
-        "− edge /shop/revenue  customers.id indirect join",
-        "− edge /shop/revenue  customers.country indirect group_by",
+        "\u2212 edge /shop/revenue country customers.country direct identity",
+        "\u2212 edge /shop/revenue  customers.id indirect join",
+        "\u2212 edge /shop/revenue  customers.country indirect group_by",
     ]
 
 
@@ -184,7 +189,8 @@ ROWS = """async ([document, state]) => {
   const { clean } = await import("/document.js");
   const { rowsOf } = await import("/picture.js");
   const traced = state.traced && new Set(state.traced);
-  return rowsOf(clean(document), 1, { ...state, traced }).map(({ name, more }) => (more ? `${more} more` : name ?? "all rows"));
+  const rows = rowsOf(clean(document), 1, { ...state, traced });
+  return rows.map(({ name, more }) => (more ? `${more} more` : name ?? "all rows"));
 }"""
 
 
@@ -253,14 +259,24 @@ def test_numbers_in_words(modules: Page) -> None:
     """The same in every language of a browser."""
     found = modules.evaluate("""async () => {
       const { bytes, change, counted, csv, took, when } = await import("/words.js");
-      return [bytes(812), bytes(1298), bytes(88e6), counted(1, "row"), counted(336776, "row"), change(3, 1), change(100, 100),
-        change(0, 5), change(1204331, 1190020), change(1e6, 1000001), took("2026-11-24T10:00:00Z", "2026-11-24T10:00:41Z"),
-        took("2026-11-24T10:00:00Z", "2026-11-24T12:03:41Z"), took("", ""), when("2026-11-24T10:00:00+02:00"), when("soon"),
+      const [began, soon, late] = ["00:00", "00:41", "59:59"].map((time) => `2026-11-24T10:${time}Z`);
+      return [bytes(812), bytes(1298), bytes(88e6), counted(1, "row"), counted(336776, "row"),
+        change(3, 1), change(100, 100), change(0, 5), change(1204331, 1190020), change(1e6, 1000001),
+        took(began, soon), took(began, late), took("", ""), when("2026-11-24T10:00:00+02:00"), when("soon"),
         csv([["a", "=1+1", 'say "b"', "-"]])];
     }""")
     assert found == [
-        *("812 B", "1.3 kB", "88 MB", "1 row", "336,776 rows", "−66.7 %", "unchanged"),
-        *("from none", "−1.2 %", "+less than 0.1 %", "41 s", "2 h 3 min", "", "2026-11-24 08:00:00", "soon"),
+        *("812 B", "1.3 kB", "88 MB", "1 row", "336,776 rows", "\u221266.7 %", "unchanged"),
+        *(
+            "from none",
+            "\u22121.2 %",
+            "+less than 0.1 %",
+            "41 s",
+            "59 min 59 s",
+            "",
+            "2026-11-24 08:00:00",
+            "soon",
+        ),
         '"a","\'=1+1","say ""b""","\'-"\r\n',
     ]
 

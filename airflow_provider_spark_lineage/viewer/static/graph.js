@@ -126,7 +126,10 @@ export function createGraph(document, act) {
     const scale = Math.min(1, size.width / width, size.height / height);
     if (isFirst && scale < NO_TEXT_BELOW) {
       view.scale = READABLE;
-      show(scene.picture.boxes.findIndex(({ kind, index }) => kind === "dataset" && document.datasets[index].written));
+      const { dataset } = scene.state;
+      const isFocus = (/** @type {Box} */ { kind, index }) =>
+        kind === "dataset" && (dataset === null ? document.datasets[index].written : dataset === index);
+      show(scene.picture.boxes.findIndex(isFocus));
       return;
     }
     view = { scale: Math.max(SMALLEST, scale), x: 0, y: 0 };
@@ -142,6 +145,16 @@ export function createGraph(document, act) {
     view.x = size.width / 2 - (x + WIDTH / 2) * view.scale;
     view.y = size.height / 3 - (y + HEADER / 2) * view.scale;
     draw();
+  }
+
+  // Pan no farther than needed to have a row in view.
+  /** @param {number} box @param {number} [row] */
+  function reveal(box, row = -1) {
+    const { x, y } = spot(box);
+    const [left, top] = [x * view.scale + view.x, (y + (row + 1) * ROW) * view.scale + view.y];
+    const inside = (/** @type {number} */ start, /** @type {number} */ length, /** @type {number} */ most) =>
+      Math.max(8 - start, Math.min(0, most - 8 - start - length));
+    pan(inside(left, WIDTH * view.scale, size.width), inside(top, HEADER * view.scale, size.height));
   }
 
   // ---- Mouse
@@ -233,13 +246,10 @@ export function createGraph(document, act) {
   }
 
   /** @param {{box: number, row: number}} next */
-  function go({ box, row }) {
-    cursor = { box, row };
-    const { x, y } = spot(box);
-    const [left, top] = [x * view.scale + view.x, (y + (row + 1) * ROW) * view.scale + view.y];
-    const [right, bottom] = [left + WIDTH * view.scale, top + HEADER * view.scale];
-    if (left < 0 || top < 0 || right > size.width || bottom > size.height) show(box);
-    else point();
+  function go(next) {
+    cursor = next;
+    reveal(next.box, next.row);
+    point();
   }
 
   function enter() {
@@ -274,6 +284,7 @@ export function createGraph(document, act) {
     size = { width, height };
     if (width && isFirst) fit(true);
     else if (width) moved();
+    if (width && scene.state.dataset !== null) reveal(scene.picture.boxOf[scene.state.dataset]);
   });
   watch.observe(element);
 
