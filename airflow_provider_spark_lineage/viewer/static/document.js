@@ -29,7 +29,8 @@ const list = (what, reader) => (value, problems) => {
     return [];
   }
   const read = value.map((item) => reader(item, problems)).filter((item) => item !== undefined);
-  if (read.length < value.length) problems.push(`${value.length - read.length} of ${value.length} ${what} could not be read.`);
+  const lost = value.length - read.length;
+  if (lost) problems.push(`${lost} of ${value.length} ${what} could not be read.`);
   return read;
 };
 
@@ -65,13 +66,16 @@ const DOCUMENT = record({
   tasks: list("tasks", or(TASK, NO_TASK)),
   flows: list("flows", record({ from: place, to: place, task: maybePlace })),
   edges: list("edges", record({
-    from: place, field: text, to: place, column: or(text, null), type: words, subtype: words, masking: flag, task: maybePlace,
+    from: place, field: text, to: place, column: or(text, null), type: words, subtype: words, masking: flag,
+    task: maybePlace,
   })),
   executions: list("executions", record({
     number: or(amount, 0), name: words, began: words, ended: words, failed: flag, reads: places, writes: places,
     rows: or(amount, null), task: maybePlace,
   })),
-  failures: list("failures", record({ message: words, error_class: words, sql_state: words, execution: words, fragment: words })),
+  failures: list("failures", record({
+    message: words, error_class: words, sql_state: words, execution: words, fragment: words,
+  })),
   gaps: list("gaps", record({ where: words, reason: text, dataset: maybePlace, column: or(text, null) })),
   bottlenecks: list("bottlenecks", record({ kind: words, message: text })),
   facts: list("facts", record({ name: words, text })),

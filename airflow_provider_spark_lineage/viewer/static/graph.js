@@ -204,6 +204,7 @@ export function createGraph(document, act) {
     else if (row?.more) act.more(index);
     else if (row) act.trace(index, row.name);
     else if (kind === "dataset") act.select(index);
+    else act.light([...document.tasks[index].reads, ...document.tasks[index].writes]);
   }
 
   // ---- Keyboard

@@ -65,7 +65,8 @@ export function place(boxes, links) {
     left += widest[at] + (Math.min(widest[at], widest[at + 1]) < NARROW ? BESIDE_NARROW : BETWEEN_LAYERS);
   });
   const back = (/** @type {number} */ point) => (point < boxes.length ? sorted[point] : point);
-  const byBox = (/** @type {number[]} */ values) => values.map((_, point) => values[point < boxes.length ? rank[point] : point]);
+  const byBox = (/** @type {number[]} */ values) =>
+    values.map((_, point) => values[point < boxes.length ? rank[point] : point]);
   return { x: byBox(x), y: byBox(y), layers: layers.map((layer) => layer.map(back)), turned, bends };
 }
 
@@ -165,7 +166,8 @@ function sweep(layers, before, after) {
   for (let turn = 0; turn < SWEEPS; turn += 1) {
     const rightwards = turn % 2 === 0;
     for (const layer of rightwards ? layers : [...layers].reverse()) {
-      const wished = new Map(layer.map((point) => [point, mean((rightwards ? before : after)[point], position, position[point])]));
+      const neighbours = rightwards ? before : after;
+      const wished = new Map(layer.map((point) => [point, mean(neighbours[point], position, position[point])]));
       layer.sort((a, b) => (wished.get(a) ?? 0) - (wished.get(b) ?? 0) || position[a] - position[b]);
       number(layer);
     }
