@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import html
+import json
 import os
+import re
 import tempfile
 import threading
 
@@ -112,11 +115,17 @@ def test_a_fault_of_the_lineage_itself_is_a_gap(spark, tmp_path, monkeypatch):
 
 
 def test_a_captured_block_shows_its_lineage(spark, tmp_path):
-    """In a notebook and at a prompt: the readable lineage, and HTML that escapes all names."""
+    """At a prompt the readable lineage; in a notebook a sandboxed picture, or text where scripts are off."""
     with capture_lineage(spark) as captured:
         spark.range(3).write.parquet(str(tmp_path / "out"))
     assert repr(captured) == captured.text().rstrip("\n")
-    assert captured.text().splitlines()[0] in captured._repr_html_()
+    pattern = r'<iframe srcdoc="([^"]*)" sandbox="allow-scripts[^"]*"[^>]*></iframe>'
+    frame = re.fullmatch(pattern, captured._repr_html_())
+    page = html.unescape(frame[1])
+    assert f"<noscript>{html.escape(repr(captured))}</noscript>" in page
+    data = json.loads(re.search(r'id="spark-lineage">(.*?)</script>', page, re.DOTALL)[1])
+    [run] = data["runs"]
+    assert [each["name"] for each in run["answer"]["document"]["datasets"]] == [str(tmp_path / "out")]
     with capture_lineage(spark) as captured:
         spark.range(3).write.parquet(str(tmp_path / "<b>"))
     assert "<b>" not in captured._repr_html_()
