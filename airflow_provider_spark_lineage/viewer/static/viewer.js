@@ -27,17 +27,20 @@ export function mount(element, source, { address }) {
   element.append(host);
   const unfollow = followTheme(viewer);
   let stop = () => {};
-  let isGone = false;
+  let turn = 0;
 
   /** @param {number | null} number */
   async function load(number) {
+    turn += 1;
+    const mine = turn;
     stop();
     stop = () => {};
     viewer.replaceChildren(h("p", { class: "empty", role: "status" }, "Loading the lineage…"));
     try {
       const answer = cleanAnswer(await source.load({ try: number }));
-      if (!isGone) stop = show(viewer, answer, source, address, load);
+      if (mine === turn) stop = show(viewer, answer, source, address, load);
     } catch (error) {
+      if (mine !== turn) return;
       const sentence = error instanceof Error ? error.message : "The lineage could not be loaded.";
       const again = button("Try again", () => load(number));
       viewer.replaceChildren(h("div", { class: "empty", role: "alert" }, h("p", {}, foreign(sentence, 500)), again));
@@ -45,7 +48,7 @@ export function mount(element, source, { address }) {
   }
   load(null);
   return () => {
-    isGone = true;
+    turn += 1;
     stop();
     unfollow();
     host.remove();
