@@ -106,7 +106,7 @@ REPRESENTATIVES = {
     "the viewer in Airflow": (
         "tests/test_stored_lineage.py",
         "tests/airflow_ui/test_answers.py",
-        "tests/airflow_ui/test_application.py",
+        "tests/airflow_ui/test_ui_application.py",
         "tests/airflow_ui/test_in_airflow.py",
     ),
     "the command": (

@@ -169,6 +169,26 @@ def test_a_task_that_may_not_come_back_stores_what_it_has(xcoms, ends):
     assert (value["summary"]["state"], value["summary"]["map_index"]) == ("other", 3)
 
 
+@pytest.mark.parametrize("store", ["xcom", "file"])
+def test_what_a_task_did_before_it_deferred_itself_stays(listeners, xcoms, monkeypatch, tmp_path, store):
+    """Its other part runs in another process, which stores both."""
+    monkeypatch.setenv(STORE, "xcom" if store == "xcom" else tmp_path.as_uri())
+    stored_lineage.prepare()
+    first = ran(instance(), 1)
+    first.pause(instance())
+    resumed = instance(
+        _ti_context_from_server=SimpleNamespace(next_method="resume", next_kwargs={}, start_date=None),
+        xcom_pull=lambda key, task_ids, map_indexes: xcoms[0],
+    )
+    ran(resumed, 2)
+    end(listeners, resumed)
+    if store == "file":
+        xcoms = [stored.from_file(file.read_bytes()) for file in tmp_path.rglob("*.z")]
+    events = stored.unpack(xcoms[-1]).events
+    assert [event["eventType"] for event in events] == ["OTHER", "COMPLETE"]
+    assert xcoms[-1]["summary"]["state"] == "complete"
+
+
 def test_a_store_that_hangs_does_not_hold_the_task(listeners, xcoms, monkeypatch, caplog):
     """Airflow's supervisor may be busy: one warning, and the process may end."""
     woken = threading.Event()
@@ -181,6 +201,18 @@ def test_a_store_that_hangs_does_not_hold_the_task(listeners, xcoms, monkeypatch
     assert "could not be stored within 0.1 s. This has no impact on the task." in caplog.text
     assert not woken.is_set()
     woken.set()
+
+
+def test_a_file_system_is_imported_when_a_task_starts(monkeypatch):
+    """At its end there is one second for all."""
+    loaded: list[Any] = []
+    sdk = pytest.importorskip("airflow.providers.common.compat.sdk")
+    path = property(lambda self: loaded.append(str(self)))
+    monkeypatch.setattr(sdk, "ObjectStoragePath", type("Path", (str,), {"fs": path}), raising=False)
+    stored_lineage.prepare()
+    monkeypatch.setenv(STORE, "s3://bucket/lineage")
+    stored_lineage.prepare()
+    assert loaded == ["s3://bucket/lineage"]
 
 
 def test_a_store_that_fails_is_a_warning(listeners, xcoms, monkeypatch, caplog):
@@ -211,7 +243,7 @@ def wide(columns: int) -> Lineage:
     return Lineage((Input(Dataset(Identity(SOURCE), fields)),), (write,))
 
 
-@pytest.mark.parametrize(("columns", "is_whole"), [(10, True), (150, False)])
+@pytest.mark.parametrize(("columns", "is_whole"), [(10, True), (300, False)])
 def test_what_is_too_large_to_store_leaves_out_columns(listeners, xcoms, monkeypatch, columns, is_whole):
     """A gap says what is missing; the datasets stay."""
     monkeypatch.setattr(stored_lineage, "MAX_SECONDS", 60)
@@ -237,6 +269,7 @@ TOO_LARGE = (
 def test_a_uri_has_every_try(listeners, xcoms, monkeypatch, tmp_path):
     """In a folder for each task instance, also for ids that no file could have."""
     monkeypatch.setenv(STORE, tmp_path.as_uri())
+    stored_lineage.prepare()
     for number in (1, 2):
         task_instance = instance(run_id="a/../+:b", try_number=number)
         ran(task_instance, 1)

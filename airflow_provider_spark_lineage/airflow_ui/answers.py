@@ -31,6 +31,8 @@ from airflow_provider_spark_lineage.words import counted
 
 Json = dict[str, Any]
 
+_ENDED = ("success", "failed")
+
 NOT_RECORDED = "no lineage recorded"
 
 
@@ -165,6 +167,9 @@ def _document(value: Any, task: TaskFacts) -> Json:
         ended=run.get("ended") or item.summary["ended"],
     )
     run["try"] = item.summary["try"]
+    # A task that deferred itself, or was killed, has not stored how it ended.
+    if task.state in _ENDED and task.try_number == run["try"]:
+        run["state"] = task.document_state
     return document
 
 

@@ -15,11 +15,12 @@ from typing import Annotated, Any
 from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
 from airflow.api_fastapi.common.db.common import SessionDep
 from airflow.api_fastapi.core_api.security import requires_access_dag
-from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Query, Response
+from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Query, Request, Response
 
 from airflow_provider_spark_lineage import __version__, viewer
 from airflow_provider_spark_lineage.airflow_ui import answers
 from airflow_provider_spark_lineage.airflow_ui.stores import store_of
+from airflow_provider_spark_lineage.errors import StoredLineageError
 
 STATIC = Path(viewer.__file__).parent / "static"
 
@@ -40,6 +41,7 @@ MapIndex = Annotated[int, Query(ge=-1)]
 def application() -> FastAPI:
     """Return the application that Airflow's API server mounts."""
     app = FastAPI(title="Spark lineage", openapi_url=None)
+    app.add_exception_handler(StoredLineageError, _unreadable)
     app.include_router(data)
     app.include_router(static)
     return app
@@ -98,6 +100,11 @@ def module(version: str, name: str, if_none_match: Annotated[str | None, Header(
 def _modules() -> dict[str, bytes]:
     """Return the files of the viewer by name; a name with a folder is not among them."""
     return {file.name: file.read_bytes() for file in STATIC.iterdir() if file.suffix in _MEDIA_TYPES}
+
+
+async def _unreadable(request: Request, error: Exception) -> Response:
+    """Answer that the store cannot be read."""
+    return Response(json.dumps({"detail": str(error)}), 404, media_type="application/json")
 
 
 def _response(answer: dict[str, Any] | None, otherwise: str) -> Response:

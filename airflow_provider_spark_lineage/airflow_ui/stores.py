@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 from urllib.parse import unquote
 
@@ -127,7 +128,10 @@ class Files:
     def __init__(self, uri: str) -> None:
         from airflow.providers.common.compat.sdk import ObjectStoragePath
 
-        self._folder = ObjectStoragePath(uri)
+        with _readable():
+            self._folder = ObjectStoragePath(uri)
+            # Some file systems keep what a folder had when it was first listed.
+            self._folder.fs.invalidate_cache()
 
     def tries(self, instance: Instance) -> Sequence[int]:
         """Return the tries that have a file."""
@@ -177,16 +181,30 @@ class Files:
 
 
 def _children(folder: Any) -> Iterable[Any]:
-    try:
-        return sorted(folder.iterdir(), key=lambda each: str(each.name))
-    except FileNotFoundError:
-        return ()
+    with _readable():
+        try:
+            return sorted(folder.iterdir(), key=lambda each: str(each.name))
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
 
 
 def _content(file: Any) -> Any:
     """Return the stored form in a file; a text that says why it is none, which no reader takes for one."""
+    with _readable(), file.open("rb") as stream:
+        content = stream.read(stored.MAX_STORED_BYTES + 1)
     try:
-        with file.open("rb") as stream:
-            return stored.from_file(stream.read(stored.MAX_STORED_BYTES + 1))
+        return stored.from_file(content)
     except StoredLineageError as error:
         return str(error)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Raise StoredLineageError where a file system raises an error; each has its own classes of them."""
+    try:
+        yield
+    except Exception as error:
+        raise StoredLineageError(
+            f"The folder of `[spark_lineage] store` cannot be read ({type(error).__name__}): run"
+            " `spark-lineage doctor` where Airflow's API server runs."
+        ) from error

@@ -31,6 +31,15 @@ _TRIES = 4
 _LOST = "the viewer will not show the lineage of this task"
 
 
+def prepare() -> None:
+    """Import what the store needs, at the start of a task: a file system may take most of the second."""
+    with harmless(_LOST):
+        if conf.store() not in ("xcom", "none"):
+            from airflow.providers.common.compat.sdk import ObjectStoragePath
+
+            ObjectStoragePath(conf.store()).fs  # noqa: B018  finds provider and connection
+
+
 def store_at_end(
     task_instance: Any,
     lineage_of: Callable[[], TaskLineage | None],
@@ -80,10 +89,10 @@ def _store_end(
         lineage = lineage_of()
         if lineage is None or lineage.is_empty or not is_active(task_instance):
             return
-        max_bytes = None
+        max_bytes, earlier = None, _events_before_deferral(task_instance)
         for _ in range(_TRIES):
             event = _end_event(task_instance, lineage, error, failed, max_bytes)
-            value = stored.pack([event], _summary_of(event, task_instance))
+            value = stored.pack([*earlier, event], _summary_of(event, task_instance))
             size = stored.size_of(value)
             if size <= stored.MAX_STORED_BYTES:
                 _put(task_instance, value)
@@ -181,16 +190,36 @@ def _instance(task_instance: Any) -> stored.Instance:
     return stored.Instance(*ids, -1 if map_index is None else map_index)
 
 
+def _events_before_deferral(task_instance: Any) -> tuple[stored.Json, ...]:
+    """Return what this try has stored in the process that deferred it; it would be lost otherwise."""
+    context = getattr(task_instance, "_ti_context_from_server", None)
+    if not getattr(context, "next_method", None):
+        return ()
+    with harmless("the viewer will not show the lineage of this task before it deferred itself"):
+        if conf.store() != "xcom":
+            file = _file(task_instance)
+            return stored.unpack(stored.from_file(file.read_bytes())).events if file.exists() else ()
+        of_instance = {"task_ids": task_instance.task_id, "map_indexes": _instance(task_instance).map_index}
+        value = task_instance.xcom_pull(key=stored.XCOM_KEY, **of_instance)
+        return stored.unpack(value).events if value is not None else ()
+    return ()
+
+
 def _put(task_instance: Any, value: stored.Json) -> None:
-    place = conf.store()
-    if place == "xcom":
+    if conf.store() == "xcom":
         _put_xcom(task_instance, value)
         return
-    from airflow.providers.common.compat.sdk import ObjectStoragePath
-
-    file = ObjectStoragePath(place) / stored.file_of(_instance(task_instance), task_instance.try_number)
+    file = _file(task_instance)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(stored.to_file(value))
+
+
+def _file(task_instance: Any) -> Any:
+    """Return the file of this try."""
+    from airflow.providers.common.compat.sdk import ObjectStoragePath
+
+    name = stored.file_of(_instance(task_instance), task_instance.try_number)
+    return ObjectStoragePath(conf.store()) / name
 
 
 def _put_xcom(task_instance: Any, value: stored.Json) -> None:

@@ -275,6 +275,7 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
             properties_for_java_agent,
         )
         from airflow_provider_spark_lineage.task.sender import Sender
+        from airflow_provider_spark_lineage.task.stored_lineage import prepare
 
         sender = None
         which = conf.execution_events()
@@ -300,6 +301,7 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
         collector.start()
         lineage = TaskLineage(collector, sender, conf.emit_timeout_seconds(), before)
         TASK.set_lineage(task_instance, lineage)
+        prepare()
         lineage.start_progress(task_instance)
         return lineage
     return None

@@ -1,0 +1,77 @@
+"""The store of files: what tasks wrote is found by run, task, map index and try. XComs: `test_in_airflow`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_provider_spark_lineage import stored
+from airflow_provider_spark_lineage.stored import Instance
+
+pytestmark = pytest.mark.airflow
+
+RUN, OTHER_RUN = "manual__2026-11-24T00:00:00+00:00", "../../etc"
+LOAD, MAPPED = Instance("shop", RUN, "load"), Instance("shop", RUN, "group/of.mapped", 3)
+WRITTEN = {
+    (LOAD, 1): {"try": 1},
+    (LOAD, 2): {"try": 2},
+    (MAPPED, 1): {"map": 3},
+    (Instance("shop", OTHER_RUN, "load"), 1): {"run": "other"},
+    (Instance("other", RUN, "load"), 1): {"dag": "other"},
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Any:
+    from airflow_provider_spark_lineage.airflow_ui.stores import Files
+
+    for (instance, number), value in WRITTEN.items():
+        file = tmp_path / stored.file_of(instance, number)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(stored.to_file(value))
+    assert all(file.is_relative_to(tmp_path) for file in tmp_path.rglob("*"))
+    return Files(tmp_path.as_uri())
+
+
+def test_a_try_is_found_by_its_number(files):
+    """Without one, the last; of what is not there, nothing."""
+    assert files.tries(LOAD) == [1, 2]
+    assert files.of_task(LOAD, None) == {"try": 2}
+    assert files.of_task(LOAD, 1) == {"try": 1}
+    assert files.of_task(LOAD, 3) is None
+    assert files.of_task(LOAD._replace(task_id="none"), None) is None
+
+
+def test_a_run_has_the_last_try_of_each_instance(files):
+    """Of this DAG and this run alone, whatever their ids are."""
+    assert files.of_run("shop", RUN) == {LOAD: {"try": 2}, MAPPED: {"map": 3}}
+    assert files.of_run("shop", "..") == {}
+    assert files.of_run("..", "shop") == {}
+
+
+def test_summaries_are_of_the_runs_that_are_asked_for(files):
+    """Of one task, of one of its instances, or of all tasks."""
+    both = [RUN, OTHER_RUN, "none"]
+    assert {instance.run_id for instance, _ in files.summaries("shop", both, "load")} == {RUN, OTHER_RUN}
+    assert dict(files.summaries("shop", [RUN], MAPPED.task_id, 3)) == {MAPPED: {"map": 3}}
+    assert dict(files.summaries("shop", [RUN], MAPPED.task_id, 4)) == {}
+    assert len(dict(files.summaries("shop", [RUN]))) == 2
+
+
+def test_a_torn_file_is_no_lineage(files, tmp_path):
+    """The answer says so, because it is not the stored form."""
+    file = tmp_path / stored.file_of(LOAD, 2)
+    file.write_bytes(file.read_bytes()[:-3])
+    with pytest.raises(stored.StoredLineageError):
+        stored.unpack(files.of_task(LOAD, None))
+
+
+@pytest.mark.parametrize("uri", ["no-such-scheme://bucket/lineage", "s3://no-such-connection@bucket/lineage"])
+def test_a_store_that_cannot_be_read_is_one_sentence(uri):
+    """The API server lacks the provider, the connection or the permission."""
+    from airflow_provider_spark_lineage.airflow_ui.stores import Files
+
+    with pytest.raises(stored.StoredLineageError, match=r"cannot be read \(\w+\): run"):
+        Files(uri)
