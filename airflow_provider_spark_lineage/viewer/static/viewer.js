@@ -230,11 +230,12 @@ function summary({ run, datasets, executions, planned, gaps }) {
 
 /** @param {Failure} failure @param {ViewDocument} document @param {Acts} act */
 function failurePanel({ message, error_class, sql_state, execution, fragment }, document, act) {
-  const of = document.executions.find(({ name, number }) => execution && (name === execution || String(number) === execution))
+  const order = Number(/^execution (\d+)/.exec(execution)?.[1]);
+  const of = document.executions.find(({ name, number }) => number === order || (execution && name === execution))
     ?? document.executions.find(({ failed }) => failed);
   const reads = of ? of.reads : [...document.datasets.keys()].filter((dataset) => document.datasets[dataset].read);
   return h("section", { class: "failure", "aria-label": "Failure" },
-    h("strong", { class: "bad" }, "✕ ", execution && ["execution ", foreign(execution, 80), ": "],
+    h("strong", { class: "bad" }, "✕ ", execution && [foreign(execution, 80), ": "],
       foreign(error_class || "The run failed", 120), sql_state && ` ${cut(sql_state, 12)}`), " ",
     reads.length > 0 && button("Show what it read", () => act.light(reads)),
     message && h("pre", { tabindex: 0 }, foreign(message, 20000)),
