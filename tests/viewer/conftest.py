@@ -1,8 +1,4 @@
-"""A browser for the tests of the viewer: Debian's Chromium, driven by playwright, with loopback alone.
-
-The environment variable CHROMIUM may name the executable. Where there is none, the tests fail: a skip would
-hide that nobody looked. `SPARK_LINEAGE_NO_BROWSER=1` skips them.
-"""
+"""Pages with the modules of the viewer, from a server on loopback: a request to elsewhere fails the test."""
 
 from __future__ import annotations
 
@@ -10,15 +6,16 @@ import contextlib
 import functools
 import http.server
 import json
-import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import browsers
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request
+
+browser = browsers.browser
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 STATIC = CHECKOUT / "airflow_provider_spark_lineage" / "viewer" / "static"
@@ -87,30 +84,6 @@ def server() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One browser for all tests of a process."""
-    if os.environ.get("SPARK_LINEAGE_NO_BROWSER") == "1":
-        pytest.skip("SPARK_LINEAGE_NO_BROWSER=1")
-    chromium = shutil.which(os.environ.get("CHROMIUM", "chromium"))
-    if chromium is None:
-        pytest.fail(
-            "the tests of the viewer need Chromium: install it (Debian: apt-get install chromium"
-            " fonts-dejavu-core), name it in the environment variable CHROMIUM, or leave these tests out with"
-            " SPARK_LINEAGE_NO_BROWSER=1",
-            pytrace=False,
-        )
-    # A request to elsewhere finds no host; each is an error of its test besides, see `wrong`.
-    offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=chromium, args=[*sandbox, offline, "--disable-dev-shm-usage"]
-        )
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="session")
 def wrong() -> list[str]:
     """What must not happen in a page: a request to elsewhere, an error, a dialog."""
     return []
@@ -120,7 +93,7 @@ def wrong() -> list[str]:
 def context(browser: Browser, server: str, wrong: list[str]) -> Iterator[BrowserContext]:
     """One context for all tests: its modules are fetched once."""
     opened = browser.new_context(viewport={"width": 1400, "height": 860}, reduced_motion="reduce")
-    opened.set_default_timeout(20_000)
+    opened.set_default_timeout(browsers.TIMEOUT_MS)
 
     def guard(request: Request) -> None:
         if not request.url.startswith((server, "blob:")):

@@ -195,7 +195,7 @@ def failed() -> Document:
                 "message": "[DIVIDE_BY_ZERO] Division by zero.",
                 "error_class": "SparkArithmeticException",
                 "sql_state": "22012",
-                "execution": "revenue.revenue",
+                "execution": "execution 2 (command)",
                 "fragment": "amount / 0",
             }
         ],

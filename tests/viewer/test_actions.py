@@ -156,7 +156,7 @@ def test_a_failure_shows_what_it_read(show: Show) -> None:
     """Class, SQLSTATE and message above the graph; what did not finish is dashed."""
     page = show(documents.answer(documents.failed()))
     failure = page.get_by_role("region", name="Failure")
-    expect(failure).to_contain_text("execution revenue.revenue: SparkArithmeticException 22012")
+    expect(failure).to_contain_text("execution 2 (command): SparkArithmeticException 22012")
     expect(failure).to_contain_text("Division by zero")
     expect(page.locator(".unfinished .detail").first).to_have_text("not finished")
     failure.get_by_role("button", name="Show what it read").click()

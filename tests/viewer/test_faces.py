@@ -184,3 +184,11 @@ def test_the_tab_says_what_went_wrong(page: Page, status: int, body: object, sen
     page.evaluate(TAB, {"dagId": "d"})
     expect(page.get_by_role("alert")).to_contain_text(sentence)
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
+
+
+def test_the_page_is_as_high_as_its_window(page: Page) -> None:
+    """The graph takes what the tables leave."""
+    opened(page, {"version": 1, "title": "", "notes": ["A note."], "runs": RUNS})
+    pane = page.get_by_role("tabpanel").bounding_box()
+    assert pane
+    assert round(pane["y"] + pane["height"]) == 860

@@ -52,12 +52,12 @@ CLOCK = """async (text) => {
 def test_the_one_clock(page: Page) -> None:
     """500 datasets are drawn in less than 2 s, and a column is traced in less than 200 ms.
 
-    Here five times as much, because the machine may be busy.
+    Measured: 250 to 380 ms and 120 to 220 ms on a busy machine; so five times as much is allowed.
     """
     drawn, traced, rows = page.evaluate(CLOCK, json.dumps(documents.answer(documents.large())))
     print(f"drawn in {drawn:.0f} ms, traced in {traced:.0f} ms")
     assert rows > 0
-    assert drawn < 5 * 2_000
+    assert drawn < 2_000
     assert traced < 5 * 200
 
 
@@ -82,3 +82,16 @@ def test_3600_inputs(show: Show, page: Page) -> None:
     page.get_by_label("Find a dataset or column").fill("part_3456")
     page.keyboard.press("Enter")
     expect(page.locator(".graph .selected .title")).to_have_text("part_3456")
+
+
+def test_a_column_of_thousands_of_edges(show: Show, page: Page) -> None:
+    """The graph stops drawing edges where nobody could follow them; the table has all of them."""
+    names = [f"c{number}" for number in range(3_000)]
+    edges = [documents.edge(0, name, 1, "all") for name in names]
+    shown = documents.document([documents.dataset("/in", names), documents.written("/out", "all")], edges)
+    show(documents.answer(shown))
+    page.get_by_label("Find a dataset or column").fill("out.all")
+    page.keyboard.press("Enter")
+    expect(page.locator(".graph .row.traced")).to_have_count(13)
+    assert page.evaluate(ELEMENTS) < MOST
+    expect(page.get_by_role("button", name="2,900 more")).to_be_visible()

@@ -51,19 +51,18 @@ const DATASET = record({
   checks: list("checks", record({ passed: flag, text })),
   metrics: list("metrics", text),
 });
-const NO_DATASET = DATASET({ name: "a dataset that could not be read" }, []);
 const TASK = record({
   title: text, task_id: words, map_index: maybePlace, state: words, reads: places, writes: places, note: words,
 });
-const NO_TASK = TASK({ title: "a task that could not be read" }, []);
 const RUN = record({
   dag_id: words, task_id: words, dag_run_id: words, map_index: maybePlace, try: maybePlace, state: words,
   began: words, ended: words, producer: words, engine: words,
 });
 const DOCUMENT = record({
   version: or(amount, 1), title: words, planned: flag, run: or(RUN, RUN({}, [])),
-  datasets: list("datasets", or(DATASET, NO_DATASET)),
-  tasks: list("tasks", or(TASK, NO_TASK)),
+  // Others name these by their places, so none is left out.
+  datasets: list("datasets", (value, problems) => DATASET(value, problems) ?? DATASET({ name: "a dataset that could not be read" }, [])),
+  tasks: list("tasks", (value, problems) => TASK(value, problems) ?? TASK({ title: "a task that could not be read" }, [])),
   flows: list("flows", record({ from: place, to: place, task: maybePlace })),
   edges: list("edges", record({
     from: place, field: text, to: place, column: or(text, null), type: words, subtype: words, masking: flag,

@@ -7,6 +7,7 @@ import { HEADER, PILL, ROW, WIDTH } from "./picture.js";
 import { amounts, kind, number } from "./words.js";
 
 const LEFT = 14;
+const MOST_EDGES = 1500;
 
 /** @param {Scene} scene @param {Region} region @param {boolean} hasText */
 export function drawBoxes(scene, region, hasText) {
@@ -127,9 +128,12 @@ export function fit(text, cells) {
   return kept;
 }
 
-/** @param {Scene} scene @param {Region} region */
-export function drawLines(scene, region) {
+// Where there is no text, all lines of a kind are one element.
+/** @param {Scene} scene @param {Region} region @param {boolean} hasText */
+export function drawLines(scene, region, hasText) {
   const { picture, places, tops, state } = scene;
+  /** @type {Map<string, string>} */
+  const merged = new Map();
   const flows = picture.links.flatMap(({ from, to }, link) => {
     const [start, end] = [picture.boxes[from], picture.boxes[to]];
     const isBack = places.turned.has(link);
@@ -137,13 +141,19 @@ export function drawLines(scene, region) {
     const path = curve(scene, from, tops[from] + start.height / 2, to, tops[to] + end.height / 2, bends, region);
     if (!path) return [];
     const dim = state.trace || !isLit(scene, start) || !isLit(scene, end) ? " dim" : "";
-    const line = svg("path", { class: `flow${isBack ? " back" : ""}${dim}`, d: path });
+    const name = `flow${isBack ? " back" : ""}${dim}`;
+    if (!hasText) {
+      merged.set(name, (merged.get(name) ?? "") + path);
+      return [];
+    }
+    const line = svg("path", { class: name, d: path });
     if (!isBack) return [line];
     const x = (places.x[from] + places.x[to] + WIDTH) / 2;
     const text = from === to ? "↺ reads itself" : "↺ back";
     return [line, svg("text", { class: "detail", "text-anchor": "middle", x, y: under(scene, from, to) + 14 }, text)];
   });
-  return [...flows, ...drawEdges(scene, region)];
+  const together = [...merged].map(([name, d]) => svg("path", { class: name, d }));
+  return [...flows, ...together, ...drawEdges(scene, region)];
 }
 
 // Edges of the traced column, else of opened datasets. Their kinds stand where they begin, so no two overlap.
@@ -155,6 +165,7 @@ function drawEdges(scene, region) {
   /** @type {Map<string, {x: number, y: number, kinds: Set<string>}>} */
   const labels = new Map();
   for (const at of state.trace?.edges ?? (state.opened.size ? document.edges.keys() : [])) {
+    if (paths.size >= MOST_EDGES) break;
     const edge = document.edges[at];
     if (!state.trace && !state.opened.has(edge.from) && !state.opened.has(edge.to)) continue;
     const [start, end] = [port(scene, edge.from, edge.field), port(scene, edge.to, edge.column)];

@@ -80,7 +80,7 @@ export function createGraph(document, act) {
     const { width, height } = size;
     const [left, top] = [(-view.x - width / 2) / view.scale, (-view.y - height / 2) / view.scale];
     drawn = { left, top, right: left + (2 * width) / view.scale, bottom: top + (2 * height) / view.scale };
-    lines.replaceChildren(...drawLines(scene, drawn));
+    lines.replaceChildren(...drawLines(scene, drawn, hasText()));
     boxes.replaceChildren(...drawBoxes(scene, drawn, hasText()));
     picture.setAttribute("transform", transform());
     point();
@@ -296,7 +296,7 @@ export function createGraph(document, act) {
     const box = `${-MARGIN} ${-MARGIN} ${width} ${height}`;
     const whole = svg("svg", { viewBox: box, width, height },
       svg("style", {}, `svg{${isDark ? DARK : LIGHT}background:var(--raised)}${GRAPH_STYLE}`),
-      ...drawLines(scene, EVERYWHERE), ...drawBoxes(scene, EVERYWHERE, true));
+      ...drawLines(scene, EVERYWHERE, true), ...drawBoxes(scene, EVERYWHERE, true));
     for (const node of whole.querySelectorAll("[role]")) {
       for (const name of node.getAttributeNames()) if (/^(role|id|aria-|data-)/.test(name)) node.removeAttribute(name);
     }

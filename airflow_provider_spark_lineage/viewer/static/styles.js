@@ -75,7 +75,7 @@ border:1px solid var(--line);border-radius:8px;box-shadow:0 6px 24px #0003;paddi
 .found [aria-selected=true]{background:var(--soft)}
 .empty{margin:auto;padding:32px;max-width:38rem;text-align:center} .empty .copy{justify-content:center;max-width:26rem;margin:12px auto}
 .spark{vertical-align:middle} .spark polyline{fill:none;stroke:var(--accent);stroke-width:1.5}
-.viewer.page{flex-direction:row;height:100vh} .page nav{width:260px;overflow:auto;padding:10px;background:var(--raised);border-right:1px solid var(--line)} .page .here{flex:1;min-width:0}
+.viewer.page{flex-direction:row;height:100vh} .page nav{width:260px;overflow:auto;padding:10px;background:var(--raised);border-right:1px solid var(--line)} .page .here{flex:1;min-width:0;min-height:0} .page main{display:flex;flex-direction:column}
 .page nav button{display:block;width:100%;text-align:left;border-color:transparent;background:none;overflow-wrap:anywhere}
 .page nav [aria-current]{background:var(--soft);font-weight:600}
 @container (max-width:700px){.middle{flex-direction:column;flex:none} .canvas{flex:none;height:320px} aside{width:auto;border-left:0;border-top:1px solid var(--line)}

@@ -65,14 +65,19 @@ function executionsTable(context) {
 /** @param {Context} context */
 function sincePrevious({ answer, document, state, act, source }) {
   const body = h("div", { role: "status" });
+  let asked = "";
   const compare = async (/** @type {string} */ id) => {
+    asked = id;
     body.textContent = "Loading…";
+    /** @type {Child} */
+    let shown;
     try {
       const before = await source.previous(id);
-      replace(body, before ? changesOf(before, document) : h("p", {}, "That run has no lineage that can be read."));
+      shown = before ? changesOf(before, document) : h("p", {}, "That run has no lineage that can be read.");
     } catch (error) {
-      body.textContent = error instanceof Error ? error.message : "That run could not be read.";
+      shown = error instanceof Error ? error.message : "That run could not be read.";
     }
+    if (asked === id) replace(body, shown);
   };
   const chosen = (answer.previous.find(({ id }) => id === state.vs) ?? answer.previous[0]).id;
   const choices = answer.previous.map(({ id, label }) =>
@@ -165,7 +170,7 @@ function historyTable({ answer: { history }, source }) {
 function sparkline(what, values) {
   const known = values.flatMap((value) => (value === null ? [] : [value])).reverse();
   if (known.length < 2) return null;
-  const most = Math.max(...known, 1);
+  const most = known.reduce((highest, value) => Math.max(highest, value), 1);
   const points = known.map((value, at) => `${(at * 120) / (known.length - 1)},${26 - (24 * value) / most}`).join(" ");
   const picture = { class: "spark", width: 120, height: 28, role: "img", "aria-label": `${what} of ${known.length} runs` };
   return h("span", {}, `${what} `, svg("svg", picture, svg("polyline", { points })));

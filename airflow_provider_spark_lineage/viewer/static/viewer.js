@@ -27,17 +27,20 @@ export function mount(element, source, { address }) {
   element.append(host);
   const unfollow = followTheme(viewer);
   let stop = () => {};
-  let isGone = false;
+  let turn = 0;
 
   /** @param {number | null} number */
   async function load(number) {
+    turn += 1;
+    const mine = turn;
     stop();
     stop = () => {};
     viewer.replaceChildren(h("p", { class: "empty", role: "status" }, "Loading the lineage…"));
     try {
       const answer = cleanAnswer(await source.load({ try: number }));
-      if (!isGone) stop = show(viewer, answer, source, address, load);
+      if (mine === turn) stop = show(viewer, answer, source, address, load);
     } catch (error) {
+      if (mine !== turn) return;
       const sentence = error instanceof Error ? error.message : "The lineage could not be loaded.";
       const again = button("Try again", () => load(number));
       viewer.replaceChildren(h("div", { class: "empty", role: "alert" }, h("p", {}, foreign(sentence, 500)), again));
@@ -45,7 +48,7 @@ export function mount(element, source, { address }) {
   }
   load(null);
   return () => {
-    isGone = true;
+    turn += 1;
     stop();
     unfollow();
     host.remove();
@@ -227,11 +230,12 @@ function summary({ run, datasets, executions, planned, gaps }) {
 
 /** @param {Failure} failure @param {ViewDocument} document @param {Acts} act */
 function failurePanel({ message, error_class, sql_state, execution, fragment }, document, act) {
-  const of = document.executions.find(({ name, number }) => execution && (name === execution || String(number) === execution))
+  const order = Number(/^execution (\d+)/.exec(execution)?.[1]);
+  const of = document.executions.find(({ name, number }) => number === order || (execution && name === execution))
     ?? document.executions.find(({ failed }) => failed);
   const reads = of ? of.reads : [...document.datasets.keys()].filter((dataset) => document.datasets[dataset].read);
   return h("section", { class: "failure", "aria-label": "Failure" },
-    h("strong", { class: "bad" }, "✕ ", execution && ["execution ", foreign(execution, 80), ": "],
+    h("strong", { class: "bad" }, "✕ ", execution && [foreign(execution, 80), ": "],
       foreign(error_class || "The run failed", 120), sql_state && ` ${cut(sql_state, 12)}`), " ",
     reads.length > 0 && button("Show what it read", () => act.light(reads)),
     message && h("pre", { tabindex: 0 }, foreign(message, 20000)),
