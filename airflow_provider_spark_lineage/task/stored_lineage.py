@@ -198,7 +198,8 @@ def _events_before_deferral(task_instance: Any) -> tuple[stored.Json, ...]:
     with harmless("the viewer will not show the lineage of this task before it deferred itself"):
         if conf.store() != "xcom":
             file = _file(task_instance)
-            return stored.unpack(stored.from_file(file.read_bytes())).events if file.exists() else ()
+            content = file.fs.cat_file(file.path) if file.exists() else None
+            return stored.unpack(stored.from_file(content)).events if content is not None else ()
         of_instance = {"task_ids": task_instance.task_id, "map_indexes": _instance(task_instance).map_index}
         value = task_instance.xcom_pull(key=stored.XCOM_KEY, **of_instance)
         return stored.unpack(value).events if value is not None else ()
@@ -210,8 +211,9 @@ def _put(task_instance: Any, value: stored.Json) -> None:
         _put_xcom(task_instance, value)
         return
     file = _file(task_instance)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(stored.to_file(value))
+    # Not by the methods of the path, which report what they read and write as lineage of the task.
+    file.fs.makedirs(file.parent.path, exist_ok=True)
+    file.fs.pipe_file(file.path, stored.to_file(value))
 
 
 def _file(task_instance: Any) -> Any:
