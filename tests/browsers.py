@@ -43,7 +43,7 @@ def browser() -> Iterator[Browser]:
 
 @contextlib.contextmanager
 def guarded(browser: Browser, server: str, **settings: Any) -> Iterator[BrowserContext]:
-    """A context that reaches the server alone; a request to elsewhere and an error in a page fail the test."""
+    """A context for one server: a request to elsewhere and an error in a page fail the test."""
     settings = {"viewport": {"width": 1400, "height": 860}, "reduced_motion": "reduce", **settings}
     opened = browser.new_context(**settings)
     opened.set_default_timeout(TIMEOUT_MS)
@@ -56,7 +56,7 @@ def guarded(browser: Browser, server: str, **settings: Any) -> Iterator[BrowserC
     opened.on("request", guard)
     opened.on("weberror", lambda error: wrong.append(f"error: {error.error}"))
     opened.on(
-        "console", lambda message: wrong.append(f"console: {message.text}") if message.type == "error" else None
+        "console", lambda message: wrong.append(f"console: {message.text}") if message.type == "error" else 0
     )
     opened.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     yield opened

@@ -106,8 +106,9 @@ REPRESENTATIVES = {
     "the viewer in Airflow": (
         "tests/test_stored_lineage.py",
         "tests/airflow_ui/test_answers.py",
-        "tests/airflow_ui/test_application.py",
+        "tests/airflow_ui/test_ui_application.py",
         "tests/airflow_ui/test_in_airflow.py",
+        "tests/airflow_ui/test_tab.py",
     ),
     "the command": (
         "tests/cli/test_run.py::test_a_spark_script_is_recorded",

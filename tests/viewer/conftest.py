@@ -1,7 +1,7 @@
-"""A browser for the tests of the viewer: Debian's Chromium, driven by playwright, without any network but loopback.
+"""A browser for the tests of the viewer: Debian's Chromium, driven by playwright, with loopback alone.
 
-The environment variable CHROMIUM may name the executable. Where there is none, the tests fail: a skip would hide that
-nobody looked. `SPARK_LINEAGE_NO_BROWSER=1` skips them.
+The environment variable CHROMIUM may name the executable. Where there is none, the tests fail: a skip would
+hide that nobody looked. `SPARK_LINEAGE_NO_BROWSER=1` skips them.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ class Files(http.server.SimpleHTTPRequestHandler):
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what needs the browser."""
     for item in items:
-        if Path(__file__).parent in item.path.parents and {"page", "modules"} & set(getattr(item, "fixturenames", ())):
+        if Path(__file__).parent in item.path.parents and {"page", "modules"} & set(
+            getattr(item, "fixturenames", ())
+        ):
             item.add_marker("browser")
 
 
@@ -92,15 +94,18 @@ def browser() -> Iterator[Browser]:
     chromium = shutil.which(os.environ.get("CHROMIUM", "chromium"))
     if chromium is None:
         pytest.fail(
-            "the tests of the viewer need Chromium: install it (Debian: apt-get install chromium fonts-dejavu-core), name"
-            " it in the environment variable CHROMIUM, or leave these tests out with SPARK_LINEAGE_NO_BROWSER=1",
+            "the tests of the viewer need Chromium: install it (Debian: apt-get install chromium"
+            " fonts-dejavu-core), name it in the environment variable CHROMIUM, or leave these tests out with"
+            " SPARK_LINEAGE_NO_BROWSER=1",
             pytrace=False,
         )
     # A request to elsewhere finds no host; each is an error of its test besides, see `wrong`.
     offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=[*sandbox, offline, "--disable-dev-shm-usage"])
+        opened = playwright.chromium.launch(
+            executable_path=chromium, args=[*sandbox, offline, "--disable-dev-shm-usage"]
+        )
         yield opened
         opened.close()
 
@@ -123,7 +128,10 @@ def context(browser: Browser, server: str, wrong: list[str]) -> Iterator[Browser
 
     opened.on("request", guard)
     opened.on("weberror", lambda error: wrong.append(f"error: {error.error}"))
-    opened.on("console", lambda message: wrong.append(f"console: {message.text}") if message.type == "error" else None)
+    opened.on(
+        "console",
+        lambda message: wrong.append(f"console: {message.text}") if message.type == "error" else None,
+    )
     opened.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     yield opened
     opened.close()

@@ -1,4 +1,4 @@
-"""View documents and answers as the contract of the viewer has them, built in Python for the tests in a browser."""
+"""View documents and answers as the viewer expects them, built for the tests in a browser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 Document = dict[str, Any]
 
 
-def dataset(name: str, columns: str | list[str] = "", namespace: str = "file", **others: Any) -> dict[str, Any]:
+def dataset(
+    name: str, columns: str | list[str] = "", namespace: str = "file", **others: Any
+) -> dict[str, Any]:
     """A dataset; `columns` are words, with a type behind a colon if they have one."""
     words = columns.split() if isinstance(columns, str) else columns
     pairs = [word.partition(":")[::2] for word in words]
@@ -38,7 +40,9 @@ def written(name: str, columns: str | list[str] = "", **others: Any) -> dict[str
     return dataset(name, columns, **{"read": False, "written": True, "change": "overwrite", **others})
 
 
-def edge(source: int, field: str, target: int, column: str | None, kind: str = "DIRECT IDENTITY", **others: Any) -> Document:
+def edge(
+    source: int, field: str, target: int, column: str | None, kind: str = "DIRECT IDENTITY", **others: Any
+) -> Document:
     """An edge; `kind` is its type and its subtype."""
     name, _, subtype = kind.partition(" ")
     return {
@@ -70,7 +74,9 @@ def execution(number: int, name: str, reads: list[int], writes: list[int], **oth
     }
 
 
-def document(datasets: list[Document], edges: list[Document] = (), flows: Any = None, **others: Any) -> Document:  # type: ignore[assignment]
+def document(
+    datasets: list[Document], edges: list[Document] = (), flows: Any = None, **others: Any
+) -> Document:  # type: ignore[assignment]
     """A document; its flows follow from its edges, unless they are given."""
     pairs = sorted({(line["from"], line["to"]) for line in edges}) if flows is None else flows
     return {
@@ -149,8 +155,13 @@ def simple() -> Document:
     return document(
         datasets,
         edges,
-        executions=[execution(1, "revenue.orders", [0], [], rows=3), execution(2, "revenue.revenue", [0, 1], [2], rows=1)],
-        gaps=[{"where": "project#4", "reason": "a Python function computes it", "dataset": 2, "column": "score"}],
+        executions=[
+            execution(1, "revenue.orders", [0], [], rows=3),
+            execution(2, "revenue.revenue", [0, 1], [2], rows=1),
+        ],
+        gaps=[
+            {"where": "project#4", "reason": "a Python function computes it", "dataset": 2, "column": "score"}
+        ],
         bottlenecks=[{"kind": "skew", "message": "one partition has 80 % of the rows"}],
         facts=[{"name": "application", "text": "shop-revenue   Spark 4.1.4 on local[*]"}],
         links=[{"name": "Spark", "href": "http://localhost:18080/history/local-1"}],
@@ -161,7 +172,10 @@ def before_simple() -> Document:
     """The run before `simple`: other counts, a column less, another type, another input."""
     shown = simple()
     shown["datasets"][2]["writes"] = {"rows": 3, "size_bytes": 700}
-    shown["datasets"][2]["columns"] = [{"name": "country", "type": "string"}, {"name": "revenue", "type": "float"}]
+    shown["datasets"][2]["columns"] = [
+        {"name": "country", "type": "string"},
+        {"name": "revenue", "type": "float"},
+    ]
     shown["datasets"][1]["name"] = "/shop/clients"
     return shown
 
@@ -172,7 +186,10 @@ def failed() -> Document:
     shown = document(
         [dataset("/shop/orders", ORDERS, reads={"rows": 3}), output],
         flows=[(0, 1)],
-        executions=[execution(1, "revenue.orders", [0], []), execution(2, "revenue.revenue", [0], [], failed=True)],
+        executions=[
+            execution(1, "revenue.orders", [0], []),
+            execution(2, "revenue.revenue", [0], [], failed=True),
+        ],
         failures=[
             {
                 "message": "[DIVIDE_BY_ZERO] Division by zero.",
@@ -209,7 +226,13 @@ def composed() -> Document:
     """A DAG run of three tasks; the third has no lineage."""
     datasets = [
         dataset("/raw/flights", "carrier:string delay:double", reads={"rows": 336776}),
-        dataset("/silver/flights", "carrier:string delay:double", written=True, writes={"rows": 327346}, change="overwrite"),
+        dataset(
+            "/silver/flights",
+            "carrier:string delay:double",
+            written=True,
+            writes={"rows": 327346},
+            change="overwrite",
+        ),
         written("/gold/delays", "carrier:string mean_delay:double", writes={"rows": 16}),
     ]
     edges = [
@@ -229,7 +252,14 @@ def composed() -> Document:
         tasks=[
             {**task, "title": "clean", "task_id": "clean", "reads": [0], "writes": [1]},
             {**task, "title": "delays", "task_id": "delays", "reads": [1], "writes": [2]},
-            {**task, "title": "mail", "task_id": "mail", "reads": [], "writes": [], "note": "no lineage recorded"},
+            {
+                **task,
+                "title": "mail",
+                "task_id": "mail",
+                "reads": [],
+                "writes": [],
+                "note": "no lineage recorded",
+            },
         ],
     )
 
@@ -244,7 +274,9 @@ def wide(columns: int) -> Document:
 def many_inputs(count: int) -> Document:
     """One output of many inputs."""
     datasets = [dataset(f"/in/part_{number:04}", "id") for number in range(count)]
-    return document([*datasets, written("/out", "id")], [edge(number, "id", count, "id") for number in range(count)])
+    return document(
+        [*datasets, written("/out", "id")], [edge(number, "id", count, "id") for number in range(count)]
+    )
 
 
 def large(datasets: int = 500, columns: int = 10, layers: int = 20, links: int = 948) -> Document:
@@ -263,7 +295,10 @@ def large(datasets: int = 500, columns: int = 10, layers: int = 20, links: int =
         for source, target in sorted(pairs)
         for column in range(columns // 2)
     ]
-    return document([dataset(f"/lake/table_{number:03}", names, written=number >= width) for number in range(datasets)], edges)
+    return document(
+        [dataset(f"/lake/table_{number:03}", names, written=number >= width) for number in range(datasets)],
+        edges,
+    )
 
 
 def hostile() -> Document:
@@ -283,7 +318,9 @@ def hostile() -> Document:
         '"><svg onload=alert(4)>',
     ]
     datasets = [dataset(name, list(names), namespace=name) for name in names]
-    datasets[1].update({"written": True, "change": "<b>overwrite</b>", "format": names[0], "catalog": names[0]})
+    datasets[1].update(
+        {"written": True, "change": "<b>overwrite</b>", "format": names[0], "catalog": names[0]}
+    )
     edges = [edge(number, name, 1, names[0], "DIRECT <b>BOLD</b>") for number, name in enumerate(names)]
     edges.append(edge(0, "__proto__", 1, None, "INDIRECT FILTER"))
     return document(
@@ -293,6 +330,9 @@ def hostile() -> Document:
         failures=[dict.fromkeys(("message", "error_class", "sql_state", "execution", "fragment"), names[1])],
         gaps=[{"where": names[0], "reason": names[1], "dataset": 1, "column": names[3]}],
         facts=[{"name": names[0], "text": names[2]}],
-        links=[{"name": names[0], "href": "javascript:alert(5)"}, {"name": "a <b>", "href": "http://localhost/?<script>"}],
+        links=[
+            {"name": names[0], "href": "javascript:alert(5)"},
+            {"name": "a <b>", "href": "http://localhost/?<script>"},
+        ],
         executions=[execution(1, names[0], [0], [1])],
     )

@@ -10,13 +10,24 @@ import documents
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-PAGE = """<!doctype html><html lang="en"><head><title>Lineage</title><style>html,body{height:100%%;margin:0}</style></head><body>
+PAGE = """<!doctype html><html lang="en"><head><title>Lineage</title>
+<style>html,body{height:100%%;margin:0}</style></head><body>
 <script type="application/json" id="spark-lineage">%s</script></body></html>"""
 
 
 def run(key: str, label: str, shown: dict[str, Any], **others: Any) -> dict[str, Any]:
-    answer = documents.answer(shown, kind="run", previous=[{"id": other, "label": other} for other in others.pop("previous", [])])
-    return {"key": key, "group": "2026-11-25", "label": label, "time": "", "state": "complete", "answer": answer, **others}
+    answer = documents.answer(
+        shown, kind="run", previous=[{"id": other, "label": other} for other in others.pop("previous", [])]
+    )
+    return {
+        "key": key,
+        "group": "2026-11-25",
+        "label": label,
+        "time": "",
+        "state": "complete",
+        "answer": answer,
+        **others,
+    }
 
 
 RUNS = [
@@ -92,7 +103,11 @@ def test_a_sandboxed_frame_shows_the_same(page: Page, server: str) -> None:
 
 TAB = """async (props) => {
   globalThis.React = {
-    createElement: (tag, { ref, style }) => { const element = document.createElement(tag); Object.assign(element.style, style); ref.current = element; return element; },
+    createElement: (tag, { ref, style }) => {
+      ref.current = document.createElement(tag);
+      Object.assign(ref.current.style, style);
+      return ref.current;
+    },
     useRef: (current) => ({ current }),
     useEffect: (effect) => queueMicrotask(() => { globalThis.leave = effect(); }),
   };
@@ -106,7 +121,12 @@ TABS: list[tuple[dict[str, str], str, dict[str, list[str]]]] = [
     (
         {"dagId": "a b", "runId": "scheduled__2026-11-24T00:00:00+00:00", "taskId": "t"},
         "/v1/dags/a%20b/task",
-        {"run_id": ["scheduled__2026-11-24T00:00:00+00:00"], "task_id": ["t"], "map_index": ["-1"], "try_number": ["2"]},
+        {
+            "run_id": ["scheduled__2026-11-24T00:00:00+00:00"],
+            "task_id": ["t"],
+            "map_index": ["-1"],
+            "try_number": ["2"],
+        },
     ),
     (
         {"dagId": "d", "runId": "r", "taskId": "t", "mapIndex": "3"},
@@ -120,7 +140,9 @@ TABS: list[tuple[dict[str, str], str, dict[str, list[str]]]] = [
 
 
 @pytest.mark.parametrize(("props", "path", "query"), TABS)
-def test_the_tab_asks_its_route(page: Page, server: str, props: dict[str, str], path: str, query: dict[str, Any]) -> None:
+def test_the_tab_asks_its_route(
+    page: Page, server: str, props: dict[str, str], path: str, query: dict[str, Any]
+) -> None:
     """The try comes from Airflow's address; ids are encoded; what else is in the address stays."""
     asked: list[str] = []
 

@@ -15,9 +15,11 @@ from playwright.sync_api import Page, expect
 
 NAMES_OF_CODE = """() => {
   const root = document.querySelector("main > div").shadowRoot;
-  const ids = [...root.querySelectorAll("[id]")].map(({ id }) => id).filter((id) => !/^(box-\\d+(-\\d+)?|found(-\\d+)?|pane|tab)$/.test(id));
+  const ofCode = /^(box-\\d+(-\\d+)?|found(-\\d+)?|pane|tab)$/;
+  const ids = [...root.querySelectorAll("[id]")].map(({ id }) => id).filter((id) => !ofCode.test(id));
   const named = [...root.querySelectorAll("[name]")].length;
-  const foreign = [...root.querySelectorAll("*")].filter(({ localName }) => ["img", "script", "iframe", "object", "b", "foreignobject"].includes(localName));
+  const elements = ["img", "script", "iframe", "object", "b", "foreignobject"];
+  const foreign = [...root.querySelectorAll("*")].filter(({ localName }) => elements.includes(localName));
   return [ids, named, foreign.length, [...root.querySelectorAll("a")].map((a) => a.getAttribute("href"))];
 }"""
 
@@ -38,14 +40,17 @@ def test_hostile_names_are_text(show: Show, page: Page) -> None:
         page.get_by_role("button", name="SVG", exact=True).click()
     text = Path(download.value.path()).read_text(encoding="utf-8")
     assert "<img" not in text
-    assert not page.evaluate("(text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror')", text)
+    assert not page.evaluate(
+        "(text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror')", text
+    )
 
 
 def test_endless_names_are_cut_and_marks_of_direction_are_seen(show: Show) -> None:
-    """A title has the rest, up to a limit; an unseen character has a mark, so it cannot reorder what stands beside it."""
+    """An unseen character has a mark, so it cannot reorder what stands beside it."""
     page = show(documents.answer(documents.hostile()))
     longest = page.evaluate("""() => {
-      const walker = document.createTreeWalker(document.querySelector("main > div").shadowRoot, NodeFilter.SHOW_TEXT);
+      const root = document.querySelector("main > div").shadowRoot;
+      const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
       let longest = 0;
       let unseen = 0;
       while (walker.nextNode()) {
@@ -70,7 +75,13 @@ def test_endless_names_are_cut_and_marks_of_direction_are_seen(show: Show) -> No
         {"document": 7},
         {"document": {"datasets": [None, 3, {}], "edges": {}}},
         {"document": {**documents.simple(), "datasets": [{"name": "a", "columns": "b", "reads": 3}, None]}},
-        {"document": {**documents.simple(), "executions": [{"reads": [99, "a"], "number": "x"}], "run": None}},
+        {
+            "document": {
+                **documents.simple(),
+                "executions": [{"reads": [99, "a"], "number": "x"}],
+                "run": None,
+            }
+        },
         {"document": documents.simple(), "history": [1], "previous": {}, "tries": "1", "notes": [None]},
         {"document": {**documents.simple(), "edges": [documents.edge(0, "a", 2, "b", type=None)] * 3}},
     ],

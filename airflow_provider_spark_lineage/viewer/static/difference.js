@@ -1,9 +1,5 @@
 // What changed between two runs of one job. Datasets are the same by namespace and name, columns by name.
 
-/** @typedef {import("./document.js").ViewDocument} ViewDocument */
-/** @typedef {import("./document.js").Dataset} Dataset */
-/** @typedef {{sign: "+" | "−" | "~", what: string, dataset: Dataset, column?: string | null, from?: string, to?: string}} Change */
-
 // One text for several, which no other texts give.
 /** @param {(string | null)[]} parts */
 const key = (...parts) => JSON.stringify(parts);
@@ -58,7 +54,7 @@ function columns(before, now) {
   return changes;
 }
 
-/** @param {{edge: import("./document.js").Edge, run: ViewDocument}} end */
+/** @param {{edge: Edge, run: ViewDocument}} end */
 function edgeKey({ edge, run }) {
   return key(nameOf(run.datasets[edge.from]), edge.field, nameOf(run.datasets[edge.to]), edge.column, edge.type, edge.subtype);
 }

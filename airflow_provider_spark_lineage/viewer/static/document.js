@@ -1,41 +1,6 @@
 // The view document as it should be. `clean` is the one place that meets malformed data: it leaves out what has another
 // shape, and says so in `problems`. Everything after it may trust its argument.
 
-/** @typedef {{rows?: number, size_bytes?: number, files?: number}} Statistics */
-/**
- * @typedef {{namespace: string, name: string, label: string, read: boolean, written: boolean,
- *   columns: {name: string, type: string}[], has_schema: boolean, change: string,
- *   previous: {namespace: string, name: string} | null, reads: Statistics, writes: Statistics,
- *   checks: {passed: boolean, text: string}[], metrics: string[], format: string, catalog: string,
- *   unfinished: boolean}} Dataset
- * @typedef {{from: number, to: number, task: number | null}} Flow
- * @typedef {{from: number, field: string, to: number, column: string | null, type: string, subtype: string,
- *   masking: boolean, task: number | null}} Edge
- * @typedef {{title: string, task_id: string, map_index: number | null, state: string, reads: number[],
- *   writes: number[], note: string}} Task
- * @typedef {{number: number, name: string, began: string, ended: string, failed: boolean, reads: number[],
- *   writes: number[], rows: number | null, task: number | null}} Execution
- * @typedef {{message: string, error_class: string, sql_state: string, execution: string, fragment: string}} Failure
- * @typedef {{where: string, reason: string, dataset: number | null, column: string | null}} Gap
- * @typedef {{dag_id: string, task_id: string, dag_run_id: string, map_index: number | null, try: number | null,
- *   state: string, began: string, ended: string, producer: string, engine: string}} Run
- * @typedef {{version: number, title: string, run: Run, datasets: Dataset[], flows: Flow[], edges: Edge[],
- *   tasks: Task[], executions: Execution[], failures: Failure[], gaps: Gap[],
- *   bottlenecks: {kind: string, message: string}[], facts: {name: string, text: string}[],
- *   links: {name: string, href: string}[], planned: boolean, problems: string[]}} ViewDocument
- * @typedef {{id: string, label: string, state: string, began: string, rows: number | null,
- *   size_bytes: number | null, try: number | null, schema_changed: boolean, edges_changed: boolean}} Past
- * @typedef {{kind: string, document: ViewDocument | null, reason: {sentence: string, command: string} | null,
- *   notes: string[], tries: number[], try: number | null, previous: {id: string, label: string}[],
- *   history: Past[]}} Answer
- */
-
-/**
- * A reader returns what a value means, or undefined if it has another shape. Inside of a record, undefined leaves the
- * whole record out: `or` gives what may be absent a default.
- * @typedef {(value: any, problems: string[]) => any} Reader
- */
-
 /** @type {Reader} */
 const text = (value) => (typeof value === "string" ? value : undefined);
 /** @type {Reader} */
@@ -64,7 +29,8 @@ const list = (what, reader) => (value, problems) => {
     return [];
   }
   const read = value.map((item) => reader(item, problems)).filter((item) => item !== undefined);
-  if (read.length < value.length) problems.push(`${value.length - read.length} of ${value.length} ${what} could not be read.`);
+  const lost = value.length - read.length;
+  if (lost) problems.push(`${lost} of ${value.length} ${what} could not be read.`);
   return read;
 };
 
@@ -100,13 +66,16 @@ const DOCUMENT = record({
   tasks: list("tasks", or(TASK, NO_TASK)),
   flows: list("flows", record({ from: place, to: place, task: maybePlace })),
   edges: list("edges", record({
-    from: place, field: text, to: place, column: or(text, null), type: words, subtype: words, masking: flag, task: maybePlace,
+    from: place, field: text, to: place, column: or(text, null), type: words, subtype: words, masking: flag,
+    task: maybePlace,
   })),
   executions: list("executions", record({
     number: or(amount, 0), name: words, began: words, ended: words, failed: flag, reads: places, writes: places,
     rows: or(amount, null), task: maybePlace,
   })),
-  failures: list("failures", record({ message: words, error_class: words, sql_state: words, execution: words, fragment: words })),
+  failures: list("failures", record({
+    message: words, error_class: words, sql_state: words, execution: words, fragment: words,
+  })),
   gaps: list("gaps", record({ where: words, reason: text, dataset: maybePlace, column: or(text, null) })),
   bottlenecks: list("bottlenecks", record({ kind: words, message: text })),
   facts: list("facts", record({ name: words, text })),

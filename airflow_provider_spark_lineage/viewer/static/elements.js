@@ -1,8 +1,5 @@
 // Elements of HTML and SVG. What comes from data becomes a text node or a plain attribute: no markup is ever parsed.
 
-/** @typedef {Node | string | number | null | undefined | false | any[]} Child a list holds children */
-/** @typedef {Record<string, any>} Attributes functions are listeners; null, undefined and false leave one out */
-
 const SVG = "http://www.w3.org/2000/svg";
 const LONGEST_TITLE = 1000;
 

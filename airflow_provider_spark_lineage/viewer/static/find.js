@@ -4,15 +4,16 @@ import { foreign, h, replace } from "./elements.js";
 
 const MOST = 20;
 
-/** @param {import("./document.js").ViewDocument} document @param {(dataset: number, column?: string) => void} choose */
+/** @param {ViewDocument} document @param {(dataset: number, column?: string) => void} choose */
 export function findField({ datasets }, choose) {
   /** @type {{dataset: number, column?: string}[]} */
   let found = [];
   let at = 0;
   const list = h("div", { class: "found", role: "listbox", id: "found", "aria-label": "Found", hidden: true });
   const input = /** @type {HTMLInputElement} */ (h("input", {
-    type: "search", role: "combobox", placeholder: "Find column…  /", "aria-label": "Find a dataset or column", "aria-expanded": "false",
-    "aria-controls": "found", "aria-autocomplete": "list", autocomplete: "off", input: search, blur: () => show(false), keydown: move,
+    type: "search", role: "combobox", placeholder: "Find column…  /", "aria-label": "Find a dataset or column",
+    "aria-expanded": "false", "aria-controls": "found", "aria-autocomplete": "list", autocomplete: "off",
+    input: search, blur: () => show(false), keydown: move,
   }));
 
   /** @param {boolean} isShown */
@@ -21,10 +22,16 @@ export function findField({ datasets }, choose) {
     input.setAttribute("aria-expanded", String(isShown));
     if (isShown && found.length) input.setAttribute("aria-activedescendant", `found-${at}`);
     else input.removeAttribute("aria-activedescendant");
-    replace(list, found.map(({ dataset, column }, index) => h("div", {
-      role: "option", id: `found-${index}`, "aria-selected": String(index === at),
-      pointerdown: (/** @type {Event} */ event) => { event.preventDefault(); take(index); },
-    }, foreign(datasets[dataset].label), column !== undefined && [".", foreign(column)])), !found.length && h("div", { role: "option" }, "Nothing found"));
+    const options = found.map(({ dataset, column }, index) => {
+      const click = (/** @type {Event} */ event) => {
+        event.preventDefault();
+        take(index);
+      };
+      const name = [foreign(datasets[dataset].label), column !== undefined && [".", foreign(column)]];
+      const option = { role: "option", id: `found-${index}`, "aria-selected": String(index === at), pointerdown: click };
+      return h("div", option, name);
+    });
+    replace(list, options, !found.length && h("div", { role: "option" }, "Nothing found"));
   }
 
   function search() {

@@ -3,12 +3,7 @@
 // Cycles are turned around, layers are longest paths, long links get bends, barycenters order each layer. Places are those
 // of closed boxes: `open` only pushes down what stands below an opened box, so nothing moves upwards or to another layer.
 
-/** @typedef {{key: string[], width: number, height: number, last: boolean}} Box `last`: right, if nothing links it */
-/** @typedef {{from: number, to: number}} Link */
-/** @typedef {{x: number[], y: number[], layers: number[][], turned: Set<number>, bends: number[][]}} Places
- *   `layers` has the points of each from top to bottom: boxes, then bends; `bends` the bends of each link */
-
-export const BETWEEN_LAYERS = 150;
+const BETWEEN_LAYERS = 150, BESIDE_NARROW = 80, NARROW = 200;
 const BETWEEN_BOXES = 20;
 const HEIGHT_OF_BEND = 8;
 const LONGEST_WITH_BENDS = 12;
@@ -62,15 +57,16 @@ export function place(boxes, links) {
   const heights = layerOf.map((_, point) => (point < boxes.length ? boxes[sorted[point]].height : HEIGHT_OF_BEND));
   const y = heightsOf(layers, heights, before, after);
   const x = layerOf.map(() => 0);
+  const widths = layerOf.map((_, point) => (point < boxes.length ? boxes[sorted[point]].width : 0));
+  const widest = layers.map((layer) => largest(layer.map((point) => widths[point]), 0));
   let left = 0;
-  for (const layer of layers) {
-    const widths = layer.map((point) => (point < boxes.length ? boxes[sorted[point]].width : 0));
-    const width = largest(widths, 0);
-    layer.forEach((point, position) => (x[point] = left + Math.round((width - widths[position]) / 2)));
-    left += width + BETWEEN_LAYERS;
-  }
+  layers.forEach((layer, at) => {
+    for (const point of layer) x[point] = left + Math.round((widest[at] - widths[point]) / 2);
+    left += widest[at] + (Math.min(widest[at], widest[at + 1]) < NARROW ? BESIDE_NARROW : BETWEEN_LAYERS);
+  });
   const back = (/** @type {number} */ point) => (point < boxes.length ? sorted[point] : point);
-  const byBox = (/** @type {number[]} */ values) => values.map((_, point) => values[point < boxes.length ? rank[point] : point]);
+  const byBox = (/** @type {number[]} */ values) =>
+    values.map((_, point) => values[point < boxes.length ? rank[point] : point]);
   return { x: byBox(x), y: byBox(y), layers: layers.map((layer) => layer.map(back)), turned, bends };
 }
 
@@ -170,7 +166,8 @@ function sweep(layers, before, after) {
   for (let turn = 0; turn < SWEEPS; turn += 1) {
     const rightwards = turn % 2 === 0;
     for (const layer of rightwards ? layers : [...layers].reverse()) {
-      const wished = new Map(layer.map((point) => [point, mean((rightwards ? before : after)[point], position, position[point])]));
+      const neighbours = rightwards ? before : after;
+      const wished = new Map(layer.map((point) => [point, mean(neighbours[point], position, position[point])]));
       layer.sort((a, b) => (wished.get(a) ?? 0) - (wished.get(b) ?? 0) || position[a] - position[b]);
       number(layer);
     }

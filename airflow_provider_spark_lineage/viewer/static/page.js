@@ -5,8 +5,6 @@ import { dress, followTheme } from "./styles.js";
 import { mount } from "./viewer.js";
 import { when } from "./words.js";
 
-/** @typedef {{key: string, group: string, label: string, time: string, state: string, answer: any}} PageRun */
-
 /** @returns {{title: string, notes: string[], runs: PageRun[]}} */
 function dataOfPage() {
   const isText = (/** @type {any} */ value) => typeof value === "string";
@@ -35,7 +33,8 @@ function write(next, how = "replaceState") {
 
 const place = h("div", { class: "here" });
 const list = h("nav", { "aria-label": "Jobs and runs", hidden: runs.length < 2 });
-const page = h("div", { class: "viewer page" }, list, h("main", { class: "here" }, notes.map((note) => h("p", { class: "note" }, foreign(note, 500))), place));
+const sentences = notes.map((note) => h("p", { class: "note" }, foreign(note, 500)));
+const page = h("div", { class: "viewer page" }, list, h("main", { class: "here" }, sentences, place));
 const root = h("div", { style: "height:100%" });
 dress(root.attachShadow({ mode: "open" }));
 root.shadowRoot?.append(page);
@@ -52,13 +51,15 @@ function show(key) {
   unmount();
   shown = run.key;
   const answerOf = (/** @type {string} */ other) => runs.find((each) => each.key === other)?.answer;
-  unmount = mount(place, { load: async () => run.answer, previous: async (id) => answerOf(id)?.document ?? null, open }, { address });
+  const previous = async (/** @type {string} */ id) => answerOf(id)?.document ?? null;
+  unmount = mount(place, { load: async () => run.answer, previous, open }, { address });
   let group = "";
   replace(list, runs.map((each, index) => {
     const head = each.group !== group && h("h4", {}, foreign(String(each.group ?? ""), 80));
     group = each.group;
-    return [head, button("", () => open(each.key), { "data-key": `run-${index}`, "aria-current": each === run ? "true" : null },
-      foreign(String(each.label ?? each.key), 80), h("div", { class: each.state === "fail" ? "bad" : "muted" }, `${when(String(each.time ?? ""))} ${each.state ?? ""}`))];
+    const state = h("div", { class: each.state === "fail" ? "bad" : "muted" }, `${when(String(each.time ?? ""))} ${each.state ?? ""}`);
+    const which = { "data-key": `run-${index}`, "aria-current": each === run && "true" };
+    return [head, button("", () => open(each.key), which, foreign(String(each.label ?? each.key), 80), state)];
   }));
 }
 

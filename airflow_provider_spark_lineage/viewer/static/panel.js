@@ -5,21 +5,18 @@ import { ROWS_AT_A_TIME } from "./picture.js";
 import { edgesAt } from "./trace.js";
 import { amounts, kind } from "./words.js";
 
-/** @typedef {import("./viewer.js").Context} Context */
-/** @typedef {import("./document.js").Edge} Edge */
-
 const MOST_EDGES = 40;
 
 // A button that traces a column; null stands for all rows.
 /** @param {Context} context @param {number} dataset @param {string | null} column */
 export function ref({ document, act }, dataset, column) {
   const parts = [foreign(document.datasets[dataset].label, 40), column === null ? " all rows" : [".", foreign(column, 60)]];
-  return h("button", { type: "button", class: "ref", click: () => act.trace(dataset, column) }, parts);
+  return button("", () => act.trace(dataset, column), { class: "ref" }, parts);
 }
 
 /** @param {Context} context @param {number} dataset */
 export function datasetButton({ document, act }, dataset) {
-  return h("button", { type: "button", class: "ref", click: () => act.select(dataset) }, foreign(document.datasets[dataset].label, 40));
+  return button("", () => act.select(dataset), { class: "ref" }, foreign(document.datasets[dataset].label, 40));
 }
 
 /** @param {Edge} edge */
@@ -41,21 +38,24 @@ export function panelOf(context) {
     copyable(dataset.name, "Name of the dataset"),
     dataset.previous && h("p", {}, "Its name was ", foreign(dataset.previous.name, 200)),
     h("p", {}, facts(dataset)),
-    gaps.map((gap) => h("p", { class: "warn" }, "⚠ ", gap.column !== null && [foreign(gap.column), ": "], foreign(gap.reason, 500))),
+    gaps.map(({ column, reason }) =>
+      h("p", { class: "warn" }, "⚠ ", column !== null && [foreign(column), ": "], foreign(reason, 500))),
     state.column !== undefined && traced(context),
     rows.length > 0 && [h("h4", {}, "All rows, decided by"), edgeList(context, rows, true)],
     h("h4", {}, `Columns${dataset.has_schema || !dataset.columns.length ? "" : ", without a schema: those with lineage"}`),
     columns(context, number),
     dataset.checks.length > 0 && [h("h4", {}, "Checks"), h("ul", {}, dataset.checks.map(checkLine))],
-    dataset.metrics.length > 0 && [h("h4", {}, "Metrics"), h("ul", {}, dataset.metrics.map((text) => h("li", {}, foreign(text, 200))))],
+    dataset.metrics.length > 0 && h("h4", {}, "Metrics"),
+    h("ul", {}, dataset.metrics.map((text) => h("li", {}, foreign(text, 200)))),
     out[number].size + into[number].size === 0 && h("p", { class: "muted" }, "No lineage of its columns was recorded."),
   ];
 }
 
 /** @param {{passed: boolean, text: string}} check */
-export const checkLine = ({ passed, text }) => h("li", { class: passed ? "good" : "bad" }, passed ? "✓ " : "✕ ", foreign(text, 200));
+export const checkLine = ({ passed, text }) =>
+  h("li", { class: passed ? "good" : "bad" }, passed ? "✓ " : "✕ ", foreign(text, 200));
 
-/** @param {import("./document.js").Dataset} dataset */
+/** @param {Dataset} dataset */
 function facts({ read, written, unfinished, reads, writes, change, format, catalog }) {
   return [
     unfinished && "the write did not finish",
@@ -70,7 +70,8 @@ function facts({ read, written, unfinished, reads, writes, change, format, catal
 function edgeList(context, numbers, upwards) {
   const lines = numbers.slice(0, MOST_EDGES).map((number) => {
     const edge = context.document.edges[number];
-    return h("li", {}, upwards ? "← " : "→ ", upwards ? ref(context, edge.from, edge.field) : ref(context, edge.to, edge.column), how(edge));
+    const end = upwards ? ref(context, edge.from, edge.field) : ref(context, edge.to, edge.column);
+    return h("li", {}, upwards ? "← " : "→ ", end, how(edge));
   });
   const rest = numbers.length - lines.length;
   return h("ul", {}, lines, rest > 0 && h("li", {}, `${rest} more in the table of columns`));
@@ -100,15 +101,19 @@ function columns(context, number) {
     const found = document.datasets[number].columns.filter(({ name }) => name.toLowerCase().includes(filter));
     list.replaceChildren(...found.slice(0, most).map(({ name, type }) =>
       h("li", { class: "column" },
-        h("button", { type: "button", class: "ref", "aria-pressed": String(state.column === name), click: () => act.trace(number, name) }, foreign(name)),
+        button("", () => act.trace(number, name), { class: "ref", "aria-pressed": String(state.column === name) }, foreign(name)),
         h("span", { class: "muted" }, foreign(type, 40)),
         into[number].has(name) && edgeList(context, into[number].get(name) ?? [], true),
         out[number].has(name) && edgeList(context, out[number].get(name) ?? [], false))));
     const rest = found.length - most;
     if (rest > 0) list.append(h("li", {}, button(`${rest} more`, () => { most += ROWS_AT_A_TIME; draw(); })));
   };
+  const search = (/** @type {any} */ event) => {
+    act.filter(number, event.target.value);
+    draw();
+  };
   const filter = h("input", { type: "search", placeholder: "Filter columns", "aria-label": "Filter columns",
-    value: state.filters.get(number), "data-key": "filter", input: (/** @type {any} */ event) => { act.filter(number, event.target.value); draw(); } });
+    value: state.filters.get(number), "data-key": "filter", input: search });
   draw();
   return [document.datasets[number].columns.length > ROWS_AT_A_TIME && filter, list];
 }

@@ -2,12 +2,6 @@
 
 import { edgesAt } from "./trace.js";
 
-/** @typedef {import("./document.js").ViewDocument} ViewDocument */
-/** @typedef {{kind: "dataset" | "task" | "more", index: number, members: number[], key: string[], width: number, height: number, last: boolean}} Box
- *   `members`: the datasets of a box that stands for many */
-/** @typedef {{boxes: Box[], links: {from: number, to: number}[], boxOf: number[]}} Picture `boxOf` of each dataset */
-/** @typedef {{name: string | null, more: number, traced: boolean}} Row null: all rows of the dataset; `more`: columns not shown */
-
 export const WIDTH = 240, HEADER = 48, ROW = 28, PILL = 32;
 export const ROWS_AT_A_TIME = 12;
 export const MOST_OF_A_SIDE = 30;

@@ -5,7 +5,10 @@
 import { mount } from "./viewer.js";
 
 const API = new URL("../../v1/", import.meta.url);
-const SENTENCES = { 401: "Your session has ended: sign in again.", 403: "You have no permission to see the lineage of this DAG." };
+const SENTENCES = {
+  401: "Your session has ended: sign in again.",
+  403: "You have no permission to see the lineage of this DAG.",
+};
 
 /** @param {string} path @param {Record<string, string | number | null | undefined>} query */
 async function ask(path, query) {
@@ -17,7 +20,8 @@ async function ask(path, query) {
   const body = await response.json().catch(() => null);
   if (response.ok && body) return body;
   const told = SENTENCES[/** @type {keyof typeof SENTENCES} */ (response.status)] ?? body?.detail;
-  throw new Error(typeof told === "string" ? told : `The server answered with ${response.status}, and nothing that can be read.`);
+  const unknown = `The server answered with ${response.status}, and nothing that can be read.`;
+  throw new Error(typeof told === "string" ? told : unknown);
 }
 
 /** Airflow 3.1.0 takes no cookie; its page keeps the token. */
@@ -26,9 +30,7 @@ function bearer() {
   return token ? { Authorization: `Bearer ${token.replaceAll('"', "")}` } : undefined;
 }
 
-/** @typedef {{dagId: string, runId?: string, taskId?: string, mapIndex?: string}} Props */
-
-/** @param {Props} props @returns {import("./viewer.js").Source} */
+/** @param {Props} props @returns {Source} */
 function sourceOf({ dagId, runId, taskId, mapIndex }) {
   const dag = `dags/${encodeURIComponent(dagId)}`;
   const map_index = Number(mapIndex ?? -1);
@@ -42,15 +44,15 @@ function sourceOf({ dagId, runId, taskId, mapIndex }) {
   const task = (run_id, try_number) => ask(`${dag}/task`, { run_id, task_id: taskId, map_index, try_number });
   const previous = async (/** @type {string} */ id) => (await task(id)).document;
   if (runId) {
-    return { load: ({ try: number }) => task(runId, number ?? new URLSearchParams(location.search).get("try_number")), previous };
+    const shown = () => new URLSearchParams(location.search).get("try_number");
+    return { load: ({ try: number }) => task(runId, number ?? shown()), previous };
   }
   return {
     load: () => ask(`${dag}/history`, { task_id: taskId, map_index }),
     previous,
     open: (id) => {
-      const here = location.pathname;
-      const base = here.slice(0, here.indexOf("/dags/"));
-      location.assign(`${base}/dags/${encodeURIComponent(dagId)}/runs/${encodeURIComponent(id)}/tasks/${encodeURIComponent(taskId)}`);
+      const base = location.pathname.slice(0, location.pathname.indexOf("/dags/"));
+      location.assign(`${base}/${dag}/runs/${encodeURIComponent(id)}/tasks/${encodeURIComponent(taskId)}`);
     },
   };
 }
@@ -68,7 +70,8 @@ const address = {
 function SparkLineage({ dagId, runId, taskId, mapIndex }) {
   const { createElement, useEffect, useRef } = /** @type {any} */ (globalThis).React;
   const place = useRef(null);
-  useEffect(() => mount(place.current, sourceOf({ dagId, runId, taskId, mapIndex }), { address }), [dagId, runId, taskId, mapIndex]);
+  const source = () => sourceOf({ dagId, runId, taskId, mapIndex });
+  useEffect(() => mount(place.current, source(), { address }), [dagId, runId, taskId, mapIndex]);
   return createElement("div", { ref: place, style: { height: "100%" } });
 }
 

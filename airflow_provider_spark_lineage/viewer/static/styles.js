@@ -52,8 +52,8 @@ header .facts{flex:1 1 16rem}
 .failure pre{max-height:8em;overflow:auto;margin:4px 0;white-space:pre-wrap;font:12px/1.5 ${MONO}}
 .middle{flex:1 0 300px;display:flex;min-height:0}
 .canvas{flex:1;position:relative;min-width:0;background:var(--raised)}
-svg.graph{position:absolute;inset:0;width:100%;height:100%;cursor:grab;touch-action:pan-y;user-select:none} svg.graph:active{cursor:grabbing}
-svg.graph:focus-visible{outline-offset:-2px} [role=button]{cursor:pointer}
+svg.graph{position:absolute;inset:0;width:100%;height:100%;cursor:grab;touch-action:pan-y;user-select:none;outline:none} svg.graph:active{cursor:grabbing}
+svg.graph:focus-visible{outline:2px solid var(--accent);outline-offset:-2px} [role=button]{cursor:pointer}
 .graph .hit:hover{fill:var(--soft)} .graph:focus-visible .cursor .hit,.graph:focus-visible .cursor .frame{stroke:var(--accent);stroke-width:2}
 .tools{position:absolute;right:10px;bottom:10px;display:flex;gap:4px}
 .legend{position:absolute;left:12px;bottom:10px;color:var(--muted);pointer-events:none}

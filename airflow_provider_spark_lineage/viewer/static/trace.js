@@ -1,9 +1,5 @@
 // What a column is made of, and what is made of it. Iterative, and each column is visited once: cycles end.
 
-/** @typedef {import("./document.js").ViewDocument} ViewDocument */
-/** @typedef {Map<string | null, number[]>[]} Ends for each dataset: its columns, and the numbers of their edges */
-/** @typedef {{datasets: Set<number>, columns: Map<number, Set<string | null>>, edges: Set<number>}} Trace */
-
 /** @type {WeakMap<ViewDocument, {into: Ends, out: Ends}>} */
 const indexes = new WeakMap();
 

@@ -11,20 +11,6 @@ import { emptyState, tabsOf } from "./tables.js";
 import { trace } from "./trace.js";
 import { amounts, counted, took } from "./words.js";
 
-/** @typedef {import("./document.js").ViewDocument} ViewDocument */
-/**
- * @typedef {{load: (which: {try: number | null}) => Promise<unknown>, previous: (id: string) => Promise<unknown>, open?: (id: string) => void}} Source
- * @typedef {{read: () => URLSearchParams, write: (parameters: URLSearchParams) => void}} Address
- * @typedef {{dataset: number | null, column: string | null | undefined, tab: string, vs: string, lit: number[] | null,
- *   opened: Set<number>, most: Map<number, number>, filters: Map<number, string>, sides: number}} State
- *   `column`: undefined: none, null: all rows
- * @typedef {{select: (dataset: number) => void, toggle: (dataset: number) => void, more: (dataset: number) => void, moreOfSide: () => void,
- *   trace: (dataset: number, column: string | null) => void, leave: () => void, light: (datasets: number[] | null) => void,
- *   filter: (dataset: number, text: string) => void, compare: (id: string) => void}} Acts
- * @typedef {{document: ViewDocument, answer: import("./document.js").Answer, state: State, act: Acts, source:
- *   {previous: (id: string) => Promise<ViewDocument | null>, open?: (id: string) => void}, trace: import("./trace.js").Trace | null}} Context
- */
-
 const MOST_OPEN_ALL = 40;
 const STATES = { complete: "success", fail: "failed", abort: "stopped", running: "running", start: "running" };
 
@@ -53,7 +39,8 @@ export function mount(element, source, { address }) {
       if (!isGone) stop = show(viewer, answer, source, address, load);
     } catch (error) {
       const sentence = error instanceof Error ? error.message : "The lineage could not be loaded.";
-      viewer.replaceChildren(h("div", { class: "empty", role: "alert" }, h("p", {}, foreign(sentence, 500)), button("Try again", () => load(number))));
+      const again = button("Try again", () => load(number));
+      viewer.replaceChildren(h("div", { class: "empty", role: "alert" }, h("p", {}, foreign(sentence, 500)), again));
     }
   }
   load(null);
@@ -66,13 +53,13 @@ export function mount(element, source, { address }) {
 }
 
 /**
- * @param {Element} viewer @param {import("./document.js").Answer} answer @param {Source} source @param {Address} address
+ * @param {Element} viewer @param {Answer} answer @param {Source} source @param {Address} address
  * @param {(number: number | null) => void} load
  */
 function show(viewer, answer, source, address, load) {
   const notes = answer.notes.map((note) => h("p", { class: "note", role: "note" }, foreign(note, 500)));
-  const tries = answer.tries.length > 1 && h("select", { "aria-label": "Try", change: (/** @type {any} */ event) => load(Number(event.target.value)) },
-    answer.tries.map((number) => h("option", { value: number, selected: number === answer.try }, `try ${number}`)));
+  const other = (/** @type {any} */ event) => load(Number(event.target.value));
+  const tries = answer.tries.length > 1 && h("select", { "aria-label": "Try", change: other }, answer.tries.map((number) => h("option", { value: number, selected: number === answer.try }, `try ${number}`)));
   if (!answer.document) {
     viewer.replaceChildren(...(tries ? [h("header", {}, tries)] : []), ...notes, emptyState(answer));
     return () => {};
@@ -92,8 +79,10 @@ function show(viewer, answer, source, address, load) {
       else parameters.set(key, value);
     }
     if (String(parameters) !== String(address.read())) address.write(parameters);
-    context.trace = state.dataset !== null && state.column !== undefined ? trace(document, state.dataset, state.column) : null;
-    graph.update({ ...state, trace: context.trace, lit: context.trace?.datasets ?? (state.lit && new Set(state.lit)) }, anchor);
+    const { dataset, column } = state;
+    context.trace = dataset !== null && column !== undefined ? trace(document, dataset, column) : null;
+    const lit = context.trace?.datasets ?? (state.lit && new Set(state.lit));
+    graph.update({ ...state, trace: context.trace, lit }, anchor);
     if (quiet) return;
     replace(panel, panelOf(context));
     panel.hidden = state.dataset === null;
@@ -171,9 +160,12 @@ function show(viewer, answer, source, address, load) {
     h("header", {}, h("h2", {}, foreign(document.title, 80)), tries, summary(document), find),
     ...notes, ...document.failures.map((failure) => failurePanel(failure, document, act)),
     h("div", { class: "middle" },
-      h("div", { class: "canvas" }, graph.element, !document.datasets.length && h("p", { class: "empty" }, "No dataset was read or written."),
+      h("div", { class: "canvas" }, graph.element,
+        !document.datasets.length && h("p", { class: "empty" }, "No dataset was read or written."),
         h("div", { class: "legend" }, h("i", {}), "direct", h("i", { class: "indirect" }), "indirect"),
-        h("div", { class: "tools" }, button("−", () => graph.zoom(0.8), { "aria-label": "− Zoom out" }), button("+", () => graph.zoom(1.25), { "aria-label": "+ Zoom in" }),
+        h("div", { class: "tools" },
+          button("−", () => graph.zoom(0.8), { "aria-label": "− Zoom out" }),
+          button("+", () => graph.zoom(1.25), { "aria-label": "+ Zoom in" }),
           button("Fit", graph.fit), document.datasets.length <= MOST_OPEN_ALL && openAll, button("SVG", picture))),
       panel),
     tabList, pane);
@@ -222,19 +214,26 @@ function summary({ run, datasets, executions, planned, gaps }) {
     executions.length > 0 && counted(executions.length, "execution") + (time && ` in ${time}`),
     cut(run.engine, 40),
     `read ${counted(reads.length, "dataset")}`,
-    writes.length === 1 ? `wrote ${cut(writes[0].label, 40)}${amounts(writes[0].writes).map((part) => `, ${part}`).join("")}` : `wrote ${counted(writes.length, "dataset")}`,
+    writes.length === 1
+      ? ["wrote " + cut(writes[0].label, 40), ...amounts(writes[0].writes)].join(", ")
+      : `wrote ${counted(writes.length, "dataset")}`,
     gaps.length > 0 && `⚠ ${counted(gaps.length, "gap")}`,
   ].filter(Boolean).join(" · ");
-  return [state && h("span", { class: `state ${run.state === "fail" ? "bad" : ""}` }, cut(state, 20)), h("span", { class: "facts muted" }, h("bdi", {}, facts))];
+  return [
+    state && h("span", { class: `state ${run.state === "fail" ? "bad" : ""}` }, cut(state, 20)),
+    h("span", { class: "facts muted" }, h("bdi", {}, facts)),
+  ];
 }
 
-/** @param {import("./document.js").Failure} failure @param {ViewDocument} document @param {Acts} act */
+/** @param {Failure} failure @param {ViewDocument} document @param {Acts} act */
 function failurePanel({ message, error_class, sql_state, execution, fragment }, document, act) {
   const of = document.executions.find(({ name, number }) => execution && (name === execution || String(number) === execution))
     ?? document.executions.find(({ failed }) => failed);
   const reads = of ? of.reads : [...document.datasets.keys()].filter((dataset) => document.datasets[dataset].read);
   return h("section", { class: "failure", "aria-label": "Failure" },
-    h("strong", { class: "bad" }, "✕ ", execution && ["execution ", foreign(execution, 80), ": "], foreign(error_class || "The run failed", 120), sql_state && ` ${cut(sql_state, 12)}`),
-    " ", reads.length > 0 && button("Show what it read", () => act.light(reads)),
-    message && h("pre", { tabindex: 0 }, foreign(message, 20000)), fragment && copyable(fragment, "Fragment of the statement"));
+    h("strong", { class: "bad" }, "✕ ", execution && ["execution ", foreign(execution, 80), ": "],
+      foreign(error_class || "The run failed", 120), sql_state && ` ${cut(sql_state, 12)}`), " ",
+    reads.length > 0 && button("Show what it read", () => act.light(reads)),
+    message && h("pre", { tabindex: 0 }, foreign(message, 20000)),
+    fragment && copyable(fragment, "Fragment of the statement"));
 }

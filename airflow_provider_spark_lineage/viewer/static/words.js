@@ -37,7 +37,7 @@ export function change(before, now) {
   return `${percent > 0 ? "+" : "−"}${size} %`;
 }
 
-/** @param {import("./document.js").Edge} edge */
+/** @param {Edge} edge */
 export const kind = (edge) => (edge.subtype || edge.type).toLowerCase().replaceAll("_", " ");
 
 /** @param {{rows?: number, size_bytes?: number, files?: number}} statistics */
