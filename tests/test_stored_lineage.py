@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 from pathlib import Path
@@ -26,6 +27,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
 )
 from airflow_provider_spark_lineage.plugins.stored import StoredLineage
+from airflow_provider_spark_lineage.quality.assertion import Assertion, Findings
 from airflow_provider_spark_lineage.runs.captured import Captured
 from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
@@ -122,6 +124,16 @@ def test_a_failed_task_says_why(listeners, xcoms, monkeypatch):
     assert "is wrong" in full
     assert "hunter2" not in full
     assert none == "ValueError"
+
+
+def test_results_of_checks_are_stored(listeners, xcoms):
+    """Those of the operators that check data: the viewer shows them at the dataset."""
+    not_null = Assertion("not_null", success=False, name="id.not_null", check_type="not_null", column="id")
+    task_instance = instance()
+    task_instance.task._findings = (Findings((not_null,), of_dataset="/in/orders"),)
+    ran(task_instance, 1)
+    end(listeners, task_instance)
+    assert "not_null" in json.dumps(stored.unpack(xcoms[0]).events)
 
 
 def test_a_task_that_did_nothing_on_spark_stores_nothing(listeners, xcoms):
