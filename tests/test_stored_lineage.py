@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 
 import pluggy
 import pytest
+from packaging.version import Version
+from providers import AIRFLOW
 from task_instances import instance, record
 
 from airflow_provider_spark_lineage import stored
@@ -24,6 +27,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
 )
 from airflow_provider_spark_lineage.plugins.stored import StoredLineage
+from airflow_provider_spark_lineage.quality.assertion import Assertion, Findings
 from airflow_provider_spark_lineage.runs.captured import Captured
 from airflow_provider_spark_lineage.runs.pipeline import Run
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
@@ -33,6 +37,9 @@ from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
 pytestmark = pytest.mark.airflow
 
+HAS_PATHS = pytest.mark.skipif(
+    Version("3.1") > AIRFLOW, reason="Airflow 3.0's paths refuse each scheme of newer universal_pathlib"
+)
 SOURCE, TARGET = DatasetId("file", "/in"), DatasetId("file", "/out")
 STORE = "AIRFLOW__SPARK_LINEAGE__STORE"
 
@@ -119,6 +126,16 @@ def test_a_failed_task_says_why(listeners, xcoms, monkeypatch):
     assert none == "ValueError"
 
 
+def test_results_of_checks_are_stored(listeners, xcoms):
+    """Those of the operators that check data: the viewer shows them at the dataset."""
+    not_null = Assertion("not_null", success=False, name="id.not_null", check_type="not_null", column="id")
+    task_instance = instance()
+    task_instance.task._findings = (Findings((not_null,), of_dataset="/in/orders"),)
+    ran(task_instance, 1)
+    end(listeners, task_instance)
+    assert "not_null" in json.dumps(stored.unpack(xcoms[0]).events)
+
+
 def test_a_task_that_did_nothing_on_spark_stores_nothing(listeners, xcoms):
     """Neither one that never was captured, nor one whose session did nothing."""
     end(listeners, instance())
@@ -169,7 +186,7 @@ def test_a_task_that_may_not_come_back_stores_what_it_has(xcoms, ends):
     assert (value["summary"]["state"], value["summary"]["map_index"]) == ("other", 3)
 
 
-@pytest.mark.parametrize("store", ["xcom", "file"])
+@pytest.mark.parametrize("store", ["xcom", pytest.param("file", marks=HAS_PATHS)])
 def test_what_a_task_did_before_it_deferred_itself_stays(listeners, xcoms, monkeypatch, tmp_path, store):
     """Its other part runs in another process, which stores both."""
     monkeypatch.setenv(STORE, "xcom" if store == "xcom" else tmp_path.as_uri())
@@ -266,6 +283,7 @@ TOO_LARGE = (
 )
 
 
+@HAS_PATHS
 def test_a_uri_has_every_try(listeners, xcoms, monkeypatch, tmp_path):
     """In a folder for each task instance, also for ids that no file could have."""
     monkeypatch.setenv(STORE, tmp_path.as_uri())

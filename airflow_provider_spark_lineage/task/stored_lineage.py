@@ -107,7 +107,7 @@ def _end_event(
 ) -> stored.Json:
     """Return the event that ends a task: what its operator reports, with Airflow's facets."""
     from airflow_provider_spark_lineage.facets.events import EventFacets, task_end_event
-    from airflow_provider_spark_lineage.task.answers import answer
+    from airflow_provider_spark_lineage.task.answers import answer, with_findings
     from airflow_provider_spark_lineage.task.provider import facets_of_start, identity_of
 
     start = EventFacets({}, {})
@@ -117,11 +117,25 @@ def _end_event(
     def ours(has_failed: bool) -> OperatorLineage:
         return lineage.operator_lineage(has_failed, whole=True, max_bytes=max_bytes)
 
-    reported = answer(task_instance.task, ours, task_instance, has_failed=failed)
-    run_facets = {**start.run, **reported.run_facets, **(_error_facet(lineage, error) if failed else {})}
+    task = task_instance.task
+    reported = answer(task, ours, task_instance, has_failed=failed)
+    # The operators that check data add what they found to each answer.
+    reported = with_findings(reported, getattr(task, "_findings", ()))
+    run_facets = {**start.run, **_launch_facets(lineage), **reported.run_facets}
+    if failed:
+        run_facets |= _error_facet(lineage, error)
     facets = EventFacets(run_facets, {**start.job, **reported.job_facets})
     identity = identity_of(task_instance)
     return _plain(task_end_event(identity, facets, reported.inputs, reported.outputs, failed=failed))
+
+
+def _launch_facets(lineage: TaskLineage) -> dict[str, Any]:
+    """Return the facets of the applications that another system ran for the task; empty without any."""
+    from airflow_provider_spark_lineage.launch.facets import launch_facets
+    from airflow_provider_spark_lineage.records.sql_text import FULL
+
+    with_arguments = conf.sql_text() == FULL
+    return launch_facets(lineage.launch, with_arguments=with_arguments) if lineage.launch else {}
 
 
 def _error_facet(lineage: TaskLineage, error: Any) -> dict[str, Any]:
@@ -198,7 +212,8 @@ def _events_before_deferral(task_instance: Any) -> tuple[stored.Json, ...]:
     with harmless("the viewer will not show the lineage of this task before it deferred itself"):
         if conf.store() != "xcom":
             file = _file(task_instance)
-            return stored.unpack(stored.from_file(file.read_bytes())).events if file.exists() else ()
+            content = file.fs.cat_file(file.path) if file.exists() else None
+            return stored.unpack(stored.from_file(content)).events if content is not None else ()
         of_instance = {"task_ids": task_instance.task_id, "map_indexes": _instance(task_instance).map_index}
         value = task_instance.xcom_pull(key=stored.XCOM_KEY, **of_instance)
         return stored.unpack(value).events if value is not None else ()
@@ -210,8 +225,9 @@ def _put(task_instance: Any, value: stored.Json) -> None:
         _put_xcom(task_instance, value)
         return
     file = _file(task_instance)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(stored.to_file(value))
+    # Not by the methods of the path, which report what they read and write as lineage of the task.
+    file.fs.makedirs(file.parent.path, exist_ok=True)
+    file.fs.pipe_file(file.path, stored.to_file(value))
 
 
 def _file(task_instance: Any) -> Any:

@@ -6,11 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.version import Version
+from providers import AIRFLOW
 
 from airflow_provider_spark_lineage import stored
 from airflow_provider_spark_lineage.stored import Instance
 
-pytestmark = pytest.mark.airflow
+pytestmark = [
+    pytest.mark.airflow,
+    pytest.mark.skipif(Version("3.1") > AIRFLOW, reason="Airflow 3.0 has no tabs"),
+]
 
 RUN, OTHER_RUN = "manual__2026-11-24T00:00:00+00:00", "../../etc"
 LOAD, MAPPED = Instance("shop", RUN, "load"), Instance("shop", RUN, "group/of.mapped", 3)
