@@ -10,10 +10,12 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Request, sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Request
 
 TIMEOUT_MS = 60_000
 """Limit for what a page does in a moment: a busy machine needs many of them."""
@@ -32,6 +34,9 @@ def browser() -> Iterator[Browser]:
             " SPARK_LINEAGE_NO_BROWSER=1",
             pytrace=False,
         )
+    # Here, because environments of other versions have tests beside this module, and no playwright.
+    from playwright.sync_api import sync_playwright
+
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(

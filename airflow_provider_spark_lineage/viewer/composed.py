@@ -85,6 +85,7 @@ def compose(
         "datasets": [{**dataset, "label": labels[id_of(dataset)]} for dataset in merged.values()],
         **parts,
         "tasks": tasks,
+        "reports_gaps": bool(documents) and all(document["reports_gaps"] for document in documents),
         "planned": any(document["planned"] for document in documents),
     }
 

@@ -27,6 +27,9 @@ _PLANNED = "read from the text of the program"
 """How the gap begins that lineage from a text has."""
 
 
+_PRODUCER = "airflow-provider-spark-lineage"
+
+
 def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> Document:
     """Return the view document of the events of one run, at least one.
 
@@ -101,6 +104,7 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
         "bottlenecks": bottlenecks_of(facets),
         "facts": [{"name": name, "text": line} for name, line in facts_of(facets)],
         "links": [{"name": "Spark", "href": link} for link in links_of(facets)],
+        "reports_gaps": _reports_gaps(last),
         "planned": any(gap["reason"].startswith(_PLANNED) for gap in lineage["gaps"]),
     }
 
@@ -218,6 +222,12 @@ def _failures(event: Event, failures: Sequence[Mapping[str, Any]]) -> Iterator[d
     for number, failure in enumerate(failures):
         entry = entries[number] if number < len(entries) else {}
         yield {**failure, "fragment": text(entry.get("fragment")) or text(entry.get("codeLine"))}
+
+
+def _reports_gaps(event: Event) -> bool:
+    """Return whether an event without gaps claims to be complete, as those of this package do."""
+    facets = object_at(event.document, "run", "facets")
+    return any(key.startswith("sparkLineage_") for key in facets) or _PRODUCER in event.text("producer")
 
 
 def _gap(datasets: Datasets, gap: Mapping[str, Any]) -> dict[str, Any]:

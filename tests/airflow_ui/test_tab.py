@@ -104,7 +104,7 @@ def test_a_run_shows_its_tasks_together(tab):
 def test_a_task_shows_its_runs(tab):
     page = tab("/tasks/own", "task")
     page.get_by_role("tab", name="History").click()
-    expect(page.get_by_role("row", name="success")).to_be_visible()
+    expect(page.get_by_role("cell", name="success")).to_be_visible()
 
 
 def test_a_dag_shows_its_newest_run(tab):

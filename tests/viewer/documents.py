@@ -106,6 +106,7 @@ def document(
         "bottlenecks": [],
         "facts": [],
         "links": [],
+        "reports_gaps": True,
         "planned": False,
         **others,
     }

@@ -178,6 +178,16 @@ def test_lineage_from_a_text_is_marked_as_planned():
     assert not view(event())["planned"]
 
 
+def test_only_our_events_claim_to_be_complete():
+    """Other producers do not say where their lineage ends, so nothing follows from the absence of gaps."""
+    runs = listing(events_of("java_agent"), title="")["runs"]
+    java = [run["answer"]["document"] for run in runs]
+    assert not any(document["reports_gaps"] for document in java)
+    ours = view(event(facets={"sparkLineage_executions": {"executions": []}}))
+    assert ours["reports_gaps"]
+    assert not view(event())["reports_gaps"]
+
+
 def test_checks_and_metrics_are_at_their_dataset():
     checked = {
         **dataset("/in"),

@@ -59,7 +59,7 @@ const RUN = record({
   began: words, ended: words, producer: words, engine: words,
 });
 const DOCUMENT = record({
-  version: or(amount, 1), title: words, planned: flag, run: or(RUN, RUN({}, [])),
+  version: or(amount, 1), title: words, planned: flag, reports_gaps: flag, run: or(RUN, RUN({}, [])),
   // Others name these by their places, so none is left out.
   datasets: list("datasets", (value, problems) => DATASET(value, problems) ?? DATASET({ name: "a dataset that could not be read" }, [])),
   tasks: list("tasks", (value, problems) => TASK(value, problems) ?? TASK({ title: "a task that could not be read" }, [])),

@@ -3,7 +3,7 @@
 import { button, foreign, h, replace } from "./elements.js";
 import { dress, followTheme } from "./styles.js";
 import { mount } from "./viewer.js";
-import { when } from "./words.js";
+import { stateWord, when } from "./words.js";
 
 /** @returns {{title: string, notes: string[], runs: PageRun[]}} */
 function dataOfPage() {
@@ -57,7 +57,7 @@ function show(key) {
   replace(list, runs.map((each, index) => {
     const head = each.group !== group && h("h4", {}, foreign(String(each.group ?? ""), 80));
     group = each.group;
-    const state = h("div", { class: each.state === "fail" ? "bad" : "muted" }, `${when(String(each.time ?? ""))} ${each.state ?? ""}`);
+    const state = h("div", { class: each.state === "fail" ? "bad" : "muted" }, `${when(String(each.time ?? ""))} ${stateWord(String(each.state ?? ""))}`);
     const which = { "data-key": `run-${index}`, "aria-current": each === run && "true" };
     return [head, button("", () => open(each.key), which, foreign(String(each.label ?? each.key), 80), state)];
   }));

@@ -4,7 +4,7 @@ import { columnsTable, outputColumns } from "./columns.js";
 import { difference } from "./difference.js";
 import { button, copyable, foreign, h, replace, svg } from "./elements.js";
 import { checkLine, datasetButton, ref } from "./panel.js";
-import { bytes, change, counted, number, took, when } from "./words.js";
+import { bytes, change, counted, number, stateWord, took, when } from "./words.js";
 
 const MOST_NAMES = 5;
 const MOST_CHANGES = 500;
@@ -115,7 +115,7 @@ function changesOf(before, now) {
 
 /** @param {Context} context */
 function gapsTable(context) {
-  const { gaps, planned } = context.document;
+  const { gaps, planned, reports_gaps } = context.document;
   const rows = gaps.map(({ dataset, column, reason, where }) => {
     const place = dataset === null ? "the task" : column === null ? datasetButton(context, dataset) : ref(context, dataset, column);
     return row(place, foreign(reason, 1000), foreign(where, 200));
@@ -123,7 +123,9 @@ function gapsTable(context) {
   return h("div", {}, planned && h("p", {}, "Read from the text of the job, not from what ran."),
     gaps.length
       ? table(["Output", "What is not known", "Where"], rows)
-      : h("p", { class: "good" }, "✓ Complete: every output column has its sources, or comes from no column."));
+      : reports_gaps
+        ? h("p", { class: "good" }, "✓ Complete: every output column has its sources, or comes from no column.")
+        : h("p", {}, "It is unknown whether this is complete: the producer of these events does not report gaps."));
 }
 
 /** @param {Context} context */
@@ -136,7 +138,7 @@ function checksTable(context) {
 /** @param {Context} context */
 function tasksTable({ document, act }) {
   const rows = document.tasks.map(({ title, map_index, state, reads, writes, note }) => row(
-    [foreign(title), map_index !== null && ` [${map_index}]`], foreign(state), counted(reads.length, "dataset"),
+    [foreign(title), map_index !== null && ` [${map_index}]`], foreign(stateWord(state)), counted(reads.length, "dataset"),
     counted(writes.length, "dataset"), foreign(note, 200), reads.length + writes.length > 0
       && button("Show", () => act.light([...reads, ...writes]), { "aria-label": `Show its datasets: ${title}` })));
   return table(["Task", "State", "Read", "Wrote", "Note", ""], rows);
@@ -156,7 +158,7 @@ function historyTable({ answer: { history }, source }) {
   const rows = history.map(({ id, label, state, began, rows: count, size_bytes, schema_changed, edges_changed }) => {
     const name = foreign(label || id, 80);
     return row(source.open ? button("", () => source.open?.(id), { class: "ref" }, name) : name,
-      h("span", { class: state === "fail" ? "bad" : "" }, foreign(state)), when(began),
+      h("span", { class: state === "fail" ? "bad" : "" }, foreign(stateWord(state))), when(began),
       count === null ? "" : number(count), size_bytes === null ? "" : bytes(size_bytes),
       [schema_changed && "columns changed", edges_changed && "edges changed"].filter(Boolean).join(", "));
   });

@@ -70,6 +70,7 @@ interface ViewDocument {
   facts: { name: string; text: string }[];
   links: { name: string; href: string }[];
   planned: boolean;
+  reports_gaps: boolean;
   /** Sentences about what could not be read. */
   problems: string[];
 }

@@ -9,10 +9,9 @@ import { MOST_OF_A_SIDE, ROWS_AT_A_TIME } from "./picture.js";
 import { dress, followTheme } from "./styles.js";
 import { emptyState, tabsOf } from "./tables.js";
 import { trace } from "./trace.js";
-import { amounts, counted, took } from "./words.js";
+import { amounts, counted, stateWord, took } from "./words.js";
 
 const MOST_OPEN_ALL = 40;
-const STATES = { complete: "success", fail: "failed", abort: "stopped", running: "running", start: "running" };
 
 /**
  * Show the answer of a source in an element. Returns what removes it.
@@ -209,7 +208,7 @@ const nameOf = ({ namespace, name }) => `${namespace} ${name}`;
 
 /** @param {ViewDocument} document */
 function summary({ run, datasets, executions, planned, gaps }) {
-  const state = Object.hasOwn(STATES, run.state) ? STATES[/** @type {keyof typeof STATES} */ (run.state)] : run.state;
+  const state = stateWord(run.state);
   const time = took(run.began, run.ended);
   const [reads, writes] = [datasets.filter(({ read }) => read), datasets.filter(({ written }) => written)];
   const facts = [
