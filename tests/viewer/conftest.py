@@ -7,34 +7,17 @@ import functools
 import http.server
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import browsers
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request
+from viewer.mounting import MOUNT, STATIC, Show
 
 browser = browsers.browser
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-STATIC = CHECKOUT / "airflow_provider_spark_lineage" / "viewer" / "static"
-
-MOUNT = """async (text) => {
-  const [answer, runs] = JSON.parse(text);
-  const { mount } = await import("/viewer.js");
-  const address = {
-    read: () => new URLSearchParams(location.search),
-    write: (parameters) => history.replaceState(history.state, "", `?${parameters}`),
-  };
-  globalThis.asked = [];
-  const source = {
-    load: async (which) => (asked.push(which), answer),
-    previous: async (id) => runs[id] ?? null,
-    open: (id) => asked.push(id),
-  };
-  globalThis.unmount = mount(document.getElementById("here"), source, { address });
-}"""
 PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Viewer</title>
 <style>body{margin:0} #here{height:100vh}</style><main id="here"></main>"""
 
@@ -129,9 +112,6 @@ def modules(context: BrowserContext, server: str) -> Iterator[Page]:
     opened.goto(server)
     yield opened
     opened.close()
-
-
-Show = Callable[..., Page]
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import axe_playwright_python
-import documents
 import pytest
-from conftest import Show
 from playwright.sync_api import Page, expect
+from viewer import documents
+from viewer.mounting import Show
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 RUN = """async (rulesOnly) => {

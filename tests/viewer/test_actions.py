@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import documents
 import pytest
-from conftest import MOUNT, Show
 from playwright.sync_api import BrowserContext, Page, expect
+from viewer import documents
+from viewer.mounting import MOUNT, Show
 
 PREVIOUS = [{"id": "p", "label": "scheduled__2026-11-24"}, {"id": "q", "label": "scheduled__2026-11-23"}]
 

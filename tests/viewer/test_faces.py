@@ -6,9 +6,9 @@ import json
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import documents
 import pytest
 from playwright.sync_api import Page, Route, expect
+from viewer import documents
 
 PAGE = """<!doctype html><html lang="en"><head><title>Lineage</title>
 <style>html,body{height:100%%;margin:0}</style></head><body>

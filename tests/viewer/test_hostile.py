@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import documents
 import pytest
-from conftest import Show
 from playwright.sync_api import Page, expect
+from viewer import documents
+from viewer.mounting import Show
 
 NAMES_OF_CODE = """() => {
   const root = document.querySelector("main > div").shadowRoot;

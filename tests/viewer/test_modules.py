@@ -7,10 +7,10 @@ import json
 import random
 from typing import Any
 
-import documents
 import pytest
-from conftest import STATIC
 from playwright.sync_api import Page
+from viewer import documents
+from viewer.mounting import STATIC
 
 LIMIT_BYTES = 115_000
 LIMIT_COMPRESSED_BYTES = 36_000

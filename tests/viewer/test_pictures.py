@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import documents
 import pytest
-from conftest import Show
+from viewer import documents
+from viewer.mounting import Show
 
 FOLDER = Path(__file__).parent / "pictures"
 

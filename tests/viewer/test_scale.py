@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-import documents
-from conftest import Show
 from playwright.sync_api import Page, expect
+from viewer import documents
+from viewer.mounting import Show
 
 ELEMENTS = "() => document.querySelector('main > div').shadowRoot.querySelectorAll('svg.graph *').length"
 MOST = 3_000
