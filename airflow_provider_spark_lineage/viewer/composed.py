@@ -30,7 +30,7 @@ def compose(
     that the names of jobs begin with, which is left out of them. A composed document cannot be composed
     again.
     """
-    documents = sorted(documents, key=lambda document: (document["run"]["began"], document["title"]))
+    documents = sorted(documents, key=_order)
     merged: dict[Id, dict[str, Any]] = {}
     positions: dict[Id, int] = {}
     tasks: list[dict[str, Any]] = []
@@ -88,6 +88,11 @@ def compose(
         "reports_gaps": bool(documents) and all(document["reports_gaps"] for document in documents),
         "planned": any(document["planned"] for document in documents),
     }
+
+
+def _order(document: Document) -> tuple[str, str]:
+    run = document["run"]
+    return run["began"] or run["ended"], document["title"]
 
 
 def _merge(merged: dict[Id, dict[str, Any]], dataset: Mapping[str, Any]) -> None:

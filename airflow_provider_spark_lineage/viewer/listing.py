@@ -89,7 +89,9 @@ def _entries(events: Events) -> list[dict[str, Any]]:
             _entry(document, group, run.last.run_id, _label_of(run)) for run, document in reversed(parts)
         ]
         if len(parts) > 1:
-            documents = [document for _, document in parts]
+            # Of a task that was retried, the last try.
+            last = {_instance_of(run, document): document for run, document in parts}
+            documents = list(last.values())
             whole = compose(documents, group, below=parent_job)
             if (parent := every.get(parent_id)) is not None:
                 ended = document_of(parent.events)["run"]
@@ -99,6 +101,11 @@ def _entries(events: Events) -> list[dict[str, Any]]:
         entries.append(block)
     entries.sort(key=lambda block: max(entry["time"] for entry in block), reverse=True)
     return [entry for block in entries for entry in block]
+
+
+def _instance_of(run: RunEvents, document: Document) -> tuple[str, str]:
+    """Return what has one document in a composed one: a task instance, or a run of another job."""
+    return document["title"], "" if document["run"]["task_id"] else run.last.run_id
 
 
 def _entry(document: Document, group: str, key: str, label: str) -> dict[str, Any]:

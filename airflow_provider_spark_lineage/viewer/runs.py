@@ -57,9 +57,14 @@ class RunEvents:
 
     @property
     def _telling(self) -> list[Event]:
-        """The event that ended the run; all events if it has no datasets and is not a FAIL."""
+        """The event that ended the run; all events if it has no datasets and is not a FAIL.
+
+        A task that deferred itself ended in another process, which does not know what is in OTHER.
+        """
         last = self.last
-        return [last] if last.type == "fail" or _names_datasets(last) else self.events
+        if last.type == "fail" or _names_datasets(last):
+            return [*(event for event in self.events if event.type == "other" and event is not last), last]
+        return self.events
 
     def document(self) -> dict[str, Any]:
         """Return the lineage of the run: `inputs`, `outputs` with their edges, `gaps` and `failures`."""

@@ -248,6 +248,47 @@ def test_a_target_that_another_task_wrote_is_not_unfinished():
     assert document["run"]["state"] == "fail"
 
 
+def airflow(task: str, attempt: int) -> dict[str, Any]:
+    """Return the run facets of a task's try."""
+    return {
+        "airflow": {
+            "dag": {"dag_id": "d"},
+            "dagRun": {"run_id": "r"},
+            "task": {"task_id": task},
+            "taskInstance": {"try_number": attempt},
+        },
+        "parent": {"run": {"runId": "parent"}, "job": {"name": "d"}},
+    }
+
+
+def test_the_tasks_of_a_run_are_joined_by_their_last_tries():
+    """What the first try did is not what the run did; it has an entry of its own."""
+    tries = [
+        event(
+            kind,
+            run=str(n),
+            job="d.a",
+            time=f"2026-01-0{n}T00:00:00Z",
+            facets=airflow("a", n),
+            outputs=outputs,
+        )
+        for n, kind, outputs in ((1, "FAIL", [dataset("/x")]), (2, "COMPLETE", [dataset("/y")]))
+    ]
+    other = event(run="3", job="d.b", facets=airflow("b", 1), outputs=[dataset("/z")])
+    whole, *runs = listing(Events.of([*tries, other]), title="t")["runs"]
+    document = whole["answer"]["document"]
+    assert {each["label"] for each in document["datasets"]} == {"y", "z"}
+    assert [task["title"] for task in document["tasks"]] == ["b", "a"]
+    assert sorted(run["label"] for run in runs) == ["a", "a   try 2", "b"]
+
+
+def test_what_a_task_did_before_it_deferred_itself_is_in_its_document():
+    """It ended in another process, whose event does not know it."""
+    before = event("OTHER", inputs=[dataset("/in")], outputs=[dataset("/x")])
+    document = view(event("START"), before, event(outputs=[dataset("/y")]))
+    assert {each["label"] for each in document["datasets"]} == {"in", "x", "y"}
+
+
 def test_a_composed_run_of_nothing_is_empty():
     assert compose([], "d", without=["a"])["tasks"][0]["title"] == "a"
 
