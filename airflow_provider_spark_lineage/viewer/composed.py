@@ -108,17 +108,25 @@ def _merge(merged: dict[Id, dict[str, Any]], dataset: Mapping[str, Any]) -> None
     known["unfinished"] = (known["unfinished"] or dataset["unfinished"]) and not (
         known["written"] or dataset["written"]
     )
+    is_written = known["written"]
     for flag in ("read", "written", "has_schema"):
         known[flag] = known[flag] or dataset[flag]
-    # Two tasks that read it read the same rows; the last write is what the dataset has.
+    # Two tasks that read it read the same rows.
     known["reads"] = known["reads"] or dataset["reads"]
     if dataset["written"]:
-        known["writes"], known["change"] = dataset["writes"], dataset["change"]
+        appended = is_written and not dataset["change"]
+        known["writes"] = _sum(known["writes"], dataset["writes"]) if appended else dataset["writes"]
+        known["change"] = known["change"] if appended else dataset["change"]
     known["previous"] = known["previous"] or dataset["previous"]
     for key in ("format", "catalog"):
         known[key] = known[key] or dataset[key]
     for key in ("checks", "metrics"):
         known[key] = known[key] + [line for line in dataset[key] if line not in known[key]]
+
+
+def _sum(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts that both have: the last overwrite and what was appended after it."""
+    return {key: first[key] + second[key] for key in first if key in second}
 
 
 def _name_of(document: Document, below: str) -> str:

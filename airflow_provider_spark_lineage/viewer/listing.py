@@ -36,14 +36,14 @@ def listing(
     runs = [entry for entry in _entries(events) if is_shown(entry["job"])]
     notes = [*notes, *events.problems]
     if _size_of(runs) > MAX_BYTES:
-        newest = {entry["job"]: entry["key"] for entry in reversed(runs)}
-        kept = [entry for entry in runs if newest[entry["job"]] == entry["key"]]
+        newest = {entry["of"]: entry["key"] for entry in reversed(runs)}
+        kept = [entry for entry in runs if newest[entry["of"]] == entry["key"]]
         left_out = counted(len(runs) - len(kept), "older run")
         notes.append(f"Only the newest run of each job is here: {left_out} would make this page too large.")
         runs = kept
-    earlier: dict[str, list[str]] = {}
+    earlier: dict[tuple[str, str], list[str]] = {}
     for entry in reversed(runs):
-        known = earlier.setdefault(entry["job"], [])
+        known = earlier.setdefault(entry["of"], [])
         entry["previous"] = known[::-1]
         known.append(entry["key"])
     labels = {entry["key"]: entry["time"] or entry["label"] for entry in runs}
@@ -81,7 +81,7 @@ def _entries(events: Events) -> list[dict[str, Any]]:
     for run in runs_of(events):
         # A run without a parent stands alone.
         tops.setdefault(run.last.parent_run_id or run.last.run_id, []).append(run)
-    entries: list[list[dict[str, Any]]] = []
+    blocks: list[tuple[int, list[dict[str, Any]]]] = []
     for parent_id, siblings in tops.items():
         parts = [(run, document_of(run.events, below.get(run.last.run_id, ()))) for run in siblings]
         group, parent_job = _group_of(siblings), _parent_job(siblings[0].last)
@@ -97,10 +97,12 @@ def _entries(events: Events) -> list[dict[str, Any]]:
                 ended = document_of(parent.events)["run"]
                 whole["run"] |= {key: ended[key] for key in ("id", "state", "ended")}
             entry = _entry(whole, group, parent_id, "all together")
-            block.insert(0, {**entry, "job": parent_job, "kind": "dag_run"})
-        entries.append(block)
-    entries.sort(key=lambda block: max(entry["time"] for entry in block), reverse=True)
-    return [entry for block in entries for entry in block]
+            of = (whole["job"]["namespace"], parent_job)
+            block.insert(0, {**entry, "job": parent_job, "of": of, "kind": "dag_run"})
+        blocks.append((max(run.last.time_ns or 0 for run in siblings), block))
+    # Times of several producers can have different forms.
+    blocks.sort(key=lambda ended: ended[0], reverse=True)
+    return [entry for _, block in blocks for entry in block]
 
 
 def _instance_of(run: RunEvents, document: Document) -> tuple[str, str]:
@@ -117,6 +119,7 @@ def _entry(document: Document, group: str, key: str, label: str) -> dict[str, An
         "time": run["began"] or run["ended"],
         "state": run["state"],
         "job": document["title"],
+        "of": (document["job"]["namespace"], document["title"]),
         "kind": "run",
         "document": document,
     }

@@ -248,6 +248,33 @@ def test_a_target_that_another_task_wrote_is_not_unfinished():
     assert document["run"]["state"] == "fail"
 
 
+@pytest.mark.parametrize(("change", "rows"), [("", 5), ("OVERWRITE", 3)])
+def test_what_two_tasks_append_adds_up(change, rows):
+    """After an overwrite the dataset has what was written last, and what was appended after it."""
+    outputs = [
+        {
+            **dataset("/x", lifecycleStateChange={"lifecycleStateChange": kind} if kind else {}),
+            "outputFacets": {"outputStatistics": {"rowCount": count}},
+        }
+        for kind, count in (("CREATE", 2), (change, 3))
+    ]
+    documents = [
+        view(event(run=str(n), job=f"d.{n}", time=f"2026-01-0{n}T00:00:00Z", outputs=[output]))
+        for n, output in enumerate(outputs, 1)
+    ]
+    [written] = compose(documents, "d")["datasets"]
+    assert written["writes"] == {"rows": rows}
+
+
+def test_runs_of_a_job_in_another_namespace_are_not_earlier_runs():
+    events = [
+        event(run="1", outputs=[dataset("/x")]),
+        event(run="2", time="2026-01-02T00:00:00Z", outputs=[dataset("/x")]),
+    ]
+    events[1]["job"]["namespace"] = "other"
+    assert [run["previous"] for run in listing(Events.of(events), title="t")["runs"]] == [[], []]
+
+
 def airflow(task: str, attempt: int) -> dict[str, Any]:
     """Return the run facets of a task's try."""
     return {
