@@ -21,9 +21,13 @@ TIMEOUT_MS = 60_000
 """Limit for what a page does in a moment: a busy machine needs many of them."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests of a process."""
+    """One browser for the tests of a module.
+
+    Not of a process: until playwright ends, its event loop is the running one of the thread, and no other test
+    there could run a coroutine.
+    """
     if os.environ.get("SPARK_LINEAGE_NO_BROWSER") == "1":
         pytest.skip("SPARK_LINEAGE_NO_BROWSER=1")
     chromium = shutil.which(os.environ.get("CHROMIUM", "chromium"))

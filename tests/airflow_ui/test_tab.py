@@ -22,7 +22,7 @@ pytestmark = [
 expect.set_options(timeout=TIMEOUT_MS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def session(browser: Browser, server: Any) -> dict[str, Any]:
     """What the browser keeps after a user has logged in by the form."""
     context = browser.new_context()

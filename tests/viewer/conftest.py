@@ -72,9 +72,9 @@ def wrong() -> list[str]:
     return []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def context(browser: Browser, server: str, wrong: list[str]) -> Iterator[BrowserContext]:
-    """One context for all tests: its modules are fetched once."""
+    """One context for the tests of a module: what the viewer imports is fetched once."""
     opened = browser.new_context(viewport={"width": 1400, "height": 860}, reduced_motion="reduce")
     opened.set_default_timeout(browsers.TIMEOUT_MS)
 

@@ -28,7 +28,7 @@ export function took(began, ended) {
   return minutes < 60 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-const STATES = new Map(Object.entries({ complete: "success", fail: "failed", abort: "stopped", start: "running", other: "ended" }));
+const STATES = new Map(Object.entries({ complete: "success", fail: "failed", abort: "stopped", start: "not ended", other: "ended" }));
 
 /** The word of a run's state, as Airflow has it. @param {string} state */
 export const stateWord = (state) => STATES.get(state) ?? state;
