@@ -70,4 +70,4 @@ def guarded(browser: Browser, server: str, **settings: Any) -> Iterator[BrowserC
     opened.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
     yield opened
     opened.close()
-    assert wrong == []
+    assert wrong == [], wrong
