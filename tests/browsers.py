@@ -25,8 +25,8 @@ TIMEOUT_MS = 60_000
 def browser() -> Iterator[Browser]:
     """One browser for the tests of a module.
 
-    Not of a process: until playwright ends, its event loop is the running one of the thread, and no other test
-    there could run a coroutine.
+    Not of a process: until playwright ends, its event loop is the running one of the thread, and no other
+    test there could run a coroutine.
     """
     if os.environ.get("SPARK_LINEAGE_NO_BROWSER") == "1":
         pytest.skip("SPARK_LINEAGE_NO_BROWSER=1")
