@@ -92,14 +92,16 @@ need_java() {
 # ---- Chromium ---------------------------------------------------------------------------------------------------
 
 # Tests of the viewer alone need it, so nothing here stops `make setup`. CHROMIUM may name another executable.
+# The font is the one of the pictures in docs/viewer.
+has_chromium() { command -v "${CHROMIUM:-chromium}" >/dev/null; }
+
 need_chromium() {
-  command -v "${CHROMIUM:-chromium}" >/dev/null && return 0
-  if is_root_on_debian; then
+  if is_root_on_debian && ! { has_chromium && dpkg -s fonts-dejavu-core >/dev/null 2>&1; }; then
     apt_refresh
     say "Installing chromium, for the tests of the viewer"
     apt_install chromium fonts-dejavu-core || true
   fi
-  command -v "${CHROMIUM:-chromium}" >/dev/null ||
+  has_chromium ||
     say "The tests of the viewer need Chromium: install it (Debian: apt-get install chromium fonts-dejavu-core), or name it in CHROMIUM."
 }
 
