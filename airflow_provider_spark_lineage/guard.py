@@ -98,7 +98,7 @@ def within(seconds: float, function: Callable[..., object], *arguments: object) 
 
 
 def tell(sentence: str, problems: Optional[List[str]] = None) -> bool:
-    """Log a loss as a warning and add it to `problems`; do nothing and return False if it is there already.
+    """Log a loss as a warning and add it to `problems`; return False if it was told before.
 
     So a problem that repeats in a thousand executions is logged once.
     """
@@ -106,8 +106,24 @@ def tell(sentence: str, problems: Optional[List[str]] = None) -> bool:
         if sentence in problems:
             return False
         problems.append(sentence)
+    if getattr(_thread, "tells_again", False):
+        return False
     log.warning("Spark lineage: %s. This has no impact on the task.", sentence)
     return True
+
+
+_thread = threading.local()
+"""`tells_again`: True while what this thread tells has been told by another process."""
+
+
+@contextmanager
+def told_elsewhere() -> Iterator[None]:
+    """Log no losses of this thread: the provider's forked child computes the same, and warns of them."""
+    _thread.tells_again = True
+    try:
+        yield
+    finally:
+        _thread.tells_again = False
 
 
 def _first_line(message: str) -> str:

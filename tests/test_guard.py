@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from airflow_provider_spark_lineage.capture.sessions import Capture
-from airflow_provider_spark_lineage.guard import harmless, withhold
+from airflow_provider_spark_lineage.guard import harmless, told_elsewhere, withhold
 
 WORDS = "cannot parse select 'ordinary-literal-4711'"
 
@@ -52,3 +52,13 @@ def test_reasons_are_repeated_when_the_capture_has_ended(sql_text: str) -> None:
     said(afterwards)
     assert (WORDS in during[0]) == (sql_text == "full")
     assert WORDS in afterwards[0]
+
+
+def test_a_loss_that_another_process_tells_is_not_told_again(caplog: pytest.LogCaptureFixture) -> None:
+    """A task computes its lineage once for the event, in a forked child, and once for the viewer."""
+    problems: list[str] = []
+    with told_elsewhere():
+        said(problems)
+    assert (caplog.text, len(problems)) == ("", 1)
+    said([])
+    assert "a plan could not be read" in caplog.text

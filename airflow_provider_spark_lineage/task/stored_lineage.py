@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage import conf, stored
-from airflow_provider_spark_lineage.guard import harmless, within
+from airflow_provider_spark_lineage.guard import harmless, told_elsewhere, within
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -86,12 +86,14 @@ def _store_end(
     with harmless(_LOST):
         from airflow_provider_spark_lineage.task.provider import is_active
 
-        lineage = lineage_of()
+        with told_elsewhere():
+            lineage = lineage_of()
         if lineage is None or lineage.is_empty or not is_active(task_instance):
             return
         max_bytes, earlier = None, _events_before_deferral(task_instance)
         for _ in range(_TRIES):
-            event = _end_event(task_instance, lineage, error, failed, max_bytes)
+            with told_elsewhere():
+                event = _end_event(task_instance, lineage, error, failed, max_bytes)
             value = stored.pack([*earlier, event], _summary_of(event, task_instance))
             size = stored.size_of(value)
             if size <= stored.MAX_STORED_BYTES:
