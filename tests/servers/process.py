@@ -23,14 +23,24 @@ _PORTS = range(20_000, 32_000)
 """Systems give these to no program that asks for any port: nothing takes one before its server does."""
 
 
+_GIVEN: set[int] = set()
+"""Ports that `free_port` has returned in this process."""
+
+
 def free_port() -> int:
-    """Return a port for a server; each worker of pytest has its own share of them."""
+    """Return a port for a server; each worker of pytest has its own share of them, and gets each port once.
+
+    A server with two ports would find the second one taken otherwise, because nothing listens at the first yet.
+    """
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     share = _PORTS[worker % _SHARES :: _SHARES]
     while True:
         port = random.SystemRandom().choice(share)
+        if port in _GIVEN:
+            continue
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
+            _GIVEN.add(port)
             return port
 
 
