@@ -30,7 +30,7 @@ _GIVEN: set[int] = set()
 def free_port() -> int:
     """Return a port for a server; each worker of pytest has its own share of them, and gets each port once.
 
-    A server with two ports would find the second one taken otherwise, because nothing listens at the first yet.
+    A server with two ports could get one port twice otherwise: nothing listens there when it asks again.
     """
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     share = _PORTS[worker % _SHARES :: _SHARES]
