@@ -11,6 +11,7 @@ from typing import Any
 
 import pluggy
 import pytest
+from airflow.sdk.execution_time import supervisor, task_runner
 from packaging.version import Version
 from providers import AIRFLOW
 from task_instances import instance, record
@@ -52,6 +53,8 @@ def xcoms(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(provider, "is_active", lambda _: True)
     monkeypatch.setattr(provider, "emit", lambda _: True)
     monkeypatch.setattr(TASK, "lineage", None)
+    # What is imported for the first time may take longer than a task may wait.
+    monkeypatch.setattr(stored_lineage, "MAX_SECONDS", 60)
     return values
 
 
@@ -220,6 +223,17 @@ def test_a_store_that_hangs_does_not_hold_the_task(listeners, xcoms, monkeypatch
     woken.set()
 
 
+def test_no_thread_is_left_behind_where_the_supervisor_is_in_the_process(listeners, xcoms, monkeypatch):
+    """`dag.test()` runs the next task in it, which would find no supervisor."""
+    comms = supervisor.InProcessSupervisorComms(supervisor=None)
+    monkeypatch.setattr(task_runner, "SUPERVISOR_COMMS", comms, raising=False)
+    threads: list[threading.Thread] = []
+    monkeypatch.setattr(stored_lineage, "_put_xcom", lambda *_: threads.append(threading.current_thread()))
+    ran(task := instance(), 1)
+    end(listeners, task)
+    assert threads == [threading.current_thread()]
+
+
 def test_a_file_system_is_imported_when_a_task_starts(monkeypatch):
     """At its end there is one second for all."""
     loaded: list[Any] = []
@@ -263,7 +277,6 @@ def wide(columns: int) -> Lineage:
 @pytest.mark.parametrize(("columns", "is_whole"), [(10, True), (300, False)])
 def test_what_is_too_large_to_store_leaves_out_columns(listeners, xcoms, monkeypatch, columns, is_whole):
     """A gap says what is missing; the datasets stay."""
-    monkeypatch.setattr(stored_lineage, "MAX_SECONDS", 60)
     monkeypatch.setattr(stored, "MAX_STORED_BYTES", 20_000)
     run = Run(wide(columns))
     collector: Any = SimpleNamespace(run=lambda: run, planned=None, findings=(), stop=lambda: None)
