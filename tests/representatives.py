@@ -29,6 +29,7 @@ REPRESENTATIVES = {
     ),
     "unmodified operators": (
         "tests/plugins/test_unmodified_operators.py::test_every_task_reports_its_columns[alone]",
+        "tests/plugins/test_unmodified_operators.py::test_the_viewer_has_what_every_task_wrote[alone]",
         "tests/plugins/test_unmodified_operators.py::test_each_execution_is_a_child_run[alone]",
         "tests/plugins/test_unmodified_operators.py::test_the_providers_own_facets_stay[alone]",
         "tests/plugins/test_unmodified_operators.py"

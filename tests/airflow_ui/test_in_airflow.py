@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-
 import pytest
+from airflow_runs import stored_of
 from packaging.version import Version
 from providers import AIRFLOW
 
-from airflow_provider_spark_lineage import __version__, stored
+from airflow_provider_spark_lineage import __version__
 
 pytestmark = [
     pytest.mark.airflow,
@@ -20,11 +18,7 @@ pytestmark = [
 
 def test_every_spark_task_has_stored_its_last_try(home, run):
     """Of whatever operator, however it ended; one that did nothing on Spark has nothing."""
-    query = f"select task_id, map_index, value from xcom where key = '{stored.XCOM_KEY}'"  # noqa: S608
-    with sqlite3.connect(home / "airflow.db") as database:
-        items = {
-            (task, index): stored.unpack(json.loads(text)) for task, index, text in database.execute(query)
-        }
+    items = stored_of(home)
     assert {key: (item.summary["state"], item.summary["try"]) for key, item in items.items()} == {
         ("orders", -1): ("complete", 1),
         ("own", -1): ("complete", 1),

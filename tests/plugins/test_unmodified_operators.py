@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow_runs import run_dag
+from airflow_runs import run_dag, stored_of
 from servers.spark_home import spark_home
 
 from airflow_provider_spark_lineage.testing import DagRun, tail
@@ -96,6 +96,18 @@ def test_every_task_reports_its_columns(captured):
                 assert origin["name"] == f"{home}/orders"
                 columns[output["name"].removeprefix(f"{home}/")] = (column, origin["field"])
     assert columns == COLUMNS
+
+
+def test_the_viewer_has_what_every_task_wrote(captured):
+    """In its last try, also before it deferred itself; a rescheduled sensor begins anew."""
+    home, _ = captured
+    kept = {
+        output["name"].removeprefix(f"{home}/")
+        for each in stored_of(home / "airflow").values()
+        for event in each.events
+        for output in event["outputs"]
+    }
+    assert kept - {"orders"} == COLUMNS.keys() - {"retries_1", "looks_again_1"}
 
 
 def test_each_execution_is_a_child_run(captured):
