@@ -55,7 +55,10 @@ def _of_ended(operator: str) -> str:
     if off:
         return f"Nothing was captured: {off}."
     if _OWN.fullmatch(operator):
-        return "The task did nothing on Spark, or its lineage could not be stored; its log says why."
+        return (
+            "The task did nothing on Spark, its process was killed, or its lineage could not be stored;"
+            " its log says why."
+        )
     if not conf.auto_capture():
         return (
             f"Tasks of `{operator}` are not captured: `[spark_lineage] auto_capture` is off, and it is not an"
@@ -65,8 +68,8 @@ def _of_ended(operator: str) -> str:
         return "The function opened no Spark session, or the task is excluded from auto-capture."
     if DRIVERS.get(operator) or operator in LAUNCHERS:
         return (
-            "The task started no Spark application that is known, is excluded from auto-capture, or its"
-            " lineage could not be stored; its log says why."
+            "The task started no Spark application that is known, is excluded from auto-capture, its process"
+            " was killed, or its lineage could not be stored; its log says why."
         )
     return (
         f"`{operator}` is not known as an operator of Spark; `[spark_lineage] extra_operators` can name more."

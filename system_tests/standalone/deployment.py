@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from airflow_provider_spark_lineage.testing.runs import Program, environment, make_metadata, tail
 
@@ -90,6 +90,11 @@ class Airflow:
         """Return the task instances of a DAG run, those of earlier tries not among them."""
         answer = self.call("GET", f"{self._dag}/dagRuns/{quote(run_id)}/taskInstances?limit=100")
         return list(answer["task_instances"])
+
+    def lineage(self, **instance: Any) -> dict[str, Any]:
+        """Return what the tab of a task instance shows, with `reason` in place of a document."""
+        dag_id = self._dag.rpartition("/")[2]
+        return dict(self.call("GET", f"/spark_lineage/v1/dags/{dag_id}/task?{urlencode(instance)}"))
 
     def mark_failed(self, run_id: str, task_id: str) -> None:
         """Mark a task as failed, as a user does."""

@@ -124,8 +124,27 @@ def held_too_long(watch: Watch, home: Path) -> list[str]:
     ]
 
 
+def unseen(watch: Watch, airflow: Airflow) -> list[str]:
+    """The last tries of which the viewer does not show what they wrote, a sentence each.
+
+    Those are their finished writes; of one that got SIGKILL, nothing.
+    """
+    last = {(attempt.task, attempt.map_index): attempt for attempt in watch.tries()}
+    lines = []
+    for (task, map_index), attempt in last.items():
+        answer = airflow.lineage(run_id=watch.run_id, task_id=task, map_index=map_index)
+        datasets = (answer["document"] or {"datasets": []})["datasets"]
+        shown = {dataset["name"] for dataset in datasets if dataset["written"]}
+        if shown != (set(attempt.wrote) if attempt.tells else set()):
+            lines.append(f"{attempt}: the viewer shows {sorted(shown)}, {answer['reason']}")
+    return lines
+
+
 def test_every_ending_is_reported(airflow: Airflow, backend: Backend, home: Path) -> None:
-    """A task's outputs, and nothing else, are in its event, its stop's event or its executions' events."""
+    """A task's outputs, and nothing else, are in its event, its stop's event or its executions' events.
+
+    The viewer shows them, too.
+    """
     backend.become("answers")
     watch = Watch(airflow, backend, home, "answers")
     watch.until_end()
@@ -138,6 +157,7 @@ def test_every_ending_is_reported(airflow: Airflow, backend: Backend, home: Path
 
     wait_for(lambda: not unsaid(), lambda: "\n".join(unsaid()), ARRIVAL_TIMEOUT_S)
     assert falsehoods(watch, backend, home) == []
+    assert unseen(watch, airflow) == []
     (skewed,) = (attempt.run_id for attempt in watch.tries() if attempt.task == "skewed")
     (end,) = (
         event
