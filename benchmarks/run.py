@@ -9,6 +9,7 @@ from pathlib import Path
 BENCHMARKS = (
     "import_time",
     "testing",
+    "stored",
     "lineage",
     "run_facets",
     "capture",
