@@ -43,7 +43,7 @@ def command(paths: tuple[Path, ...], out: Path, job: str, opens: bool) -> None:
     title = f"Lineage of {job or ', '.join(path.name or str(path) for path in paths)}"
     page = page_of(listing(events, title=title, is_shown=lambda name: not job or _is_of(name, job)))
     try:
-        out.write_text(page, encoding="utf-8")
+        out.write_text(page, encoding="utf-8", errors="replace")
     except OSError as error:
         refuse(f"{out} cannot be written ({error.strerror or error}); choose another file with --out")
     click.echo(str(out))

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from airflow_provider_spark_lineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.viewer.datasets import Id, id_of, labels_of
 from airflow_provider_spark_lineage.viewer.document import VERSION, Document, order_of_edge
+from airflow_provider_spark_lineage.viewer.runs import REPLACING, counts_after
 
 NO_LINEAGE = "no lineage recorded"
 """Note of a task that is named in a composed document, and has no document of its own."""
@@ -30,7 +32,7 @@ def compose(
     that the names of jobs begin with, which is left out of them. A composed document cannot be composed
     again.
     """
-    documents = sorted(documents, key=_order)
+    documents = sorted(documents, key=_began)
     merged: dict[Id, dict[str, Any]] = {}
     positions: dict[Id, int] = {}
     tasks: list[dict[str, Any]] = []
@@ -85,14 +87,25 @@ def compose(
         "datasets": [{**dataset, "label": labels[id_of(dataset)]} for dataset in merged.values()],
         **parts,
         "tasks": tasks,
-        "reports_gaps": bool(documents) and all(document["reports_gaps"] for document in documents),
+        "reports_gaps": not any(task["note"] for task in tasks)
+        and bool(documents)
+        and all(document["reports_gaps"] for document in documents),
         "planned": any(document["planned"] for document in documents),
     }
 
 
-def _order(document: Document) -> tuple[str, str]:
+def _began(document: Document) -> tuple[int, str]:
+    """Return a sort key: the time when a run began, and its title."""
     run = document["run"]
-    return run["began"] or run["ended"], document["title"]
+    return _instant(run["began"] or run["ended"]), document["title"]
+
+
+def _instant(time: str) -> int:
+    """Return a time in nanoseconds since 1970: texts of several producers have different forms."""
+    try:
+        return instant_ns(time.upper())
+    except ValueError:
+        return 0
 
 
 def _merge(merged: dict[Id, dict[str, Any]], dataset: Mapping[str, Any]) -> None:
@@ -105,28 +118,25 @@ def _merge(merged: dict[Id, dict[str, Any]], dataset: Mapping[str, Any]) -> None
     typed = {column["name"]: column for column in dataset["columns"] if column["type"]}
     columns = [typed.get(column["name"], column) for column in known["columns"]]
     known["columns"] = columns + [each for each in dataset["columns"] if each["name"] not in names]
-    known["unfinished"] = (known["unfinished"] or dataset["unfinished"]) and not (
-        known["written"] or dataset["written"]
-    )
-    is_written = known["written"]
+    # What a later task wrote is finished; a write that failed after it is not.
+    known["unfinished"] = dataset["unfinished"] or (known["unfinished"] and not dataset["written"])
+    if dataset["read"]:
+        # Tasks may have read the same rows, or others: then the number of all is unknown.
+        first, second = known["reads"], dataset["reads"]
+        known["reads"] = (first or second) if not (first and second) or first == second else {}
+    if dataset["written"]:
+        change = dataset["change"]
+        before, added = known["writes"], dataset["writes"]
+        known["writes"] = counts_after(before, added, change) if known["written"] else added
+        if not known["written"] or change in REPLACING:
+            known["change"] = change
     for flag in ("read", "written", "has_schema"):
         known[flag] = known[flag] or dataset[flag]
-    # Two tasks that read it read the same rows.
-    known["reads"] = known["reads"] or dataset["reads"]
-    if dataset["written"]:
-        appended = is_written and not dataset["change"]
-        known["writes"] = _sum(known["writes"], dataset["writes"]) if appended else dataset["writes"]
-        known["change"] = known["change"] if appended else dataset["change"]
     known["previous"] = known["previous"] or dataset["previous"]
     for key in ("format", "catalog"):
         known[key] = known[key] or dataset[key]
     for key in ("checks", "metrics"):
         known[key] = known[key] + [line for line in dataset[key] if line not in known[key]]
-
-
-def _sum(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
-    """Return the counts that both have: the last overwrite and what was appended after it."""
-    return {key: first[key] + second[key] for key in first if key in second}
 
 
 def _name_of(document: Document, below: str) -> str:
@@ -158,7 +168,7 @@ def _run(documents: Sequence[Document]) -> dict[str, Any]:
     states = {run["state"] for run in runs}
     engines = list(dict.fromkeys(run["engine"] for run in runs if run["engine"]))
     first = runs[0] if runs else {}
-    ends = [run["ended"] for run in runs]
+    begun, ends = [run["began"] for run in runs if run["began"]], [run["ended"] for run in runs]
     return {
         "id": "",
         "dag_id": first.get("dag_id", ""),
@@ -167,8 +177,8 @@ def _run(documents: Sequence[Document]) -> dict[str, Any]:
         "map_index": None,
         "try": None,
         "state": next((state for state in _FAILING if state in states), "complete"),
-        "began": min((run["began"] for run in runs if run["began"]), default=""),
-        "ended": max(ends) if ends and all(ends) else "",
+        "began": min(begun, key=_instant, default=""),
+        "ended": max(ends, key=_instant) if ends and all(ends) else "",
         "producer": first.get("producer", ""),
         "engine": ", ".join(engines),
     }

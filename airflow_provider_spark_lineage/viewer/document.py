@@ -8,26 +8,29 @@ type is not the spec's is treated as absent.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from itertools import chain, islice
+from typing import Any, TypeVar
 
 from airflow_provider_spark_lineage.events.model import Event
 from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
 from airflow_provider_spark_lineage.viewer.datasets import Datasets, Id, id_of
 from airflow_provider_spark_lineage.viewer.facts import bottlenecks_of, engine_of, facts_of, links_of
-from airflow_provider_spark_lineage.viewer.runs import RunEvents
+from airflow_provider_spark_lineage.viewer.runs import RunEvents, is_ours
 
 VERSION = 1
 """Version of the view document; a browser of another version says so instead of drawing it."""
 
 Document = dict[str, Any]
 
+_Value = TypeVar("_Value")
+
+MAX_GUESSED_FLOWS = 10_000
+"""Limit of the lines of a picture for which there is only what a whole run or execution read and wrote."""
+
 _STATES = frozenset({"complete", "fail", "abort", "running", "start"})
 
 _PLANNED = "read from the text of the program"
 """How the gap begins that lineage from a text has."""
-
-
-_PRODUCER = "airflow-provider-spark-lineage"
 
 
 def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> Document:
@@ -44,20 +47,21 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
     >>> [dataset["label"] for dataset in document["datasets"]], document["flows"]
     (['in', 'out'], [{'from': 0, 'to': 1, 'task': None}])
     """
-    run = RunEvents(list(events))
-    lineage, facets, last = run.document(), run.facets, run.last
+    run = RunEvents(events)
+    lineage, last = run.document(), run.last
+    facets = [object_at(event.document, "run", "facets") for event in run.ends]
     datasets = Datasets()
     for read, described in zip(lineage["inputs"], run.inputs, strict=True):
         datasets.add_read(read, described)
     for write, described in zip(lineage["outputs"], run.outputs, strict=True):
         datasets.add_write(write, described)
-    executions = list(_executions(facets)) or list(_executions_of(children))
-    planned = list(_planned_outputs(run, children))
-    for output, _ in planned:
+    executions = list(chain.from_iterable(map(_executions, facets))) or list(_executions_of(children))
+    unfinished = [pair for each in (run, *children) for pair in each.unfinished]
+    for output, _ in unfinished:
         datasets.add_unfinished(output)
     for execution in executions:
-        for unfinished in execution["unfinished"]:
-            datasets.add_unfinished({"namespace": unfinished[0], "name": unfinished[1]})
+        for namespace, name in execution["unfinished"]:
+            datasets.add_unfinished({"namespace": namespace, "name": name})
     edges = [
         {
             "from": datasets.column(id_of(edge["source"]), edge["field"]),
@@ -73,8 +77,8 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
         for edge in output["edges"]
         if edge["field"]
     ]
-    pairs = {(id_of(read), id_of(output)): None for output, reads in planned for read in reads}
-    flows = _flows(datasets, last, lineage, executions, pairs)
+    flows, flow_gaps = _flows(datasets, run, lineage, executions, unfinished)
+    gaps = [_gap(datasets, gap) for gap in lineage["gaps"]] + flow_gaps
     began, ended = _times(run, executions)
     dag_id, task_id, dag_run_id = _airflow_ids(last)
     return {
@@ -92,19 +96,20 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
             "began": began,
             "ended": ended,
             "producer": last.text("producer"),
-            "engine": engine_of(facets),
+            "engine": next(filter(None, map(engine_of, reversed(facets))), ""),
         },
         "datasets": datasets.documents(),
         "flows": flows,
         "edges": sorted(edges, key=order_of_edge),
         "tasks": [],
         "executions": [_execution(datasets, each) for each in executions],
-        "failures": list(_failures(last, lineage["failures"])),
-        "gaps": [_gap(datasets, gap) for gap in lineage["gaps"]],
-        "bottlenecks": bottlenecks_of(facets),
-        "facts": [{"name": name, "text": line} for name, line in facts_of(facets)],
-        "links": [{"name": "Spark", "href": link} for link in links_of(facets)],
-        "reports_gaps": _reports_gaps(last),
+        "failures": list(_failures(facets, lineage["failures"])),
+        "gaps": gaps,
+        "bottlenecks": [each for some in facets for each in bottlenecks_of(some)],
+        "facts": [{"name": name, "text": line} for name, line in _each_once(map(facts_of, facets))],
+        "links": [{"name": "Spark", "href": link} for link in _each_once(map(links_of, facets))],
+        # Only an end event without gaps says that nothing is missing.
+        "reports_gaps": last.type == "complete" and is_ours(last),
         "planned": any(gap["reason"].startswith(_PLANNED) for gap in lineage["gaps"]),
     }
 
@@ -116,43 +121,63 @@ def order_of_edge(edge: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _flows(
     datasets: Datasets,
-    event: Event,
+    run: RunEvents,
     lineage: Mapping[str, Any],
     executions: Sequence[Mapping[str, Any]],
-    planned: Mapping[tuple[Id, Id], None],
-) -> list[dict[str, Any]]:
-    """Return which input fed which output.
+    unfinished: Iterable[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return which input fed which output, and a gap if that is left out.
 
-    The job facet `lineage` says it. Without the facet, an output comes from the sources of its columns, or
-    else from what the executions read that wrote it. An input that feeds no output by then feeds all of them,
-    because the run read it. `planned` has what the targets of failed writes were to be made from.
+    The job facet `lineage` says it, also that an output has no input. Without the facet, an output comes from
+    the sources of its columns, or else from what the executions read that wrote it. Of an output that neither
+    facet nor execution names, it is only known that the run read the inputs that feed no other output.
     """
-    pairs: dict[tuple[Id, Id], None] = dict(planned)
-    for entry in objects(event.at("job", "facets", "lineage", "entries")):
-        for source in objects(entry.get("inputs")):
-            pairs[id_of(source), id_of(entry)] = None
-    explained = {target for _, target in pairs}
-    for output in lineage["outputs"]:
-        pairs |= dict.fromkeys((id_of(edge["source"]), id_of(output)) for edge in output["edges"])
     outputs = [*map(id_of, lineage["outputs"]), *datasets.unfinished]
-    explained |= {target for _, target in pairs}
-    for target in outputs:
-        if target in explained:
-            continue
-        for execution in executions:
-            if target in (*execution["writes"], *execution["unfinished"]):
-                pairs |= dict.fromkeys((source, target) for source in execution["reads"])
-    fed = {target for _, target in pairs}
-    feeding = {source for source, _ in pairs}
-    reads = [id_of(read) for read in lineage["inputs"]]
-    for target in outputs:
-        unused = [read for read in reads if read not in feeding]
-        pairs |= dict.fromkeys((read, target) for read in (unused if target in fed else unused or reads))
-    known = ((datasets.find(source), datasets.find(target)) for source, target in pairs)
-    return [
-        {"from": source, "to": target, "task": None}
-        for source, target in sorted(pair for pair in known if None not in pair)
+    entries = [
+        entry for event in run.ends for entry in objects(event.at("job", "facets", "lineage", "entries"))
     ]
+    pairs = dict.fromkeys((id_of(read), id_of(output)) for output, reads in unfinished for read in reads)
+    pairs |= dict.fromkeys(
+        (id_of(source), id_of(entry)) for entry in entries for source in objects(entry.get("inputs"))
+    )
+    explained = {target for _, target in pairs} | set(map(id_of, entries))
+    pairs |= dict.fromkeys(
+        (id_of(edge["source"]), id_of(output)) for output in lineage["outputs"] for edge in output["edges"]
+    )
+    fed = {target for _, target in pairs}
+    by_target: dict[Id, list[Sequence[Id]]] = {}
+    for execution in executions:
+        for target in (*execution["writes"], *execution["unfinished"]):
+            by_target.setdefault(target, []).append(execution["reads"])
+    unexplained = [target for target in outputs if target not in explained]
+    every_execution = (
+        (source, target)
+        for target in unexplained
+        if target not in fed
+        for sources in by_target.get(target, ())
+        for source in sources
+    )
+    of_executions = list(islice(every_execution, MAX_GUESSED_FLOWS + 1))
+    feeding = {source for source, _ in chain(pairs, of_executions)}
+    reads = [id_of(read) for read in lineage["inputs"]]
+    unused = [read for read in reads if read not in feeding]
+    of_run = (
+        (read, target)
+        for target in unexplained
+        if target not in by_target
+        for read in (unused if target in fed else unused or reads)
+    )
+    guessed = [*of_executions, *islice(of_run, MAX_GUESSED_FLOWS + 1)]
+    gaps = []
+    if len(guessed) > MAX_GUESSED_FLOWS:
+        reason = (
+            "the events do not say which of the many inputs fed which output, so no line is drawn for these"
+        )
+        gaps = [{"where": "", "reason": reason, "dataset": None, "column": None}]
+        guessed = []
+    known = ((datasets.find(source), datasets.find(target)) for source, target in {*pairs, *guessed})
+    found = sorted((source, target) for source, target in known if source is not None and target is not None)
+    return [{"from": source, "to": target, "task": None} for source, target in found], gaps
 
 
 def _executions(facets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -164,7 +189,7 @@ def _executions(facets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "name": text(entry.get("name")),
             "began": text(entry.get("startedAt")),
             "ended": text(entry.get("endedAt")),
-            "failed": entry.get("failed") is True,
+            "state": "fail" if entry.get("failed") is True else "complete",
             "reads": [id_of(read) for read in objects(entry.get("inputs"))],
             "writes": [id_of(write) for write in objects(entry.get("outputs"))],
             "unfinished": [id_of(write) for write in objects([entry.get("unfinishedOutput")])],
@@ -184,10 +209,10 @@ def _executions_of(children: Sequence[RunEvents]) -> Iterator[dict[str, Any]]:
             "name": child.last.subject,
             "began": began,
             "ended": ended,
-            "failed": child.last.type == "fail",
+            "state": child.last.type if child.last.type in _STATES else "other",
             "reads": [id_of(read) for read in lineage["inputs"]],
             "writes": [id_of(write) for write in lineage["outputs"]],
-            "unfinished": list(dict.fromkeys(id_of(output) for output, _ in _planned_outputs(child, ()))),
+            "unfinished": list(dict.fromkeys(id_of(output) for output, _ in child.unfinished)),
             "rows": sum(rows) if rows and None not in rows else None,
         }
 
@@ -199,35 +224,22 @@ def _execution(datasets: Datasets, execution: Mapping[str, Any]) -> dict[str, An
     return {**execution, **known, "task": None}
 
 
-def _planned_outputs(
-    run: RunEvents, children: Sequence[RunEvents]
-) -> Iterator[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
-    """Yield the outputs that a failed run, or one below it, named before its end and not at it.
-
-    Each comes with the inputs of the same event.
-    """
-    for each in (run, *children):
-        if each.last.type not in ("fail", "abort"):
-            continue
-        written = {id_of(output) for output in objects(each.last.document.get("outputs"))}
-        for event in each.events:
-            for output in objects(event.document.get("outputs")):
-                if id_of(output) not in written:
-                    yield output, objects(event.document.get("inputs"))
-
-
-def _failures(event: Event, failures: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _failures(
+    facets: Iterable[Mapping[str, Any]], failures: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
     """Yield the failures, each with the part of the statement, or the line of the program, that failed."""
-    entries = objects(event.at("run", "facets", "sparkLineage_failures", "failures"))
+    entries = [
+        entry
+        for each in facets
+        for entry in objects(object_at(each, "sparkLineage_failures").get("failures"))
+    ]
     for number, failure in enumerate(failures):
         entry = entries[number] if number < len(entries) else {}
         yield {**failure, "fragment": text(entry.get("fragment")) or text(entry.get("codeLine"))}
 
 
-def _reports_gaps(event: Event) -> bool:
-    """Return whether an event without gaps claims to be complete, as those of this package do."""
-    facets = object_at(event.document, "run", "facets")
-    return any(key.startswith("sparkLineage_") for key in facets) or _PRODUCER in event.text("producer")
+def _each_once(values: Iterable[Iterable[_Value]]) -> dict[_Value, None]:
+    return dict.fromkeys(chain.from_iterable(values))
 
 
 def _gap(datasets: Datasets, gap: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,8 +38,8 @@ def bottlenecks_of(facets: Mapping[str, Any]) -> list[dict[str, str]]:
 def links_of(facets: Mapping[str, Any]) -> list[str]:
     """Return the addresses of the applications' pages, without those that are not of the web."""
     entries = objects(object_at(facets, "sparkLineage_application").get("applications"))
-    links = [link for entry in entries for link in entry.get("links") or () if isinstance(link, str)]
-    return [link for link in dict.fromkeys(links) if link.startswith(("http://", "https://"))]
+    links = (link for entry in entries for link in _list(entry.get("links")))
+    return [link for link in dict.fromkeys(map(text, links)) if link.startswith(("http://", "https://"))]
 
 
 def engine_of(facets: Mapping[str, Any]) -> str:
@@ -64,19 +64,19 @@ def _applications(facets: Mapping[str, Any]) -> Iterator[Fact]:
     for entry in objects(object_at(facets, "sparkLineage_application").get("applications")):
         if text(entry.get("applicationId")) != text(details.get("applicationId")):
             continue
-        links = entry.get("links")
+        links = _list(entry.get("links"))
         yield _fact(
             "app",
             text(entry.get("name")),
             text(entry.get("applicationId")),
             f"Spark {text(entry.get('sparkVersion'))} on {text(details.get('master'))}",
-            text(links[0]) if isinstance(links, list) and links else "",
+            text(links[0]) if links else "",
         )
 
 
 def _resources(facets: Mapping[str, Any]) -> Iterator[Fact]:
     for entry in objects(object_at(facets, "sparkLineage_resources").get("applications")):
-        numbers = {name: value for name, value in entry.items() if type(value) is int}
+        numbers = {name: value for name, value in entry.items() if type(value) is int and _is_moderate(value)}
         if not numbers.get("tasks"):
             continue
         cores, spilled = numbers.get("cores", 0), numbers.get("diskSpilledBytes", 0)
@@ -112,8 +112,16 @@ def _streams(facets: Mapping[str, Any]) -> Iterator[Fact]:
 
 def _amount(value: Any) -> str:
     """Return a number without a fraction; empty if it is none."""
-    is_number = type(value) in (int, float) and abs(value) < 1e18
-    return f"{value:,.0f}" if is_number else ""
+    return f"{value:,.0f}" if type(value) in (int, float) and _is_moderate(value) else ""
+
+
+def _is_moderate(number: float) -> bool:
+    """Return whether a number can be a measured one: others may be too large to print."""
+    return abs(number) < 1e18
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _fact(word: str, *parts: str) -> Fact:

@@ -41,11 +41,13 @@ def listing(
         left_out = counted(len(runs) - len(kept), "older run")
         notes.append(f"Only the newest run of each job is here: {left_out} would make this page too large.")
         runs = kept
-    earlier: dict[tuple[str, str], list[str]] = {}
+    earlier: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for entry in reversed(runs):
-        known = earlier.setdefault(entry["of"], [])
-        entry["previous"] = known[::-1]
-        known.append(entry["key"])
+        older = earlier.setdefault(entry["of"], [])
+        # An earlier try of the same task instance is not an earlier run.
+        others = [each for each in older if each["instance"] != entry["instance"]]
+        entry["previous"] = [each["key"] for each in reversed(others)]
+        older.append(entry)
     labels = {entry["key"]: entry["time"] or entry["label"] for entry in runs}
     return {
         "version": 1,
@@ -86,13 +88,16 @@ def _entries(events: Events) -> list[dict[str, Any]]:
         parts = [(run, document_of(run.events, below.get(run.last.run_id, ()))) for run in siblings]
         group, parent_job = _group_of(siblings), _parent_job(siblings[0].last)
         block = [
-            _entry(document, group, run.last.run_id, _label_of(run)) for run, document in reversed(parts)
+            {
+                **_entry(document, group, run.last.run_id, _label_of(run)),
+                "instance": _instance_of(run, document, group),
+            }
+            for run, document in reversed(parts)
         ]
         if len(parts) > 1:
             # Of a task that was retried, the last try.
-            last = {_instance_of(run, document): document for run, document in parts}
-            documents = list(last.values())
-            whole = compose(documents, group, below=parent_job)
+            last = {_instance_of(run, document, group): document for run, document in parts}
+            whole = compose(list(last.values()), group, below=parent_job)
             if (parent := every.get(parent_id)) is not None:
                 ended = document_of(parent.events)["run"]
                 whole["run"] |= {key: ended[key] for key in ("id", "state", "ended")}
@@ -105,9 +110,9 @@ def _entries(events: Events) -> list[dict[str, Any]]:
     return [entry for _, block in blocks for entry in block]
 
 
-def _instance_of(run: RunEvents, document: Document) -> tuple[str, str]:
+def _instance_of(run: RunEvents, document: Document, group: str) -> tuple[str, str]:
     """Return what has one document in a composed one: a task instance, or a run of another job."""
-    return document["title"], "" if document["run"]["task_id"] else run.last.run_id
+    return document["title"], group if document["run"]["task_id"] else run.last.run_id
 
 
 def _entry(document: Document, group: str, key: str, label: str) -> dict[str, Any]:
@@ -121,6 +126,7 @@ def _entry(document: Document, group: str, key: str, label: str) -> dict[str, An
         "job": document["title"],
         "of": (document["job"]["namespace"], document["title"]),
         "kind": "run",
+        "instance": key,
         "document": document,
     }
 

@@ -5,22 +5,39 @@ Events come from outside: a value whose type is not the spec's is treated as abs
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from airflow_provider_spark_lineage.events.checks import results_of
 from airflow_provider_spark_lineage.events.model import TERMINAL, Event, Events
 from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
+from airflow_provider_spark_lineage.viewer.datasets import Id, id_of
+
+REPLACING = frozenset({"create", "overwrite", "truncate", "drop"})
+"""Changes after which a dataset has nothing of what it had before."""
+
+_PRODUCER = "airflow-provider-spark-lineage"
+
+_STOPPED = "Airflow asked the task to stop"
+"""How the gap of an event begins that was sent before the task could be killed."""
 
 
-@dataclass
 class RunEvents:
-    """The events of one run, in reading order."""
+    """The events of one run, ordered by time.
 
-    events: list[Event] = field(default_factory=list)
+    Events of other producers add to each other, as the spec has it. An event of this package has everything
+    that its process did, and START may have had only the plan. A task that deferred itself went on in another
+    process: its OTHER event has a part of the work that its end event does not have.
+    """
 
-    @property
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.events = list(events)
+        times = [event.time_ns for event in self.events]
+        if None not in times:
+            self.events.sort(key=lambda event: event.time_ns or 0)
+
+    @cached_property
     def last(self) -> Event:
         """The event that ended the run, or the last one."""
         ends = [event for event in self.events if event.type in TERMINAL]
@@ -45,35 +62,76 @@ class RunEvents:
         """The run facets of the event that ended the run."""
         return object_at(self.last.document, "run", "facets")
 
+    @cached_property
+    def ends(self) -> list[Event]:
+        """The last event of each process that did a part of the work, oldest first."""
+        others = (event for event in self.events if event.type == "other" and event is not self.last)
+        # A task that was only asked to stop went on, so that its end event has all.
+        parts = (event for event in others if not (is_ours(self.last) and _is_stop(event)))
+        return [*filter(is_ours, parts), self.last]
+
+    @cached_property
+    def _parts(self) -> list[list[Event]]:
+        """The events of each process that did a part of the work."""
+        *earlier, last = self.ends
+        is_whole = is_ours(last) and (last.type == "complete" or _names_datasets(last))
+        rest = [last] if is_whole else [event for event in self.events if event not in earlier]
+        return [*([event] for event in earlier), rest]
+
     @property
     def inputs(self) -> list[dict[str, Any]]:
         """The datasets that were read, as in events, each once."""
-        return _merged(self._telling, "inputs")
+        return _merged([event for part in self._parts for event in part], "inputs")
 
     @property
     def outputs(self) -> list[dict[str, Any]]:
         """The datasets that were written, as in events, each once."""
-        return _merged(self._telling, "outputs")
+        return _merged(
+            [event for part in self._parts for event in part if self._has_written(event)], "outputs"
+        )
 
     @property
-    def _telling(self) -> list[Event]:
-        """The event that ended the run; all events if it has no datasets and is not a FAIL.
+    def unfinished(self) -> Iterator[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
+        """The outputs of which no event says that they were written, each with the inputs of its event."""
+        if self.last.type == "complete":
+            return
+        written = {id_of(output) for output in self.outputs}
+        for event in self.events:
+            for output in objects(event.document.get("outputs")):
+                if id_of(output) not in written:
+                    yield output, objects(event.document.get("inputs"))
 
-        A task that deferred itself ended in another process, which does not know what is in OTHER.
+    def _has_written(self, event: Event) -> bool:
+        """Return whether the outputs of an event were written.
+
+        A run that failed may have written none of them; events of this package name finished writes only,
+        but for START.
         """
-        last = self.last
-        if last.type == "fail" or _names_datasets(last):
-            return [*(event for event in self.events if event.type == "other" and event is not last), last]
-        return self.events
+        if self.last.type in ("fail", "abort"):
+            return is_ours(event) and event.type != "start"
+        return self.is_ended or event.type != "start"
 
     def document(self) -> dict[str, Any]:
         """Return the lineage of the run: `inputs`, `outputs` with their edges, `gaps` and `failures`."""
+        inputs: dict[Id, dict[str, Any]] = {}
+        outputs: dict[Id, dict[str, Any]] = {}
+        for part in self._parts:
+            for read in _merged(part, "inputs"):
+                _join_read(inputs, _dataset(read, "inputFacets", "inputStatistics"))
+            for write in _merged([event for event in part if self._has_written(event)], "outputs"):
+                _join_write(outputs, _output(write))
         return {
-            "inputs": [_dataset(read, "inputFacets", "inputStatistics") for read in self.inputs],
-            "outputs": [_output(write) for write in self.outputs],
-            "gaps": list(_gaps(self.last)),
-            "failures": list(_failures(self.last)),
+            "inputs": [inputs[each] for each in sorted(inputs)],
+            "outputs": [outputs[each] for each in sorted(outputs)],
+            "gaps": _each_once(gap for event in self.ends for gap in _gaps(event)),
+            "failures": _each_once(failure for event in self.ends for failure in _failures(event)),
         }
+
+
+def is_ours(event: Event) -> bool:
+    """Return whether this package has made an event, or has added to it."""
+    facets = object_at(event.document, "run", "facets")
+    return any(key.startswith("sparkLineage_") for key in facets) or _PRODUCER in event.text("producer")
 
 
 def runs_of(events: Events, *, each: bool = False) -> list[RunEvents]:
@@ -81,44 +139,95 @@ def runs_of(events: Events, *, each: bool = False) -> list[RunEvents]:
 
     DAG runs have no datasets, and children of a task repeat the task's datasets; `each` includes both.
     """
-    runs: dict[str, RunEvents] = {}
+    by_run: dict[str, list[Event]] = {}
     for event in events:
         if event.run_id:
-            runs.setdefault(event.run_id, RunEvents()).events.append(event)
+            by_run.setdefault(event.run_id, []).append(event)
+    runs = {run_id: RunEvents(some) for run_id, some in by_run.items()}
     order = {id(event): number for number, event in enumerate(events)}
     ended = sorted(runs.items(), key=lambda item: order[id(item[1].last)])
-    telling = {run_id for run_id, run in runs.items() if any(map(_names_datasets, run.events))}
+    named = {run_id: names for run_id, run in runs.items() if (names := _names_of(run))}
     parents = {run_id: run.last.parent_run_id for run_id, run in runs.items()}
-    tops = {run_id for run_id in runs if not _has_ancestor(run_id, parents, telling)}
-    covered = {parents[run_id] for run_id in telling & tops}
-    dull = {run_id for run_id, run in ended if run_id in covered or run.last.is_dag_run} - telling
-    return [run for run_id, run in ended if each or run_id in tops - dull]
+    repeating = {run_id for run_id, run in runs.items() if _is_repeated(run, _above(run_id, parents), named)}
+    covered = {parents[run_id] for run_id in named.keys() - repeating}
+    empty = {run_id for run_id, run in ended if run_id in covered or run.last.is_dag_run} - named.keys()
+    return [run for run_id, run in ended if each or run_id not in repeating | empty]
 
 
-def _has_ancestor(run_id: str, parents: Mapping[str, str], of: set[str]) -> bool:
+def _is_repeated(run: RunEvents, above: Iterable[str], named: Mapping[str, set[Id]]) -> bool:
+    """Return whether a run above has the datasets of a run: those of our executions are in their task."""
+    names = named.get(run.last.run_id, set())
+    return any(is_ours(run.last) or names <= named[run_id] for run_id in above if run_id in named)
+
+
+def _above(run_id: str, parents: Mapping[str, str]) -> Iterator[str]:
     visited = {run_id}
     while (run_id := parents.get(run_id, "")) and run_id not in visited:
-        if run_id in of:
-            return True
         visited.add(run_id)
-    return False
+        yield run_id
+
+
+def _names_of(run: RunEvents) -> set[Id]:
+    """Return the datasets of a run, also those that it did not finish."""
+    return {id_of(each) for each in (*run.inputs, *run.outputs, *(output for output, _ in run.unfinished))}
 
 
 def _names_datasets(event: Event) -> bool:
     return any(objects(event.document.get(key)) for key in ("inputs", "outputs"))
 
 
+def _is_stop(event: Event) -> bool:
+    return any(gap["reason"].startswith(_STOPPED) for gap in _gaps(event))
+
+
+def _join_read(known: dict[Id, dict[str, Any]], read: dict[str, Any]) -> None:
+    """Add a dataset that a part of the work has read, which an earlier part may have read, too."""
+    before = known.setdefault(id_of(read), read)
+    if before is not read:
+        most = max(before["statistics"], read["statistics"], key=lambda counts: counts.get("rows", 0))
+        known[id_of(read)] = before | read | {"statistics": most}
+
+
+def _join_write(known: dict[Id, dict[str, Any]], write: dict[str, Any]) -> None:
+    """Add a dataset that a part of the work has written, which an earlier part may have written, too."""
+    before = known.setdefault(id_of(write), write)
+    if before is write:
+        return
+    joined = before | write
+    joined["statistics"] = counts_after(before["statistics"], write["statistics"], write["mode"])
+    if write["mode"] not in REPLACING:
+        joined["mode"] = before["mode"]
+        joined["edges"] = _each_once([*before["edges"], *write["edges"]])
+    known[id_of(write)] = joined
+
+
+def counts_after(before: Mapping[str, int], added: Mapping[str, int], change: str) -> Mapping[str, int]:
+    """Return the counts of a dataset that was written before, after another write with its own counts.
+
+    `change` is empty for an append, after which a count is known if both are.
+    """
+    if change in REPLACING:
+        return added
+    if change:
+        # ALTER and RENAME move no rows.
+        return before
+    return {key: before[key] + added[key] for key in before if key in added}
+
+
+def _each_once(values: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return list({repr(value): value for value in values}.values())
+
+
 def _id(value: Mapping[str, Any]) -> dict[str, str]:
     return {"namespace": text(value.get("namespace")), "name": text(value.get("name"))}
 
 
-def _merged(events: list[Event], key: str) -> list[dict[str, Any]]:
+def _merged(events: Sequence[Event], key: str) -> list[dict[str, Any]]:
     """Return the datasets of some events, with merged facets; the facets of later events win."""
-    merged: dict[tuple[str, str], dict[str, Any]] = {}
+    merged: dict[Id, dict[str, Any]] = {}
     for event in events:
         for dataset in objects(event.document.get(key)):
-            named = _id(dataset)
-            known = merged.setdefault((named["namespace"], named["name"]), {**named})
+            known = merged.setdefault(id_of(dataset), _id(dataset))
             for facets in ("facets", "inputFacets", "outputFacets"):
                 known[facets] = {**known.get(facets, {}), **object_at(dataset, facets)}
     return [merged[name] for name in sorted(merged)]

@@ -120,3 +120,17 @@ def test_a_small_file_cannot_fill_the_memory(here, monkeypatch):
     result = show("bomb.gz")
     assert result.exit_code == 2
     assert "more than 100,000 bytes" in result.stderr
+
+
+def test_a_name_that_is_no_unicode_text_is_drawn(here):
+    """JSON may have half of a character, which no file can."""
+    event = {
+        "eventType": "COMPLETE",
+        "run": {"runId": "1"},
+        "job": {"namespace": "n", "name": "j"},
+        "outputs": [{"namespace": "file", "name": "/half \ud800"}],
+    }
+    (here / "events.jsonl").write_text(json.dumps(event))
+    assert show("events.jsonl").exit_code == 0
+    [run] = data_of(here / "spark-lineage.html")["runs"]
+    assert run["answer"]["document"]["datasets"][0]["name"] == "/half ?"

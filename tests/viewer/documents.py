@@ -65,7 +65,7 @@ def execution(number: int, name: str, reads: list[int], writes: list[int], **oth
         "name": name,
         "began": f"2026-11-24T10:00:0{number}+00:00",
         "ended": f"2026-11-24T10:00:0{number + 2}+00:00",
-        "failed": False,
+        "state": "complete",
         "reads": reads,
         "writes": writes,
         "rows": None,
@@ -189,7 +189,7 @@ def failed() -> Document:
         flows=[(0, 1)],
         executions=[
             execution(1, "revenue.orders", [0], []),
-            execution(2, "revenue.revenue", [0], [], failed=True),
+            execution(2, "revenue.revenue", [0], [], state="fail"),
         ],
         failures=[
             {

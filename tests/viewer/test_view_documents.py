@@ -38,6 +38,18 @@ def view(*events: dict[str, Any], children: tuple[RunEvents, ...] = ()) -> dict[
     return document_of(Events.of(events), children)
 
 
+STOPPED = "Airflow asked the task to stop: what it did after that is not in this event"
+
+OURS = {"sparkLineage_gaps": {"gaps": []}}
+"""Run facets by which an event is one of this package."""
+
+
+def roles(document: dict[str, Any]) -> dict[str, str]:
+    """Return what happened to each dataset, by its label."""
+    words = ("read", "written", "unfinished")
+    return {each["label"]: " ".join(word for word in words if each[word]) for each in document["datasets"]}
+
+
 def named(document: dict[str, Any]) -> set[tuple[str, str]]:
     """Return the flows of a document by the labels of their ends."""
     labels = [each["label"] for each in document["datasets"]]
@@ -142,6 +154,87 @@ def test_the_target_of_a_failed_write_is_unfinished():
     assert named(document) == {("in", "out")}
 
 
+@pytest.mark.parametrize(
+    ("kinds", "facets", "role"),
+    [
+        (["START"], {}, "unfinished"),
+        (["START", "RUNNING"], {}, "written"),
+        (["START", "COMPLETE"], {}, "written"),
+        (["START", "FAIL"], {}, "unfinished"),
+        (["START", "ABORT"], {}, "unfinished"),
+        (["START", "FAIL"], OURS, "written"),
+        (["RUNNING", "FAIL"], OURS, "written"),
+    ],
+)
+def test_only_what_an_event_says_to_be_written_is_written(kinds, facets, role):
+    """An event of this package that is not START names finished writes; others name targets."""
+    document = view(*(event(kind, facets=facets, outputs=[dataset("/x")]) for kind in kinds))
+    assert roles(document) == {"x": role}
+
+
+@pytest.mark.parametrize("kind", ["COMPLETE", "FAIL"])
+def test_what_any_event_of_another_producer_read_was_read(kind):
+    """The spec's events add to each other; Airflow's API server ends a task without knowing its datasets."""
+    document = view(event("START", inputs=[dataset("/a")]), event(kind, outputs=[dataset("/b")]))
+    assert roles(document)["a"] == "read"
+
+
+def test_the_end_event_of_this_package_is_not_mixed_with_what_was_planned():
+    """START may have had the text of the job only."""
+    start = event("START", facets=OURS, inputs=[dataset("/planned")], outputs=[dataset("/planned_too")])
+    document = view(start, event(facets=OURS, inputs=[dataset("/a")], outputs=[dataset("/b")]))
+    assert roles(document) == {"a": "read", "b": "written"}
+
+
+def test_the_time_of_events_decides_not_the_order_in_which_they_are_read():
+    """A folder of events is read by the names of its files."""
+    late = event(time="2026-01-01T00:05:00Z", outputs=[dataset("/x")])
+    early = event("FAIL", time="2026-01-01T00:02:00+00:00")
+    document = view(late, early)
+    assert (document["run"]["state"], roles(document)) == ("complete", {"x": "written"})
+
+
+def test_an_output_that_has_no_input_gets_none():
+    """The job facet `lineage` says so by an empty list."""
+    entries = [
+        {"namespace": "file", "name": "/x", "inputs": [dataset("/a")]},
+        {"namespace": "file", "name": "/z", "inputs": []},
+    ]
+    outputs = [dataset("/x"), dataset("/z")]
+    document = view(
+        event(
+            inputs=[dataset("/a"), dataset("/counted")],
+            outputs=outputs,
+            job_facets={"lineage": {"entries": entries}},
+        )
+    )
+    assert named(document) == {("a", "x")}
+
+
+def test_an_execution_that_read_nothing_fed_nothing():
+    """What it wrote does not come from what another execution read."""
+    done = [
+        {"number": 1, "inputs": [dataset("/a")], "outputs": [dataset("/x")]},
+        {"number": 2, "inputs": [], "outputs": [dataset("/z")]},
+    ]
+    document = view(
+        event(
+            facets={"sparkLineage_executions": {"executions": done}},
+            inputs=[dataset("/a")],
+            outputs=[dataset("/x"), dataset("/z")],
+        )
+    )
+    assert named(document) == {("a", "x")}
+
+
+def test_flows_that_are_not_said_are_left_out_if_they_are_too_many():
+    """A small event may have thousands of inputs and of outputs; a gap says that lines are missing."""
+    names = [dataset(f"/{number}") for number in range(2_000)]
+    document = view(event(inputs=names, outputs=names))
+    assert document["flows"] == []
+    assert ["no line is drawn" in gap["reason"] for gap in document["gaps"]] == [True]
+
+
 def test_a_task_shows_the_unfinished_target_of_its_execution():
     """Only the events of the execution name it."""
     child = RunEvents(
@@ -149,7 +242,7 @@ def test_a_task_shows_the_unfinished_target_of_its_execution():
     )
     document = view(event("FAIL", inputs=[dataset("/in")]), children=(child,))
     assert [each["label"] for each in document["datasets"] if each["unfinished"]] == ["out"]
-    assert [(each["number"], each["failed"]) for each in document["executions"]] == [(1, True)]
+    assert [(each["number"], each["state"]) for each in document["executions"]] == [(1, "fail")]
 
 
 def test_an_unfinished_target_comes_from_what_its_own_write_read():
@@ -157,7 +250,12 @@ def test_an_unfinished_target_comes_from_what_its_own_write_read():
     start = event("START", run="2", inputs=[dataset("/b")], outputs=[dataset("/out")])
     child = RunEvents(list(Events.of([start, event("FAIL", run="2")])))
     document = view(
-        event("FAIL", inputs=[dataset("/a"), dataset("/b")], outputs=[dataset("/x", **columns("x", "/a"))]),
+        event(
+            "FAIL",
+            facets=OURS,
+            inputs=[dataset("/a"), dataset("/b")],
+            outputs=[dataset("/x", **columns("x", "/a"))],
+        ),
         children=(child,),
     )
     assert named(document) == {("a", "x"), ("b", "out")}
@@ -185,6 +283,7 @@ def test_only_our_events_claim_to_be_complete():
     assert not any(document["reports_gaps"] for document in java)
     ours = view(event(facets={"sparkLineage_executions": {"executions": []}}))
     assert ours["reports_gaps"]
+    assert not any(view(event(kind, facets=OURS))["reports_gaps"] for kind in ("RUNNING", "FAIL", "OTHER"))
     assert not view(event())["reports_gaps"]
 
 
@@ -266,6 +365,94 @@ def test_what_two_tasks_append_adds_up(change, rows):
     assert written["writes"] == {"rows": rows}
 
 
+def test_a_later_change_of_a_table_keeps_what_was_counted():
+    """ALTER adds no rows and removes none."""
+    documents = [
+        view(event(run=str(n), job=f"d.{n}", time=f"2026-01-0{n}T00:00:00Z", outputs=[output]))
+        for n, output in enumerate(
+            (written("/x", 5), {**dataset("/x", lifecycleStateChange={"lifecycleStateChange": "ALTER"})}), 1
+        )
+    ]
+    [table] = compose(documents, "d")["datasets"]
+    assert (table["writes"], table["change"]) == ({"rows": 5}, "")
+
+
+def test_runs_are_in_the_order_of_time_whatever_its_form():
+    """Producers write times of several zones."""
+    overwrite = event(
+        run="1", time="2026-01-01T10:00:00+02:00", job="d.a", outputs=[written("/x", 100, "OVERWRITE")]
+    )
+    append = event(run="2", time="2026-01-01T09:00:00Z", job="d.b", outputs=[written("/x", 5)])
+    [table] = compose([view(append), view(overwrite)], "d")["datasets"]
+    assert table["writes"] == {"rows": 105}
+
+
+@pytest.mark.parametrize(("second", "rows"), [(100, {"rows": 100}), (7, {})], ids=["same", "others"])
+def test_rows_that_several_tasks_read_are_known_if_all_read_as_many(second, rows):
+    """Whether others are the same rows, nobody knows."""
+    documents = [
+        view(
+            event(
+                run=str(n),
+                inputs=[{**dataset("/x"), "inputFacets": {"inputStatistics": {"rowCount": count}}}],
+            )
+        )
+        for n, count in enumerate((100, second))
+    ]
+    [table] = compose(documents, "d")["datasets"]
+    assert table["reads"] == rows
+
+
+def test_a_write_that_failed_after_another_task_had_written_is_unfinished():
+    """The dataset may have a part of it."""
+    done = view(event(run="1", outputs=[dataset("/x")]))
+    failed = [
+        event(kind, run="2", time="2026-01-02T00:00:00Z", outputs=[dataset("/x")])
+        for kind in ("START", "FAIL")
+    ]
+    assert roles(compose([view(*failed), done], "d")) == {"x": "written unfinished"}
+
+
+def test_a_run_with_a_task_without_lineage_does_not_claim_to_be_complete():
+    """What that task read and wrote is unknown."""
+    ours = view(event(facets=OURS, outputs=[dataset("/x")]))
+    assert compose([ours], "d")["reports_gaps"]
+    assert not compose([ours, view(event(run="2", facets=OURS))], "d")["reports_gaps"]
+
+
+def test_a_child_run_with_other_datasets_than_its_task_is_shown():
+    """As the runs of OpenLineage's Java agent, below a task whose author names an inlet."""
+    task = event(run="task", job="d.t", facets=airflow("t", 1), inputs=[dataset("/inlet")])
+    child = event(
+        run="child", job="spark", facets={"parent": {"run": {"runId": "task"}}}, inputs=[dataset("/a")]
+    )
+    shown = listing(Events.of([child, task]), title="t")["runs"]
+    assert {run["key"] for run in shown} == {"task", "child"}
+    ours = {**child, "producer": "https://example.com/airflow-provider-spark-lineage"}
+    [only] = listing(Events.of([ours, task]), title="t")["runs"]
+    assert only["key"] == "task"
+
+
+def test_an_earlier_try_is_not_the_previous_run():
+    """Everything would look new in comparison with a try that failed."""
+    first = event(run="1", facets=airflow("t", 1), outputs=[dataset("/x")])
+    first["run"]["facets"]["airflow"]["dagRun"] = {"run_id": "before"}
+    first["run"]["facets"]["parent"]["run"] = {"runId": "another"}
+    tries = [
+        event(
+            kind,
+            run=str(n),
+            time=f"2026-01-0{n}T00:00:00Z",
+            facets=airflow("t", n - 1),
+            outputs=[dataset("/x")],
+        )
+        for n, kind in ((2, "FAIL"), (3, "COMPLETE"))
+    ]
+    runs = listing(Events.of([first, *tries]), title="t")["runs"]
+    previous = {run["key"]: run["previous"] for run in runs}
+    assert (previous["3"], previous["2"], previous["1"]) == (["1"], ["1"], [])
+
+
 def test_runs_of_a_job_in_another_namespace_are_not_earlier_runs():
     events = [
         event(run="1", outputs=[dataset("/x")]),
@@ -309,11 +496,55 @@ def test_the_tasks_of_a_run_are_joined_by_their_last_tries():
     assert sorted(run["label"] for run in runs) == ["a", "a   try 2", "b"]
 
 
-def test_what_a_task_did_before_it_deferred_itself_is_in_its_document():
-    """It ended in another process, whose event does not know it."""
-    before = event("OTHER", inputs=[dataset("/in")], outputs=[dataset("/x")])
-    document = view(event("START"), before, event(outputs=[dataset("/y")]))
-    assert {each["label"] for each in document["datasets"]} == {"in", "x", "y"}
+def written(name: str, rows: int, change: str = "", **facets: Any) -> dict[str, Any]:
+    """An output with the number of its rows."""
+    if change:
+        facets["lifecycleStateChange"] = {"lifecycleStateChange": change}
+    return {**dataset(name, **facets), "outputFacets": {"outputStatistics": {"rowCount": rows}}}
+
+
+def part(kind: str, source: str, rows: int, gap: str, change: str = "") -> dict[str, Any]:
+    """An event of one process of a task: an execution, a gap, and rows appended to `/x`."""
+    facets = {
+        "sparkLineage_gaps": {"gaps": [{"where": "task", "reason": gap}]},
+        "sparkLineage_executions": {
+            "executions": [{"number": 1, "name": source, "outputs": [dataset("/x")]}]
+        },
+    }
+    return event(
+        kind,
+        facets=facets,
+        inputs=[dataset(source)],
+        outputs=[written("/x", rows, change, **columns("x", source))],
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "rows", "sources"),
+    [("", 105, {"a", "c"}), ("OVERWRITE", 5, {"c"})],
+    ids=["appends", "overwrites"],
+)
+def test_what_a_task_did_before_it_deferred_itself_is_in_its_document(change, rows, sources):
+    """It ended in another process, whose event does not know it: gaps, executions, columns and counts."""
+    document = view(
+        event("START"), part("OTHER", "/a", 100, "first"), part("COMPLETE", "/c", 5, "second", change)
+    )
+    labels = [each["label"] for each in document["datasets"]]
+    assert {labels[edge["from"]] for edge in document["edges"]} == sources
+    assert [each["writes"] for each in document["datasets"] if each["written"]] == [{"rows": rows}]
+    assert [gap["reason"] for gap in document["gaps"]] == ["first", "second"]
+    assert [each["name"] for each in document["executions"]] == ["/a", "/c"]
+    assert document["run"]["state"] == "complete"
+
+
+def test_a_task_that_was_asked_to_stop_and_went_on_has_everything_in_its_end_event():
+    """The event that was sent in between counts for nothing then, but for all if no other one knows."""
+    asked = part("OTHER", "/a", 100, STOPPED)
+    went_on = view(asked, part("COMPLETE", "/a", 100, "known"))
+    assert [each["writes"] for each in went_on["datasets"] if each["written"]] == [{"rows": 100}]
+    assert [gap["reason"] for gap in went_on["gaps"]] == ["known"]
+    killed = view(asked, event("FAIL"))
+    assert (roles(killed), len(killed["gaps"])) == ({"a": "read", "x": "written"}, 1)
 
 
 def test_a_composed_run_of_nothing_is_empty():
@@ -363,6 +594,8 @@ PATHS = [
     ("run", "facets", "sparkLineage_gaps", "gaps"),
     ("run", "facets", "sparkLineage_executions", "executions"),
     ("run", "facets", "sparkLineage_application", "applications"),
+    ("run", "facets", "sparkLineage_application", "applications", 0, "links"),
+    ("run", "facets", "sparkLineage_resources", "applications", 0, "runMs"),
     ("run", "facets", "sparkLineage_failures", "failures"),
     ("run", "facets", "airflow"),
     ("run", "facets", "parent"),

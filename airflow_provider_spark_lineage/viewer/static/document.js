@@ -69,7 +69,7 @@ const DOCUMENT = record({
     task: maybePlace,
   })),
   executions: list("executions", record({
-    number: or(amount, 0), name: words, began: words, ended: words, failed: flag, reads: places, writes: places,
+    number: or(amount, 0), name: words, began: words, ended: words, state: words, reads: places, writes: places,
     rows: or(amount, null), task: maybePlace,
   })),
   failures: list("failures", record({

@@ -58,7 +58,7 @@ export const checkLine = ({ passed, text }) =>
 /** @param {Dataset} dataset */
 function facts({ read, written, unfinished, reads, writes, change, format, catalog }) {
   return [
-    unfinished && "the write did not finish",
+    unfinished && "the write was not finished",
     read && ["read", ...amounts(reads)].join(" "),
     written && [change || "written", ...amounts(writes)].join(" "),
     format && cut(format, 60),

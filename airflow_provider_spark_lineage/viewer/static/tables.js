@@ -44,7 +44,7 @@ function executionsTable(context) {
     datasets.slice(0, MOST_NAMES).map((dataset) => datasetButton(context, dataset)),
     datasets.length > MOST_NAMES && ` and ${datasets.length - MOST_NAMES} more`,
   ];
-  const rows = document.executions.map(({ number: order, name, reads, writes, began, ended, failed, rows: count }) => {
+  const rows = document.executions.map(({ number: order, name, reads, writes, began, ended, state, rows: count }) => {
     const choose = button(String(order), () => {
       const isOn = choose.getAttribute("aria-pressed") === "true";
       for (const other of buttons) other.setAttribute("aria-pressed", "false");
@@ -53,7 +53,7 @@ function executionsTable(context) {
     }, { "aria-pressed": "false", "aria-label": `${order}: show its datasets` });
     buttons.push(choose);
     const line = row(choose, foreign(name), when(began), took(began, ended), [names(reads), " → ", names(writes)],
-      count === null ? "" : number(count), failed ? h("span", { class: "bad" }, "✕ failed") : "done");
+      count === null ? "" : number(count), h("span", { class: state === "fail" ? "bad" : "" }, foreign(stateWord(state))));
     line.addEventListener("click", ({ target }) => {
       if (target instanceof Element && !target.closest("button")) choose.click();
     });
@@ -115,7 +115,9 @@ function changesOf(before, now) {
 
 /** @param {Context} context */
 function gapsTable(context) {
-  const { gaps, planned, reports_gaps } = context.document;
+  const { gaps, planned, reports_gaps, run, tasks } = context.document;
+  const why = run.state !== "complete" ? "the run has not ended with success"
+    : tasks.some(({ note }) => note) ? "not every task has lineage" : "the producer of these events does not report gaps";
   const rows = gaps.map(({ dataset, column, reason, where }) => {
     const place = dataset === null ? "the task" : column === null ? datasetButton(context, dataset) : ref(context, dataset, column);
     return row(place, foreign(reason, 1000), foreign(where, 200));
@@ -125,7 +127,7 @@ function gapsTable(context) {
       ? table(["Output", "What is not known", "Where"], rows)
       : reports_gaps
         ? h("p", { class: "good" }, "✓ Complete: every output column has its sources, or comes from no column.")
-        : h("p", {}, "It is unknown whether this is complete: the producer of these events does not report gaps."));
+        : h("p", {}, `It is unknown whether this is complete: ${why}.`));
 }
 
 /** @param {Context} context */

@@ -21,7 +21,7 @@ interface Dataset {
   metrics: string[];
   format: string;
   catalog: string;
-  /** Named by the plan of a failed write only. */
+  /** No event says that it was written. */
   unfinished: boolean;
 }
 
@@ -46,7 +46,7 @@ interface Execution extends Step {
   name: string;
   began: string;
   ended: string;
-  failed: boolean;
+  state: string;
   rows: number | null;
   task: number | null;
 }

@@ -231,7 +231,7 @@ function summary({ run, datasets, executions, planned, gaps }) {
 function failurePanel({ message, error_class, sql_state, execution, fragment }, document, act) {
   const order = Number(/^execution (\d+)/.exec(execution)?.[1]);
   const of = document.executions.find(({ name, number }) => number === order || (execution && name === execution))
-    ?? document.executions.find(({ failed }) => failed);
+    ?? document.executions.find(({ state }) => state === "fail");
   const reads = of ? of.reads : [...document.datasets.keys()].filter((dataset) => document.datasets[dataset].read);
   return h("section", { class: "failure", "aria-label": "Failure" },
     h("strong", { class: "bad" }, "✕ ", execution && [foreign(execution, 80), ": "],
