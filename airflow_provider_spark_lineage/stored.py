@@ -25,8 +25,9 @@ XCOM_KEY = "spark_lineage"
 MAX_STORED_BYTES = 256_000
 """Limit of `data`, in the store: an XCom is a row of Airflow's database."""
 
-MAX_UNPACKED_BYTES = 32_000_000
-"""Limit of the JSON in `data`: a few bytes may unpack to gigabytes."""
+MAX_UNPACKED_BYTES = 8_000_000
+"""Limit of the JSON in `data`: a few bytes may unpack to gigabytes, and JSON of many small values takes
+thirty times as much memory."""
 
 Json = dict[str, Any]
 
@@ -51,15 +52,18 @@ class Stored(NamedTuple):
 
 
 def pack(events: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> Json:
-    """Return the stored form of the events of one run; its size is not limited here, see `size_of`."""
-    text = json.dumps({"events": list(events)}, separators=(",", ":"))
-    data = base64.b64encode(zlib.compress(text.encode(), 6)).decode()
+    """Return the stored form of the events of one run; its size is not limited here, see `excess_of`."""
+    data = base64.b64encode(zlib.compress(_text_of(events).encode(), 6)).decode()
     return {"version": VERSION, "summary": dict(summary), "data": data}
 
 
-def size_of(value: Mapping[str, Any]) -> int:
-    """Return the number of bytes that a stored form takes."""
-    return len(json.dumps(value))
+def excess_of(events: Sequence[Mapping[str, Any]], value: Mapping[str, Any]) -> float:
+    """Return by what factor the stored form of some events is too large; at most 1 if it may be stored."""
+    return max(len(json.dumps(value)) / MAX_STORED_BYTES, len(_text_of(events)) / MAX_UNPACKED_BYTES)
+
+
+def _text_of(events: Sequence[Mapping[str, Any]]) -> str:
+    return json.dumps({"events": list(events)}, separators=(",", ":"))
 
 
 def unpack(value: Any) -> Stored:
@@ -136,7 +140,7 @@ def summary_of(
     `schema` and `edges` are short digests: the history of a task compares them to find changes. `began` and
     `ended` are ISO times, or empty.
     """
-    outputs = [*_datasets(event, "outputs")]
+    outputs = sorted(_datasets(event, "outputs"), key=lambda each: (each["namespace"], each["name"]))
     return {
         "try": try_number,
         "map_index": None if map_index < 0 else map_index,
@@ -144,13 +148,19 @@ def summary_of(
         "began": began,
         "ended": ended,
         "outputs": [
-            {"namespace": each["namespace"], "name": each["name"], **_counts(each)} for each in outputs
+            {"namespace": _storable(each["namespace"]), "name": _storable(each["name"]), **_counts(each)}
+            for each in outputs
         ],
         "gaps": len(_listed(event, "run", "facets", "sparkLineage_gaps", "gaps")),
         "failures": len(_listed(event, "run", "facets", "sparkLineage_failures", "failures")),
         "schema": _digest([_named(each, _at(each, "facets", "schema", "fields")) for each in outputs]),
         "edges": _digest([_named(each, _edges(each)) for each in outputs]),
     }
+
+
+def _storable(name: str) -> str:
+    """Return a name without what PostgreSQL refuses in JSON: NUL, and halves of characters."""
+    return name.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def is_summary(value: Json) -> bool:

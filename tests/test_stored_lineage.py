@@ -189,24 +189,88 @@ def test_a_task_that_may_not_come_back_stores_what_it_has(xcoms, ends):
     assert (value["summary"]["state"], value["summary"]["map_index"]) == ("other", 3)
 
 
-@pytest.mark.parametrize("store", ["xcom", pytest.param("file", marks=HAS_PATHS)])
+def events_in(store: str, xcoms: list[Any], folder: Path) -> list[dict[str, Any]]:
+    """The events of the last task, wherever they are stored."""
+    if store == "file":
+        [file] = folder.rglob("*.z")
+        return [*stored.unpack(stored.from_file(file.read_bytes())).events]
+    return [*stored.unpack(xcoms[-1]).events]
+
+
+STORES = pytest.mark.parametrize("store", ["xcom", pytest.param("file", marks=HAS_PATHS)])
+
+
+@STORES
 def test_what_a_task_did_before_it_deferred_itself_stays(listeners, xcoms, monkeypatch, tmp_path, store):
-    """Its other part runs in another process, which stores both."""
+    """Its other parts run in other processes, each of which stores all; also if it defers itself again."""
     monkeypatch.setenv(STORE, "xcom" if store == "xcom" else tmp_path.as_uri())
     stored_lineage.prepare()
     first = ran(instance(), 1)
     first.pause(instance())
     resumed = instance(
         _ti_context_from_server=SimpleNamespace(next_method="resume", next_kwargs={}, start_date=None),
-        xcom_pull=lambda key, task_ids, map_indexes: xcoms[0],
+        xcom_pull=lambda key, task_ids, map_indexes: xcoms[-1],
     )
-    ran(resumed, 2)
+    second = ran(resumed, 2)
+    second.pause(resumed)
+    ran(resumed, 3)
     end(listeners, resumed)
-    if store == "file":
-        xcoms = [stored.from_file(file.read_bytes()) for file in tmp_path.rglob("*.z")]
-    events = stored.unpack(xcoms[-1]).events
-    assert [event["eventType"] for event in events] == ["OTHER", "COMPLETE"]
-    assert xcoms[-1]["summary"]["state"] == "complete"
+    events = events_in(store, xcoms, tmp_path)
+    assert [event["eventType"] for event in events] == ["OTHER", "OTHER", "COMPLETE"]
+    if store == "xcom":
+        assert xcoms[-1]["summary"]["state"] == "complete"
+
+
+@STORES
+def test_a_sensor_that_looked_before_says_what_is_missing(listeners, xcoms, monkeypatch, tmp_path, store):
+    """Airflow deletes the XComs of a task that was rescheduled; a folder has all of the try."""
+    monkeypatch.setenv(STORE, "xcom" if store == "xcom" else tmp_path.as_uri())
+    stored_lineage.prepare()
+    first = ran(instance(), 1)
+    first.pause(instance())
+    context = SimpleNamespace(next_method=None, task_reschedule_count=1)
+    again = instance(_ti_context_from_server=context)
+    ran(again, 2)
+    end(listeners, again)
+    events = events_in(store, xcoms, tmp_path)
+    assert [event["eventType"] for event in events] == ["OTHER", "COMPLETE"][store == "xcom" :]
+    gaps = events[-1]["run"]["facets"].get("sparkLineage_gaps", {"gaps": []})["gaps"]
+    assert len(gaps) == (store == "xcom")
+
+
+def test_what_airflow_masks_in_an_event_is_masked_in_the_store(listeners, xcoms, monkeypatch):
+    """Also by the name of a key; a column may be called `password`."""
+    from airflow.providers.common.compat.openlineage.facet import Dataset as Reported
+    from airflow.providers.openlineage.extractors import OperatorLineage
+    from openlineage.client.facet_v2 import schema_dataset
+
+    field = schema_dataset.SchemaDatasetFacetFields("password", "string")
+    schema = schema_dataset.SchemaDatasetFacet([field])
+    named = Reported("file", "/a", facets={"schema": schema, "own": {"token": "hunter4"}})  # type: ignore[dict-item]
+    task_instance = instance()
+    lineage = ran(task_instance, 1)
+    monkeypatch.setattr(lineage, "operator_lineage", lambda *_, **__: OperatorLineage(inputs=[named]))
+    end(listeners, task_instance)
+    [event] = stored.unpack(xcoms[0]).events
+    [read] = event["inputs"]
+    assert "hunter" not in json.dumps(event)
+    assert [field["name"] for field in read["facets"]["schema"]["fields"]] == ["password"]
+
+
+@pytest.mark.parametrize("ends", ["on_kill", "pause"])
+def test_an_interim_event_that_is_too_large_is_made_smaller(xcoms, monkeypatch, ends):
+    """As the last one; a gap says what is missing."""
+    monkeypatch.setattr(stored, "MAX_STORED_BYTES", 20_000)
+    run = Run(wide(300))
+    collector: Any = SimpleNamespace(run=lambda *_: run, planned=None, findings=(), drain=lambda _: [])
+    lineage = TaskLineage(collector)
+    getattr(lineage, ends)(instance())
+    [value] = xcoms
+    [event] = stored.unpack(value).events
+    assert [output["name"] for output in event["outputs"]] == ["/out"]
+    reasons = [gap["reason"] for gap in event["run"]["facets"]["sparkLineage_gaps"]["gaps"]]
+    assert any(TOO_LARGE in reason for reason in reasons)
+    assert value["summary"]["edges"] == ""
 
 
 def test_a_store_that_hangs_does_not_hold_the_task(listeners, xcoms, monkeypatch, caplog):
@@ -244,6 +308,17 @@ def test_a_file_system_is_imported_when_a_task_starts(monkeypatch):
     monkeypatch.setenv(STORE, "s3://bucket/lineage")
     stored_lineage.prepare()
     assert loaded == ["s3://bucket/lineage"]
+
+
+def test_a_file_system_that_hangs_does_not_hold_the_start_of_a_task(monkeypatch):
+    """Its connection may be asked of a server that does not answer."""
+    woken = threading.Event()
+    monkeypatch.setattr(stored_lineage, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(stored_lineage, "_open_store", lambda: woken.wait(30))
+    monkeypatch.setenv(STORE, "s3://bucket/lineage")
+    stored_lineage.prepare()
+    assert not woken.is_set()
+    woken.set()
 
 
 def test_a_store_that_fails_is_a_warning(listeners, xcoms, monkeypatch, caplog):
@@ -284,7 +359,7 @@ def test_what_is_too_large_to_store_leaves_out_columns(listeners, xcoms, monkeyp
     TASK.set_lineage(task_instance, TaskLineage(collector))
     end(listeners, task_instance)
     [value] = xcoms
-    assert stored.size_of(value) <= 20_000
+    assert stored.excess_of([], value) <= 1
     [event] = stored.unpack(value).events
     assert [output["name"] for output in event["outputs"]] == ["/out"]
     gaps = event["run"]["facets"].get("sparkLineage_gaps", {"gaps": []})["gaps"]

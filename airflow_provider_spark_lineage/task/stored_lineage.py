@@ -32,13 +32,21 @@ _TRIES = 4
 _LOST = "the viewer will not show the lineage of this task"
 
 
+_LAST_LOOK = "an XCom has what a rescheduled sensor did when it looked for the last time"
+
+
 def prepare() -> None:
     """Import what the store needs, at the start of a task: a file system may take most of the second."""
     with harmless(_LOST):
         if conf.store() not in ("xcom", "none"):
-            from airflow.providers.common.compat.sdk import ObjectStoragePath
+            _ends_in_time(_open_store)
 
-            ObjectStoragePath(conf.store()).fs  # noqa: B018  finds provider and connection
+
+def _open_store() -> None:
+    with harmless(_LOST):
+        from airflow.providers.common.compat.sdk import ObjectStoragePath
+
+        ObjectStoragePath(conf.store()).fs  # noqa: B018  finds provider and connection
 
 
 def store_at_end(
@@ -57,23 +65,32 @@ def store_at_end(
             _in_time(_store_end, task_instance, lineage_of, error, failed)
 
 
-def store(task_instance: Any, event: Any) -> None:
-    """Store an interim event of a task that may end next, or that continues in another process."""
+def store(task_instance: Any, event_of: Callable[[int | None], Any]) -> None:
+    """Store an interim event of a task that may end next, or that continues in another process.
+
+    `event_of` makes the event in so many bytes, or in any number for None.
+    """
     with harmless(_LOST):
         if conf.store() != "none":
-            _in_time(_store_interim, task_instance, event)
+            _in_time(_store_interim, task_instance, event_of)
 
 
 def _in_time(function: Callable[..., None], *arguments: Any) -> None:
-    if _supervisor_is_here():
-        with alarm_paused():
-            function(*arguments)
-    elif not within(MAX_SECONDS, function, *arguments):
+    if not _ends_in_time(function, *arguments):
         log.warning(
             "Spark lineage: %s: it could not be stored within %g s. This has no impact on the task.",
             _LOST,
             MAX_SECONDS,
         )
+
+
+def _ends_in_time(function: Callable[..., None], *arguments: Any) -> bool:
+    """Call a function, and return whether it ended within the time; where nothing else waits, it has more."""
+    if _supervisor_is_here():
+        with alarm_paused():
+            function(*arguments)
+        return True
+    return within(MAX_SECONDS, function, *arguments)
 
 
 def _supervisor_is_here() -> bool:
@@ -85,36 +102,49 @@ def _supervisor_is_here() -> bool:
     return type(getattr(runner, "SUPERVISOR_COMMS", None)).__name__ == "InProcessSupervisorComms"
 
 
-def _store_interim(task_instance: Any, event: Any) -> None:
+def _store_interim(task_instance: Any, event_of: Callable[[int | None], Any]) -> None:
     with harmless(_LOST):
-        document = _plain(event)
-        value = stored.pack([document], _summary_of(document, task_instance))
-        if stored.size_of(value) <= stored.MAX_STORED_BYTES:
-            _put(task_instance, value)
+        _store_fitting(task_instance, lambda max_bytes: _plain(event_of(max_bytes)))
 
 
 def _store_end(
     task_instance: Any, lineage_of: Callable[[], TaskLineage | None], error: Any, failed: bool
 ) -> None:
     with harmless(_LOST):
+        from airflow_provider_spark_lineage.facets.runs import GAPS
         from airflow_provider_spark_lineage.task.provider import is_active
 
         with told_elsewhere():
             lineage = lineage_of()
         if lineage is None or lineage.is_empty or not is_active(task_instance):
             return
-        max_bytes, earlier = None, _events_before_deferral(task_instance)
-        for _ in range(_TRIES):
+
+        def event_of(max_bytes: int | None) -> stored.Json:
             with told_elsewhere():
                 event = _end_event(task_instance, lineage, error, failed, max_bytes)
-            value = stored.pack([*earlier, event], _summary_of(event, task_instance))
-            size = stored.size_of(value)
-            if size <= stored.MAX_STORED_BYTES:
-                _put(task_instance, value)
-                return
-            # Less of the same packs about as well; a fifth is left for what packs worse.
-            max_bytes = int(len(json.dumps(event)) * stored.MAX_STORED_BYTES / size * 0.8)
-        log.warning("Spark lineage: %s: it is too large to store. This has no impact on the task.", _LOST)
+            if conf.store() == "xcom" and _is_rescheduled(task_instance):
+                gaps = event["run"]["facets"].setdefault(GAPS, {"gaps": []})["gaps"]
+                gaps.append({"where": "task", "reason": _LAST_LOOK})
+            return event
+
+        _store_fitting(task_instance, event_of)
+
+
+def _store_fitting(task_instance: Any, event_of: Callable[[int | None], stored.Json]) -> None:
+    """Store an event after what this try has stored before, with as much in it as the store holds."""
+    earlier = _earlier_events(task_instance)
+    max_bytes = None
+    for _ in range(_TRIES):
+        event = event_of(max_bytes)
+        events = [*earlier, event]
+        value = stored.pack(events, _summary_of(event, task_instance, is_whole=max_bytes is None))
+        excess = stored.excess_of(events, value)
+        if excess <= 1:
+            _put(task_instance, value)
+            return
+        # Less of the same packs about as well; a fifth is left for what packs worse.
+        max_bytes = int(len(json.dumps(event)) / excess * 0.8)
+    log.warning("Spark lineage: %s: it is too large to store. This has no impact on the task.", _LOST)
 
 
 def _end_event(
@@ -175,7 +205,7 @@ _MAX_MESSAGE = 2_000
 def _plain(event: Any) -> stored.Json:
     """Return an event as JSON, without what Airflow masks.
 
-    The provider's redactor takes long for many columns: of what names them, each text is masked once.
+    The provider's redactor takes long for many columns: in what names them, each text is masked once.
     """
     from airflow_provider_spark_lineage.facets.events import plain
     from airflow_provider_spark_lineage.facets.jobs import LINEAGE
@@ -183,7 +213,10 @@ def _plain(event: Any) -> stored.Json:
 
     redact, document = redactor(), plain(event)
     mask = cache(redact)
-    datasets = {name: _masked(document[name], mask) for name in ("inputs", "outputs")}
+    datasets = {
+        name: [_masked_dataset(each, redact, mask) for each in document[name]]
+        for name in ("inputs", "outputs")
+    }
     lineage = document["job"]["facets"].get(LINEAGE)
     event.inputs, event.outputs = [], []
     event.job.facets.pop(LINEAGE, None)
@@ -191,6 +224,24 @@ def _plain(event: Any) -> stored.Json:
     if lineage is not None:
         document["job"].setdefault("facets", {})[LINEAGE] = _masked(lineage, mask)
     return document
+
+
+_NAMING = frozenset({"schema", "columnLineage", "symlinks"})
+"""Facets of datasets in which a key is no secret's name: it may be the name of a column."""
+
+
+def _masked_dataset(
+    dataset: stored.Json, redact: Callable[..., Any], mask: Callable[[str], str]
+) -> stored.Json:
+    masked = {
+        key: _masked(value, mask) for key, value in dataset.items() if not key.lower().endswith("facets")
+    }
+    for key in dataset.keys() - masked.keys():
+        masked[key] = {
+            name: _masked(facet, mask) if name in _NAMING else redact(facet, max_depth=20)
+            for name, facet in dataset[key].items()
+        }
+    return masked
 
 
 def _masked(value: Any, mask: Callable[[str], str]) -> Any:
@@ -202,15 +253,17 @@ def _masked(value: Any, mask: Callable[[str], str]) -> Any:
     return mask(value) if isinstance(value, str) else value
 
 
-def _summary_of(event: stored.Json, task_instance: Any) -> stored.Json:
+def _summary_of(event: stored.Json, task_instance: Any, *, is_whole: bool) -> stored.Json:
     began = getattr(task_instance, "start_date", None)
-    return stored.summary_of(
+    summary = stored.summary_of(
         event,
         try_number=task_instance.try_number,
         map_index=_instance(task_instance).map_index,
         began=began.isoformat() if began is not None else "",
         ended=event["eventTime"],
     )
+    # What is left out is no change since the previous run.
+    return summary if is_whole else summary | {"edges": ""}
 
 
 def _instance(task_instance: Any) -> stored.Instance:
@@ -219,13 +272,13 @@ def _instance(task_instance: Any) -> stored.Instance:
     return stored.Instance(*ids, -1 if map_index is None else map_index)
 
 
-def _events_before_deferral(task_instance: Any) -> tuple[stored.Json, ...]:
-    """Return what this try has stored in the process that deferred it; it would be lost otherwise."""
-    context = getattr(task_instance, "_ti_context_from_server", None)
-    if not getattr(context, "next_method", None):
+def _earlier_events(task_instance: Any) -> tuple[stored.Json, ...]:
+    """Return what this try has stored in other processes: it deferred itself there, or was rescheduled."""
+    is_xcom = conf.store() == "xcom"
+    if not (_is_resumed(task_instance) or (_is_rescheduled(task_instance) and not is_xcom)):
         return ()
-    with harmless("the viewer will not show the lineage of this task before it deferred itself"):
-        if conf.store() != "xcom":
+    with harmless("the viewer will not show what this task did before it continued in this process"):
+        if not is_xcom:
             file = _file(task_instance)
             content = file.fs.cat_file(file.path) if file.exists() else None
             return stored.unpack(stored.from_file(content)).events if content is not None else ()
@@ -233,6 +286,20 @@ def _events_before_deferral(task_instance: Any) -> tuple[stored.Json, ...]:
         value = task_instance.xcom_pull(key=stored.XCOM_KEY, **of_instance)
         return stored.unpack(value).events if value is not None else ()
     return ()
+
+
+def _is_resumed(task_instance: Any) -> bool:
+    """Return whether the task had deferred itself."""
+    return bool(getattr(_context_of(task_instance), "next_method", None))
+
+
+def _is_rescheduled(task_instance: Any) -> bool:
+    """Return whether the task, a sensor, has looked before in another process; Airflow deletes its XComs."""
+    return bool(getattr(_context_of(task_instance), "task_reschedule_count", None))
+
+
+def _context_of(task_instance: Any) -> Any:
+    return getattr(task_instance, "_ti_context_from_server", None)
 
 
 def _put(task_instance: Any, value: stored.Json) -> None:

@@ -239,8 +239,12 @@ def _send(lineage: Lineage, task_instance: Any, *, whole: Lineage) -> None:
     identity = identity_of(task_instance)
     content = content_of(lineage)
     per_field = content.repeats_dataset_edges
-    to_store = interim_event(content_of(whole).lineage, identity, copy.deepcopy(facets))
+    kept = copy.deepcopy(facets)
     emit(interim_event(content.lineage, identity, facets, dataset_edges_per_field=per_field))
+
+    def to_store(max_bytes: int | None) -> Any:
+        return interim_event(content_of(whole, max_bytes=max_bytes).lineage, identity, copy.deepcopy(kept))
+
     store(task_instance, to_store)
     # The process may end next. Not longer than a signal handler may take.
     wait_until_sent(KILL_TIMEOUT_SECONDS)
