@@ -124,14 +124,13 @@ def facets_of_start(task_instance: Any) -> EventFacets:
     about["task_uuid"] = identity.run_id
     if hasattr(utils, "build_task_event_run_facets"):
         policy = emission_policy(task_instance)
+        # 2.18 has neither a policy nor this argument.
+        more = {} if policy is None else {"include_full_task_info": bool(policy.include_full_task_info)}
         run = utils.build_task_event_run_facets(
-            **about,
-            ti_state=TaskInstanceState.RUNNING,
-            parent_run_id=parent.run_id,
-            include_full_task_info=bool(policy and policy.include_full_task_info),
+            **about, ti_state=TaskInstanceState.RUNNING, parent_run_id=parent.run_id, **more
         )
         job = utils.build_task_event_job_facets(task=task, dag=dag)
-    else:  # Older providers, before 2.20; without documentation, owners and tags.
+    else:  # Older providers, before 2.18; without documentation, owners and tags.
         run = {
             **utils.get_user_provided_run_facets(task_instance, TaskInstanceState.RUNNING),
             **utils.get_airflow_run_facet(**about),
