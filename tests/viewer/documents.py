@@ -318,12 +318,13 @@ def hostile() -> Document:
         "\ud800 half",
         '"><svg onload=alert(4)>',
     ]
+    endless = "\u202e" + "y" * 10_000
     datasets = [dataset(name, list(names), namespace=name) for name in names]
     datasets[1].update(
-        {"written": True, "change": "<b>overwrite</b>", "format": names[0], "catalog": names[0]}
+        {"written": True, "change": f"<b>overwrite</b>{endless}", "format": names[0], "catalog": names[0]}
     )
     edges = [edge(number, name, 1, names[0], "DIRECT <b>BOLD</b>") for number, name in enumerate(names)]
-    edges.append(edge(0, "__proto__", 1, None, "INDIRECT FILTER"))
+    edges.append(edge(0, "__proto__", 1, None, f"INDIRECT {endless}"))
     return document(
         datasets,
         edges,
@@ -335,5 +336,5 @@ def hostile() -> Document:
             {"name": names[0], "href": "javascript:alert(5)"},
             {"name": "a <b>", "href": "http://localhost/?<script>"},
         ],
-        executions=[execution(1, names[0], [0], [1])],
+        executions=[execution(1, names[0], [0], [1], began=endless, state=endless)],
     )

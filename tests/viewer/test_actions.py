@@ -121,11 +121,83 @@ def test_the_table_filters_and_exports_what_it_shows(viewer: Page) -> None:
     expect(viewer.get_by_text("Nothing has this text.")).to_be_visible()
 
 
-def test_columns_without_edges_are_in_the_table(viewer: Page) -> None:
-    """Unknown where a gap says why."""
+def test_columns_without_edges_are_in_the_table_and_in_its_exports(viewer: Page) -> None:
+    """Below a heading of their own; unknown where a gap says why."""
     expect(viewer.locator("tr", has_text="revenue.score")).to_contain_text(
         "⚠ unknowna Python function computes it"
     )
+    expect(viewer.locator("tbody th")).to_have_text(
+        ["All rows: what decides which rows there are", "Columns without a source"]
+    )
+    with viewer.expect_download() as download:
+        viewer.get_by_role("button", name="CSV").click()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    assert '"score","","","","","","","a Python function computes it"' in text
+    viewer.get_by_label("Filter the table").fill("no such column")
+    with viewer.expect_download() as download:
+        viewer.get_by_role("button", name="CSV").click()
+    assert Path(download.value.path()).read_text(encoding="utf-8").startswith('"output_namespace","output"')
+
+
+def test_the_focus_stays_in_the_panel(show: Show) -> None:
+    """Whoever uses the keyboard does not begin anew at the top of the page."""
+    page = show(documents.answer(documents.wide(30)))
+    box(page, "out").click()
+    panel = page.locator("aside")
+    column = panel.locator("li.column button.ref").first
+    column.press("Enter")
+    expect(page.locator(".row.traced").first).to_be_visible()
+    expect(panel.locator("li.column button.ref").first).to_be_focused()
+    panel.get_by_role("button", name="more").last.press("Enter")
+    assert page.evaluate(
+        "() => document.querySelector('main > div').shadowRoot.activeElement?.closest('aside') !== null"
+    )
+
+
+def test_what_an_execution_lights_is_told_by_its_button(viewer: Page) -> None:
+    """Whatever takes it back: the button, Escape, or another table in between."""
+    viewer.get_by_role("tab", name="Executions").click()
+    first = viewer.get_by_role("button", name="1: show its datasets")
+    first.click()
+    expect(first).to_have_attribute("aria-pressed", "true")
+    viewer.get_by_role("tab", name="Columns").click()
+    viewer.get_by_role("tab", name="Executions").click()
+    expect(first).to_have_attribute("aria-pressed", "true")
+    expect(viewer.locator(".box.dim")).not_to_have_count(0)
+    viewer.keyboard.press("Escape")
+    expect(first).to_have_attribute("aria-pressed", "false")
+    expect(viewer.locator(".box.dim")).to_have_count(0)
+
+
+def test_the_chosen_option_of_the_find_field_is_in_view(show: Show) -> None:
+    """The list is shorter than what it has."""
+    page = show(documents.answer(documents.wide(30)))
+    field = page.get_by_role("combobox", name="Find a dataset or column")
+    field.fill("_00")
+    for _ in range(9):
+        field.press("ArrowDown")
+    expect(page.locator(".found [aria-selected=true]")).to_be_in_viewport()
+
+
+def test_the_chosen_try_is_in_the_address(viewer: Page) -> None:
+    """So that a copied address shows the same."""
+    viewer.get_by_label("Try").select_option("1")
+    assert viewer.evaluate("new URLSearchParams(location.search).get('try_number')") == "1"
+
+
+def test_a_picture_that_nobody_has_moved_fits_its_window(viewer: Page) -> None:
+    """After the window was made smaller, too."""
+    viewer.set_viewport_size({"width": 760, "height": 860})
+    for title in ("orders", "customers", "revenue"):
+        expect(box(viewer, title)).to_be_in_viewport(ratio=1)
+
+
+def test_open_all_says_what_it_will_do(viewer: Page) -> None:
+    """A box that was opened by hand can be closed by it."""
+    toggle(viewer, "orders")
+    viewer.get_by_role("button", name="Close all").click()
+    expect(viewer.locator(".graph .row")).to_have_count(0)
+    expect(viewer.get_by_role("button", name="Open all")).to_be_visible()
 
 
 def test_gaps_lead_to_their_columns(viewer: Page) -> None:
@@ -260,7 +332,7 @@ def test_keyboard_only(viewer: Page) -> None:
     viewer.keyboard.press("ArrowDown")
     assert at() == "orders read · 3 rows · 1.3 kB file /shop/orders"
     viewer.keyboard.press("ArrowRight")
-    assert at() == "revenue overwrite · 1 row · 812 B ⚠ file /shop/revenue"
+    assert at() == "revenue overwritten · 1 row · 812 B ⚠ file /shop/revenue"
     viewer.keyboard.press("Enter")
     viewer.keyboard.press("ArrowDown")
     assert at() == "all rows"

@@ -59,12 +59,43 @@ def test_the_page_lists_runs_and_goes_back(page: Page) -> None:
     expect(runs.first).to_have_attribute("aria-current", "true")
 
 
+def test_the_address_of_a_page_is_always_that_of_what_it_shows(page: Page) -> None:
+    """A click on the run that is shown changes nothing; another address for the same run does."""
+    opened(page, {"version": 1, "title": "", "notes": [], "runs": RUNS})
+    expect(page.locator(".graph .title")).to_have_count(3)
+    assert page.evaluate("location.hash") == "#run=a"
+    page.locator(".graph .header").first.click()
+    expect(page.get_by_role("complementary")).to_be_visible()
+    [address, length] = page.evaluate("[location.hash, history.length]")
+    page.get_by_role("navigation").get_by_role("button").first.click()
+    assert page.evaluate("[location.hash, history.length]") == [address, length]
+    page.evaluate("location.hash = '#run=a'")
+    expect(page.get_by_role("complementary")).to_be_hidden()
+    page.evaluate("(address) => { location.hash = address }", address)
+    expect(page.get_by_role("complementary")).to_be_visible()
+
+
+def test_keys_work_anywhere_on_a_page_of_its_own(page: Page) -> None:
+    """A slash finds before anything was clicked; Escape leaves what was selected."""
+    opened(page, {"version": 1, "title": "", "notes": [], "runs": RUNS})
+    expect(page.locator(".graph .title")).to_have_count(3)
+    page.keyboard.press("/")
+    expect(page.get_by_role("combobox", name="Find a dataset or column")).to_be_focused()
+    page.keyboard.type("amou")
+    page.keyboard.press("Enter")
+    page.get_by_role("complementary").focus()
+    page.keyboard.press("Escape")
+    expect(page.locator(".row.traced")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("complementary")).to_be_hidden()
+
+
 def test_the_page_compares_its_own_runs(page: Page) -> None:
     """Without asking anybody."""
     opened(page, {"version": 1, "title": "", "notes": [], "runs": RUNS})
     page.get_by_role("tab", name="Since the previous run").click()
     expect(page.get_by_role("tabpanel")).to_contain_text("float → double")
-    assert page.evaluate("location.hash") == "#sl_tab=previous"
+    assert page.evaluate("location.hash") == "#run=a&sl_tab=previous"
 
 
 def test_a_page_of_one_run_has_no_list(page: Page) -> None:

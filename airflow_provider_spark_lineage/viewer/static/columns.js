@@ -5,6 +5,7 @@ import { how, ref } from "./panel.js";
 import { csv, number } from "./words.js";
 
 const ROWS_AT_A_TIME = 100;
+const EXPORTED = ["output_namespace", "output", "column", "input_namespace", "input", "field", "type", "subtype", "masking", "note"];
 
 /** @param {ViewDocument} document */
 export const outputColumns = ({ datasets }) =>
@@ -26,14 +27,16 @@ export function columnsTable(context) {
 
   const body = h("div", {});
   const draw = () => {
-    const parts = [found(true), found(false), bare.filter(({ dataset, name }) => isFound(datasets[dataset].label, name))];
+    const parts = [found(true), found(false), foundBare()];
     const rest = parts.reduce((sum, part) => sum + Math.max(0, part.length - most), 0);
     const [columns, rows, others] = parts.map((part) => part.slice(0, most));
     const heads = ["Output column", "← from", "How", "Masked"].map((head) => h("th", { scope: "col" }, head));
+    const group = (/** @type {string} */ head) => h("tr", {}, h("th", { colspan: 4, scope: "rowgroup" }, head));
     const lines = [
       edgeRows(context, /** @type {Edge[]} */ (columns)),
-      rows.length > 0 && h("tr", {}, h("th", { colspan: 4, scope: "rowgroup" }, "All rows: what decides which rows there are")),
+      rows.length > 0 && group("All rows: what decides which rows there are"),
       edgeRows(context, /** @type {Edge[]} */ (rows)),
+      others.length > 0 && group("Columns without a source"),
       /** @type {typeof bare} */ (others).map(({ dataset, name }) => bareRow(context, dataset, name)),
     ];
     const isEmpty = parts.every((part) => !part.length);
@@ -51,11 +54,12 @@ export function columnsTable(context) {
     most = ROWS_AT_A_TIME;
     draw();
   };
-  const shown = () => [...found(true), ...found(false)].map((edge) => exported(document, edge));
+  const foundBare = () => bare.filter(({ dataset, name }) => isFound(datasets[dataset].label, name));
+  const shown = () => [...[...found(true), ...found(false)].map((edge) => exported(document, edge)),
+    ...foundBare().map(({ dataset, name }) => exportedBare(document, dataset, name))];
   const asCsv = () => {
-    const rows = shown();
-    const cells = rows.map((row) => Object.values(row).map((value) => String(value ?? "")));
-    download("columns.csv", csv([Object.keys(rows[0] ?? {}), ...cells]), "text/csv");
+    const cells = shown().map((/** @type {Record<string, any>} */ row) => EXPORTED.map((head) => String(row[head] ?? "")));
+    download("columns.csv", csv([EXPORTED, ...cells]), "text/csv");
   };
   const asJson = () => download("columns.json", JSON.stringify(shown(), null, 2), "application/json");
   draw();
@@ -79,10 +83,19 @@ function edgeRows(context, edges) {
 
 /** @param {Context} context @param {number} dataset @param {string} name */
 function bareRow(context, dataset, name) {
-  const gap = context.document.gaps.find((each) =>
-    each.dataset === dataset && (each.column === name || each.column === null));
+  const gap = gapOf(context.document, dataset, name);
   return h("tr", {}, h("td", {}, ref(context, dataset, name)), h("td", {}, gap ? "⚠ unknown" : "no column"),
     h("td", { colspan: 2 }, gap && foreign(gap.reason, 300)));
+}
+
+/** @param {ViewDocument} document @param {number} dataset @param {string} name */
+const gapOf = ({ gaps }, dataset, name) =>
+  gaps.find((each) => each.dataset === dataset && (each.column === name || each.column === null));
+
+/** @param {ViewDocument} document @param {number} dataset @param {string} name */
+function exportedBare(document, dataset, name) {
+  const { namespace, name: output } = document.datasets[dataset];
+  return { output_namespace: namespace, output, column: name, note: gapOf(document, dataset, name)?.reason ?? "no column" };
 }
 
 /** @param {ViewDocument} document @param {Edge} edge */

@@ -10,12 +10,12 @@ const nameOf = ({ namespace, name }) => key(namespace, name);
 /**
  * Return the amounts of each output in both runs, and what is new, gone or other.
  * @param {ViewDocument} before @param {ViewDocument} now
- * @returns {{amounts: {dataset: Dataset, what: "rows" | "size_bytes", before: number, now: number}[], changes: Change[]}}
+ * @returns {{amounts: Amount[], changes: Change[]}}
  */
 export function difference(before, now) {
   /** @type {Change[]} */
   const changes = [];
-  /** @type {{dataset: Dataset, what: "rows" | "size_bytes", before: number, now: number}[]} */
+  /** @type {Amount[]} */
   const amounts = [];
   for (const role of /** @type {const} */ (["read", "written"])) {
     const what = role === "read" ? "input" : "output";

@@ -55,8 +55,7 @@ const TASK = record({
   title: text, task_id: words, map_index: maybePlace, state: words, reads: places, writes: places, note: words,
 });
 const RUN = record({
-  dag_id: words, task_id: words, dag_run_id: words, map_index: maybePlace, try: maybePlace, state: words,
-  began: words, ended: words, producer: words, engine: words,
+  state: words, began: words, ended: words, engine: words,
 });
 const DOCUMENT = record({
   version: or(amount, 1), title: words, planned: flag, reports_gaps: flag, run: or(RUN, RUN({}, [])),
@@ -66,11 +65,10 @@ const DOCUMENT = record({
   flows: list("flows", record({ from: place, to: place, task: maybePlace })),
   edges: list("edges", record({
     from: place, field: text, to: place, column: or(text, null), type: words, subtype: words, masking: flag,
-    task: maybePlace,
   })),
   executions: list("executions", record({
     number: or(amount, 0), name: words, began: words, ended: words, state: words, reads: places, writes: places,
-    rows: or(amount, null), task: maybePlace,
+    rows: or(amount, null),
   })),
   failures: list("failures", record({
     message: words, error_class: words, sql_state: words, execution: words, fragment: words,
@@ -104,7 +102,7 @@ export function clean(value) {
   if (document.version > 1) problems.unshift("A newer version made this lineage; parts of it may be missing.");
   const { datasets, tasks } = document;
   const known = (/** @type {number} */ dataset) => dataset < datasets.length;
-  const between = (/** @type {Flow | Edge} */ line) => known(line.from) && known(line.to);
+  const between = (/** @type {Line} */ line) => known(line.from) && known(line.to);
   const lines = document.flows.length + document.edges.length;
   document.flows = document.flows.filter(between);
   document.edges = document.edges.filter(between);
@@ -115,9 +113,7 @@ export function clean(value) {
     step.writes = step.writes.filter(known);
   }
   for (const gap of document.gaps) if (gap.dataset !== null && !known(gap.dataset)) gap.dataset = null;
-  for (const line of [...document.flows, ...document.edges, ...document.executions]) {
-    if (line.task !== null && line.task >= tasks.length) line.task = null;
-  }
+  for (const flow of document.flows) if (flow.task !== null && flow.task >= tasks.length) flow.task = null;
   addColumnsOfEdges(document);
   for (const dataset of datasets) dataset.label ||= dataset.name;
   return { ...document, problems: [...new Set(problems)] };

@@ -4,7 +4,7 @@
 
 import { cut, svg } from "./elements.js";
 import { HEADER, PILL, ROW, WIDTH } from "./picture.js";
-import { amounts, kind, number } from "./words.js";
+import { amounts, changeWord, kind, number } from "./words.js";
 
 const LEFT = 14;
 const MOST_EDGES = 1500;
@@ -63,7 +63,8 @@ function drawRow({ document, withGap }, box, dataset, row, index) {
   const hasGap = !row.more && withGap.has(JSON.stringify([dataset, row.name]));
   const text = row.more ? `${number(row.more)} more` : row.name ?? "all rows";
   const type = (isColumn && document.datasets[dataset].columns.find(({ name }) => name === row.name)?.type) || "";
-  const [name, short] = [fit(text, hasGap ? 15 : 18), fit(type, 9)];
+  const short = fit(type, 9);
+  const name = fit(text, hasGap ? 15 : Math.max(18, 27 - short.length));
   const whole = name === text && short === type ? "" : cut(`${text} ${type}`, 500);
   return svg("g", { class: `row${row.traced ? " traced" : ""}${isColumn ? "" : " whole"}`, role: "button",
     id: `box-${box}-${index}`, "data-box": box, "data-row": index, transform: `translate(0 ${HEADER + index * ROW})`,
@@ -106,13 +107,15 @@ function textsOf({ document, withGap }, { kind: name, index, members }) {
   if (name === "task") return [fit(document.tasks[index].title, 20), "", "", cut(document.tasks[index].title, 500)];
   const dataset = document.datasets[index];
   const mark = withGap.has(JSON.stringify(index)) ? "⚠" : "";
-  return [fit(dataset.label, 26), fit(roleOf(dataset), 28), mark, cut(`${dataset.namespace} ${dataset.name}`, 500)];
+  const [whole, role] = [`${dataset.namespace} ${dataset.name}`, roleOf(dataset)];
+  const short = fit(role, 28);
+  return [fit(dataset.label, 26), short, mark, cut(short === role ? whole : `${whole} · ${role}`, 500)];
 }
 
 /** @param {Dataset} dataset */
 function roleOf({ unfinished, written, read, change, reads, writes }) {
   if (unfinished) return "not finished";
-  const role = written ? [read && "read", change || "written"].filter(Boolean).join(", ") : "read";
+  const role = written ? [read && "read", changeWord(change)].filter(Boolean).join(", ") : "read";
   return [role, ...amounts({ ...(written ? writes : reads), files: undefined })].join(" · ");
 }
 

@@ -32,15 +32,19 @@ function nodes(children) {
 }
 
 /**
- * Replace what a container shows. The element with the focus is found again by its `data-key`, which code makes.
+ * Replace what a container shows. The element with the focus is found again by its `data-key`, which code makes;
+ * where it is gone, the nearest part of the page that can have the focus gets it.
  * @param {Element} container @param {...Child} children
  */
 export function replace(container, ...children) {
   const root = /** @type {ShadowRoot | Document} */ (container.getRootNode());
   const focused = /** @type {HTMLElement | null} */ (root.activeElement);
-  const key = focused && container.contains(focused) ? focused.dataset.key : undefined;
+  const isInside = focused !== null && container.contains(focused);
+  const key = focused?.dataset.key;
   container.replaceChildren(...nodes(children));
-  if (key) /** @type {HTMLElement | null} */ (container.querySelector(`[data-key="${key}"]`))?.focus();
+  if (!isInside) return;
+  const again = (key && container.querySelector(`[data-key="${key}"]`)) || container.closest('[tabindex="0"]');
+  /** @type {HTMLElement | null} */ (again)?.focus();
 }
 
 // Controls, marks of direction (which would reorder what stands beside them) and halves of characters.

@@ -32,6 +32,7 @@ export function findField({ datasets }, choose) {
       return h("div", option, name);
     });
     replace(list, options, !found.length && h("div", { role: "option" }, "Nothing found"));
+    list.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }
 
   function search() {

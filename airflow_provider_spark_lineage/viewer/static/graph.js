@@ -7,7 +7,7 @@ import { HEADER, MOST_OF_A_SIDE, pictureOf, ROW, rowsOf, WIDTH } from "./picture
 import { DARK, GRAPH_STYLE, LIGHT } from "./styles.js";
 import { counted } from "./words.js";
 
-const NO_TEXT_BELOW = 0.4, READABLE = 0.8, SMALLEST = 0.05, LARGEST = 2;
+const NO_TEXT_BELOW = 0.4, TOO_SMALL_BELOW = 0.6, READABLE = 0.8, SMALLEST = 0.05, LARGEST = 2;
 const MARGIN = 24, LEAST_DRAG = 4;
 const EVERYWHERE = { left: -Infinity, right: Infinity, top: -Infinity, bottom: Infinity };
 const HELP = "Arrow keys go along lines and rows, Enter opens, t traces a column, Escape leaves.";
@@ -29,6 +29,7 @@ export function createGraph(document, act) {
   let view = { x: 0, y: 0, scale: 1 };
   let size = { width: 0, height: 0 };
   let cursor = { box: topLeft(), row: -1 };
+  let isTouched = false;
   /** @type {Region | null} */
   let drawn = null;
 
@@ -120,11 +121,11 @@ export function createGraph(document, act) {
     return { width: right + 2 * MARGIN, height: bottom + 2 * MARGIN };
   }
 
-  // Show all. At first, where all is too small to read, show what was written.
-  function fit(isFirst = false) {
+  // Show all; where that is too small to read and `isReadable` is asked for, show what was written.
+  function fit(isReadable = false) {
     const { width, height } = bounds();
     const scale = Math.min(1, size.width / width, size.height / height);
-    if (isFirst && scale < NO_TEXT_BELOW) {
+    if (isReadable && scale < TOO_SMALL_BELOW) {
       view.scale = READABLE;
       const { dataset } = scene.state;
       const isFocus = (/** @type {Box} */ { kind, index }) =>
@@ -141,7 +142,7 @@ export function createGraph(document, act) {
   /** @param {number} box */
   function show(box) {
     const { x, y } = spot(Math.max(0, box));
-    if (!hasText()) view.scale = READABLE;
+    if (view.scale < TOO_SMALL_BELOW) view.scale = READABLE;
     view.x = size.width / 2 - (x + WIDTH / 2) * view.scale;
     view.y = size.height / 3 - (y + HEADER / 2) * view.scale;
     draw();
@@ -281,13 +282,14 @@ export function createGraph(document, act) {
   });
 
   const watch = new ResizeObserver(([{ contentRect: { width, height } }]) => {
-    const isFirst = size.width === 0;
     size = { width, height };
-    if (width && isFirst) fit(true);
+    if (width && !isTouched) fit(true);
     else if (width) moved();
     if (width && scene.state.dataset !== null) reveal(scene.picture.boxOf[scene.state.dataset]);
   });
   watch.observe(element);
+  // Where somebody has moved the picture, it stays.
+  for (const name of ["pointerdown", "wheel", "keydown"]) element.addEventListener(name, () => { isTouched = true; }, { passive: true });
 
   // Return the whole graph as a file that needs no other.
   /** @param {boolean} isDark */
@@ -304,9 +306,17 @@ export function createGraph(document, act) {
   }
 
   return {
-    element, update, text, zoom, fit: () => fit(),
+    element, update, text, fit: () => fit(), arrange: () => fit(true),
+    /** @param {number} factor */
+    zoom: (factor) => {
+      isTouched = true;
+      zoom(factor);
+    },
     /** @param {number} dataset */
-    show: (dataset) => show(scene.picture.boxOf[dataset]),
+    show: (dataset) => {
+      isTouched = true;
+      show(scene.picture.boxOf[dataset]);
+    },
     stop: () => watch.disconnect(),
   };
 }

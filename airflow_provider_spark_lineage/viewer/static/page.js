@@ -5,15 +5,15 @@ import { dress, followTheme } from "./styles.js";
 import { mount } from "./viewer.js";
 import { stateWord, when } from "./words.js";
 
-/** @returns {{title: string, notes: string[], runs: PageRun[]}} */
+/** @returns {{notes: string[], runs: PageRun[]}} */
 function dataOfPage() {
   const isText = (/** @type {any} */ value) => typeof value === "string";
   try {
-    const { title, notes, runs } = JSON.parse(document.getElementById("spark-lineage")?.textContent ?? "");
-    return { title: isText(title) ? title : "", notes: Array.isArray(notes) ? notes.filter(isText) : [],
+    const { notes, runs } = JSON.parse(document.getElementById("spark-lineage")?.textContent ?? "");
+    return { notes: Array.isArray(notes) ? notes.filter(isText) : [],
       runs: runs.filter((/** @type {any} */ run) => isText(run?.key)) };
   } catch {
-    return { title: "", notes: ["The data of this page could not be read."], runs: [] };
+    return { notes: ["The data of this page could not be read."], runs: [] };
   }
 }
 
@@ -50,9 +50,11 @@ function show(key) {
   if (!run || shown === run.key) return;
   unmount();
   shown = run.key;
+  // A link to the newest run stays a link to this one.
+  if (runs.length > 1 && parameters.get("run") !== shown) write(new URLSearchParams([...parameters, ["run", shown]]));
   const answerOf = (/** @type {string} */ other) => runs.find((each) => each.key === other)?.answer;
   const previous = async (/** @type {string} */ id) => answerOf(id)?.document ?? null;
-  unmount = mount(place, { load: async () => run.answer, previous, open }, { address });
+  unmount = mount(place, { load: async () => run.answer, previous, open }, { address, keysOf: document });
   let group = "";
   replace(list, runs.map((each, index) => {
     const head = each.group !== group && h("h4", {}, foreign(String(each.group ?? ""), 80));
@@ -61,16 +63,19 @@ function show(key) {
     const which = { "data-key": `run-${index}`, "aria-current": each === run && "true" };
     return [head, button("", () => open(each.key), which, foreign(String(each.label ?? each.key), 80), state)];
   }));
+  list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
 
 /** @param {string} key */
 function open(key) {
+  if (key === shown) return;
   write(new URLSearchParams({ run: key }), "pushState");
   show(key);
 }
 
 addEventListener("popstate", () => {
   parameters = new URLSearchParams(location.hash.slice(1));
+  shown = "";
   show(parameters.get("run") ?? "");
 });
 show(parameters.get("run") ?? "");

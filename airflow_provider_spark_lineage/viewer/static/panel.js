@@ -1,9 +1,9 @@
 // The side panel: one dataset with what decides its rows, where its columns come from, and where they go.
 
-import { button, copyable, cut, foreign, h } from "./elements.js";
+import { button, copyable, cut, foreign, h, replace } from "./elements.js";
 import { ROWS_AT_A_TIME } from "./picture.js";
 import { edgesAt } from "./trace.js";
-import { amounts, kind } from "./words.js";
+import { amounts, changeWord, counted, kind } from "./words.js";
 
 const MOST_EDGES = 40;
 
@@ -17,6 +17,16 @@ export function ref({ document, act }, dataset, column) {
 /** @param {Context} context @param {number} dataset */
 export function datasetButton({ document, act }, dataset) {
   return button("", () => act.select(dataset), { class: "ref" }, foreign(document.datasets[dataset].label, 40));
+}
+
+/**
+ * A button that lights some datasets, and fades the others; a second click takes it back.
+ * @param {Context} context @param {string} name one for each of these buttons @param {string} label
+ * @param {number[]} datasets @param {Attributes} [attributes]
+ */
+export function lightButton({ state, act }, name, label, datasets, attributes) {
+  const click = () => act.light(state.lightOf === name ? null : datasets, name);
+  return button(label, click, { "data-light": name, "aria-pressed": String(state.lightOf === name), ...attributes });
 }
 
 /** @param {Edge} edge */
@@ -59,8 +69,8 @@ export const checkLine = ({ passed, text }) =>
 function facts({ read, written, unfinished, reads, writes, change, format, catalog }) {
   return [
     unfinished && "the write was not finished",
-    read && ["read", ...amounts(reads)].join(" "),
-    written && [change || "written", ...amounts(writes)].join(" "),
+    read && ["read", ...amounts(reads)].join(", "),
+    written && [changeWord(change), ...amounts(writes)].join(", "),
     format && cut(format, 60),
     catalog && cut(`catalog ${catalog}`, 80),
   ].filter(Boolean).join(" · ");
@@ -83,7 +93,7 @@ function traced(context) {
   const { document, state, trace } = context;
   const edges = [...(trace?.edges ?? [])].map((number) => document.edges[number]);
   return [
-    h("h4", {}, "Trace of ", state.column === null ? "all rows" : foreign(state.column ?? ""), `: ${edges.length} edges`),
+    h("h4", {}, "Trace of ", state.column === null ? "all rows" : foreign(state.column ?? ""), `: ${counted(edges.length, "edge")}`),
     h("ul", { class: "trace" }, edges.slice(0, MOST_EDGES).map((edge) =>
       h("li", {}, ref(context, edge.from, edge.field), "→ ", ref(context, edge.to, edge.column), how(edge)))),
     button("Leave the trace", () => context.act.select(/** @type {number} */ (state.dataset)), { "data-key": "untrace" }),
@@ -99,14 +109,20 @@ function columns(context, number) {
   const draw = () => {
     const filter = (state.filters.get(number) ?? "").toLowerCase();
     const found = document.datasets[number].columns.filter(({ name }) => name.toLowerCase().includes(filter));
-    list.replaceChildren(...found.slice(0, most).map(({ name, type }) =>
-      h("li", { class: "column" },
-        button("", () => act.trace(number, name), { class: "ref", "aria-pressed": String(state.column === name) }, foreign(name)),
+    const rest = found.length - most;
+    const more = () => {
+      most += ROWS_AT_A_TIME;
+      draw();
+    };
+    const lines = found.slice(0, most).map(({ name, type }, index) => {
+      const attributes = { class: "ref", "aria-pressed": String(state.column === name), "data-key": `column-${index}` };
+      return h("li", { class: "column" },
+        button("", () => act.trace(number, name), attributes, foreign(name)),
         h("span", { class: "muted" }, foreign(type, 40)),
         into[number].has(name) && edgeList(context, into[number].get(name) ?? [], true),
-        out[number].has(name) && edgeList(context, out[number].get(name) ?? [], false))));
-    const rest = found.length - most;
-    if (rest > 0) list.append(h("li", {}, button(`${rest} more`, () => { most += ROWS_AT_A_TIME; draw(); })));
+        out[number].has(name) && edgeList(context, out[number].get(name) ?? [], false));
+    });
+    replace(list, lines, rest > 0 && h("li", {}, button(`${rest} more`, more, { "data-key": "more" })));
   };
   const search = (/** @type {any} */ event) => {
     act.filter(number, event.target.value);

@@ -35,13 +35,13 @@ export const STYLE = `
 .viewer{${LIGHT}height:100%;min-height:30rem;display:flex;flex-direction:column;overflow:auto;background:var(--surface);
 color:var(--text);font:13px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;container-type:inline-size;color-scheme:light}
 .viewer.dark{${DARK}color-scheme:dark}
-h2,h3,h4,p,ul,dl,dd{margin:0;padding:0} h2{font-size:16px} h3{font-size:15px;overflow-wrap:anywhere} ul{list-style:none}
+h2,h3,h4,p,ul{margin:0;padding:0} h2{font-size:16px} h3{font-size:15px;overflow-wrap:anywhere} ul{list-style:none}
 h4{font-size:12px;color:var(--muted);font-weight:600;margin:14px 0 4px}
 button,select,input,a.link{font:inherit;color:inherit;background:var(--surface);border:1px solid var(--line);border-radius:6px;
 min-height:28px;padding:2px 9px}
 button{cursor:pointer} button:hover,.hit:hover{background:var(--raised)} a{color:var(--accent)}
 :focus-visible{outline:2px solid var(--accent);outline-offset:1px}
-button.ref{border-color:transparent;background:none;padding:1px 5px;min-height:24px;min-width:24px;font:12px/1.5 ${MONO};color:var(--accent);text-align:left} aside .ref{overflow-wrap:anywhere}
+button.ref{border-color:transparent;background:none;padding:1px 5px;min-height:24px;min-width:24px;font:12px/1.5 ${MONO};color:var(--accent);text-align:left;overflow-wrap:anywhere}
 button.ref:hover{background:var(--soft)} button[aria-pressed=true]{background:var(--soft);font-weight:600}
 .muted{color:var(--muted)} .bad{color:var(--bad)} .warn{color:var(--warn)} .good{color:var(--written)}
 header{display:flex;flex-wrap:wrap;gap:6px 14px;align-items:center;padding:10px 14px;border-bottom:1px solid var(--line)}
@@ -56,8 +56,8 @@ svg.graph{position:absolute;inset:0;width:100%;height:100%;cursor:grab;touch-act
 svg.graph:focus-visible{outline:2px solid var(--accent);outline-offset:-2px} [role=button]{cursor:pointer}
 .graph .hit:hover{fill:var(--soft)} .graph:focus-visible .cursor .hit,.graph:focus-visible .cursor .frame{stroke:var(--accent);stroke-width:2}
 .tools{position:absolute;right:10px;bottom:10px;display:flex;gap:4px}
-.legend{position:absolute;left:12px;bottom:10px;color:var(--muted);pointer-events:none}
-.legend i{display:inline-block;width:26px;border-top:2px solid var(--accent);vertical-align:middle;margin:0 6px 0 12px} .legend i.indirect{border-top:2px dashed var(--indirect)}
+.legend{position:absolute;left:6px;bottom:6px;padding:2px 6px;border-radius:6px;background:var(--raised);color:var(--muted);pointer-events:none}
+.legend i{display:inline-block;width:26px;border-top:2px solid var(--accent);vertical-align:middle;margin:0 6px} .legend i.indirect{margin-left:12px} .legend i.indirect{border-top:2px dashed var(--indirect)}
 aside{width:340px;border-left:1px solid var(--line);padding:12px 14px;overflow:auto}
 aside .top{display:flex;justify-content:space-between;gap:8px;align-items:start}
 .copy{display:flex;gap:4px;margin:4px 0} .copyable{flex:1;min-width:0;font:12px/1.5 ${MONO}}
@@ -68,8 +68,7 @@ li.column{padding:2px 0;border-top:1px solid var(--line)} li li{padding-left:14p
 .pane{flex:0 1 260px;min-height:170px;overflow:auto;padding:8px 14px}
 .bar{display:flex;flex-wrap:wrap;gap:8px;align-items:center;margin-bottom:6px}
 table{border-collapse:collapse;width:100%} th,td{text-align:left;padding:3px 10px 3px 0;border-bottom:1px solid var(--line);vertical-align:baseline;overflow-wrap:break-word}
-th{color:var(--muted);font-weight:600;white-space:nowrap} td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap} tbody th{padding-top:12px;color:var(--text)}
-.lit td{background:var(--soft)}
+th{color:var(--muted);font-weight:600;white-space:nowrap} tbody th{padding-top:12px;color:var(--text)}
 .find{position:relative} .found{position:absolute;z-index:2;right:0;width:min(26rem,90cqw);max-height:20rem;overflow:auto;background:var(--surface);
 border:1px solid var(--line);border-radius:8px;box-shadow:0 6px 24px #0003;padding:4px} .found [role=option]{padding:4px 8px;border-radius:5px;overflow-wrap:anywhere;cursor:pointer}
 .found [aria-selected=true]{background:var(--soft)}
@@ -80,8 +79,8 @@ border:1px solid var(--line);border-radius:8px;box-shadow:0 6px 24px #0003;paddi
 .page nav [aria-current]{background:var(--soft);font-weight:600}
 @container (max-width:700px){.middle{flex-direction:column;flex:none} .canvas{flex:none;height:320px} aside{width:auto;border-left:0;border-top:1px solid var(--line)}
 .pane{flex:none;max-height:none} .tools,.legend{font-size:12px} .legend{display:none}}
-@media (max-width:700px){.viewer.page{flex-direction:column} .page nav{width:auto;max-height:180px}}
-@media print{.viewer,.viewer.dark{${LIGHT}height:auto;overflow:visible} button:not(.ref),input,select,.tools,.tabs{display:none} .pane,aside{overflow:visible;max-height:none}}
+@media (max-width:700px){.viewer.page{flex-direction:column} .page nav{width:auto;max-height:180px;border-right:0}}
+@media print{.viewer,.viewer.dark{${LIGHT}height:auto;overflow:visible} button:not(.ref),input,select,.tools,.tabs,.page nav{display:none} .legend{position:static} .pane,aside{overflow:visible;max-height:none}}
 ${GRAPH_STYLE}
 `;
 

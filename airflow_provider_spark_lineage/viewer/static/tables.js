@@ -3,7 +3,7 @@
 import { columnsTable, outputColumns } from "./columns.js";
 import { difference } from "./difference.js";
 import { button, copyable, foreign, h, replace, svg } from "./elements.js";
-import { checkLine, datasetButton, ref } from "./panel.js";
+import { checkLine, datasetButton, lightButton, ref } from "./panel.js";
 import { bytes, change, counted, number, stateWord, took, when } from "./words.js";
 
 const MOST_NAMES = 5;
@@ -37,21 +37,13 @@ const row = (...cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell)));
 
 /** @param {Context} context */
 function executionsTable(context) {
-  const { document, act } = context;
-  /** @type {HTMLElement[]} */
-  const buttons = [];
+  const { document } = context;
   const names = (/** @type {number[]} */ datasets) => [
     datasets.slice(0, MOST_NAMES).map((dataset) => datasetButton(context, dataset)),
     datasets.length > MOST_NAMES && ` and ${datasets.length - MOST_NAMES} more`,
   ];
-  const rows = document.executions.map(({ number: order, name, reads, writes, began, ended, state, rows: count }) => {
-    const choose = button(String(order), () => {
-      const isOn = choose.getAttribute("aria-pressed") === "true";
-      for (const other of buttons) other.setAttribute("aria-pressed", "false");
-      choose.setAttribute("aria-pressed", String(!isOn));
-      act.light(isOn ? null : [...reads, ...writes]);
-    }, { "aria-pressed": "false", "aria-label": `${order}: show its datasets` });
-    buttons.push(choose);
+  const rows = document.executions.map(({ number: order, name, reads, writes, began, ended, state, rows: count }, index) => {
+    const choose = lightButton(context, `execution-${index}`, String(order), [...reads, ...writes], { "aria-label": `${order}: show its datasets` });
     const line = row(choose, foreign(name), when(began), took(began, ended), [names(reads), " → ", names(writes)],
       count === null ? "" : number(count), h("span", { class: state === "fail" ? "bad" : "" }, foreign(stateWord(state))));
     line.addEventListener("click", ({ target }) => {
@@ -138,11 +130,11 @@ function checksTable(context) {
 }
 
 /** @param {Context} context */
-function tasksTable({ document, act }) {
-  const rows = document.tasks.map(({ title, map_index, state, reads, writes, note }) => row(
+function tasksTable(context) {
+  const rows = context.document.tasks.map(({ title, map_index, state, reads, writes, note }, index) => row(
     [foreign(title), map_index !== null && ` [${map_index}]`], foreign(stateWord(state)), counted(reads.length, "dataset"),
     counted(writes.length, "dataset"), foreign(note, 200), reads.length + writes.length > 0
-      && button("Show", () => act.light([...reads, ...writes]), { "aria-label": `Show its datasets: ${title}` })));
+      && lightButton(context, `task-${index}`, "Show", [...reads, ...writes], { "aria-label": `Show its datasets: ${title}` })));
   return table(["Task", "State", "Read", "Wrote", "Note", ""], rows);
 }
 

@@ -25,9 +25,11 @@ interface Dataset {
   unfinished: boolean;
 }
 
-interface Flow { from: number; to: number; task: number | null }
+interface Line { from: number; to: number }
 
-interface Edge extends Flow {
+interface Flow extends Line { task: number | null }
+
+interface Edge extends Line {
   field: string;
   /** Null: the field decides which rows the output has. */
   column: string | null;
@@ -48,7 +50,6 @@ interface Execution extends Step {
   ended: string;
   state: string;
   rows: number | null;
-  task: number | null;
 }
 
 interface Failure { message: string; error_class: string; sql_state: string; execution: string; fragment: string }
@@ -175,6 +176,8 @@ interface State extends Opened {
   vs: string;
   /** Datasets that stay lit while the others are dimmed. */
   lit: number[] | null;
+  /** The name of the button that lit them. */
+  lightOf: string | null;
 }
 
 interface GraphState extends Opened { trace: Trace | null; lit: Set<number> | null }
@@ -199,7 +202,7 @@ interface Acts {
   moreOfSide: () => void;
   trace: (dataset: number, column: string | null) => void;
   leave: () => void;
-  light: (datasets: number[] | null) => void;
+  light: (datasets: number[] | null, name?: string) => void;
   filter: (dataset: number, text: string) => void;
   compare: (id: string) => void;
 }

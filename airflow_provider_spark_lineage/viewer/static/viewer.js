@@ -4,7 +4,7 @@ import { button, copyable, cut, download, foreign, h, replace } from "./elements
 import { clean, cleanAnswer } from "./document.js";
 import { findField } from "./find.js";
 import { createGraph } from "./graph.js";
-import { panelOf } from "./panel.js";
+import { lightButton, panelOf } from "./panel.js";
 import { MOST_OF_A_SIDE, ROWS_AT_A_TIME } from "./picture.js";
 import { dress, followTheme } from "./styles.js";
 import { emptyState, tabsOf } from "./tables.js";
@@ -12,12 +12,14 @@ import { trace } from "./trace.js";
 import { amounts, counted, stateWord, took } from "./words.js";
 
 const MOST_OPEN_ALL = 40;
+const DARK = { lit: null, lightOf: null };
 
 /**
  * Show the answer of a source in an element. Returns what removes it.
- * @param {Element} element @param {Source} source @param {{address: Address}} options
+ * @param {Element} element @param {Source} source
+ * @param {{address: Address, keysOf?: EventTarget}} options `keysOf` is the page, where all of it belongs to the viewer
  */
-export function mount(element, source, { address }) {
+export function mount(element, source, { address, keysOf }) {
   const host = h("div", { style: "height:100%" });
   const root = host.attachShadow({ mode: "open" });
   const viewer = h("div", { class: "viewer" });
@@ -37,7 +39,7 @@ export function mount(element, source, { address }) {
     viewer.replaceChildren(h("p", { class: "empty", role: "status" }, "Loading the lineage…"));
     try {
       const answer = cleanAnswer(await source.load({ try: number }));
-      if (mine === turn) stop = show(viewer, answer, source, address, load);
+      if (mine === turn) stop = show(viewer, answer, source, address, load, keysOf ?? viewer);
     } catch (error) {
       if (mine !== turn) return;
       const sentence = error instanceof Error ? error.message : "The lineage could not be loaded.";
@@ -56,11 +58,16 @@ export function mount(element, source, { address }) {
 
 /**
  * @param {Element} viewer @param {Answer} answer @param {Source} source @param {Address} address
- * @param {(number: number | null) => void} load
+ * @param {(number: number | null) => void} load @param {EventTarget} keysOf
  */
-function show(viewer, answer, source, address, load) {
+function show(viewer, answer, source, address, load, keysOf) {
   const notes = answer.notes.map((note) => h("p", { class: "note", role: "note" }, foreign(note, 500)));
-  const other = (/** @type {any} */ event) => load(Number(event.target.value));
+  const other = (/** @type {any} */ event) => {
+    const parameters = address.read();
+    parameters.set("try_number", event.target.value);
+    address.write(parameters);
+    load(Number(event.target.value));
+  };
   const tries = answer.tries.length > 1 && h("select", { "aria-label": "Try", change: other }, answer.tries.map((number) => h("option", { value: number, selected: number === answer.try }, `try ${number}`)));
   if (!answer.document) {
     viewer.replaceChildren(...(tries ? [h("header", {}, tries)] : []), ...notes, emptyState(answer));
@@ -76,7 +83,7 @@ function show(viewer, answer, source, address, load) {
   function set(change, { anchor, quiet } = {}) {
     Object.assign(state, change);
     const parameters = address.read();
-    for (const [key, value] of Object.entries(keysOf(document, state))) {
+    for (const [key, value] of Object.entries(parametersOf(document, state))) {
       if (value === null) parameters.delete(key);
       else parameters.set(key, value);
     }
@@ -85,6 +92,10 @@ function show(viewer, answer, source, address, load) {
     context.trace = dataset !== null && column !== undefined ? trace(document, dataset, column) : null;
     const lit = context.trace?.datasets ?? (state.lit && new Set(state.lit));
     graph.update({ ...state, trace: context.trace, lit }, anchor);
+    openAll.textContent = state.opened.size ? "Close all" : "Open all";
+    for (const each of viewer.querySelectorAll("[data-light]")) {
+      each.setAttribute("aria-pressed", String(each.getAttribute("data-light") === state.lightOf));
+    }
     if (quiet) return;
     replace(panel, panelOf(context));
     panel.hidden = state.dataset === null;
@@ -92,7 +103,7 @@ function show(viewer, answer, source, address, load) {
 
   /** @type {Acts} */
   const act = {
-    select: (dataset) => set({ dataset, column: undefined, lit: null }, { anchor: dataset }),
+    select: (dataset) => set({ dataset, column: undefined, ...DARK }, { anchor: dataset }),
     toggle: (dataset) => {
       if (!state.opened.delete(dataset)) state.opened.add(dataset);
       set(state.column === undefined ? { dataset } : {}, { anchor: dataset });
@@ -103,9 +114,9 @@ function show(viewer, answer, source, address, load) {
       set({}, { anchor: dataset });
     },
     moreOfSide: () => set({ sides: state.sides + MOST_OF_A_SIDE }),
-    trace: (dataset, column) => set({ dataset, column, lit: null }, { anchor: dataset }),
-    leave: () => set(state.column !== undefined || state.lit ? { column: undefined, lit: null } : { dataset: null }),
-    light: (lit) => set({ lit, column: undefined }),
+    trace: (dataset, column) => set({ dataset, column, ...DARK }, { anchor: dataset }),
+    leave: () => set(state.column !== undefined || state.lit ? { column: undefined, ...DARK } : { dataset: null }),
+    light: (lit, name) => set({ lit, lightOf: lit && (name ?? null), column: undefined }),
     filter: (dataset, text) => {
       state.filters.set(dataset, text);
       set({}, { anchor: dataset, quiet: true });
@@ -147,24 +158,27 @@ function show(viewer, answer, source, address, load) {
     graph.show(dataset);
   });
   const keys = (/** @type {Event} */ event) => {
-    const { key, target } = /** @type {KeyboardEvent} */ (event);
-    if (key !== "/" || target instanceof HTMLInputElement) return;
+    const { key } = /** @type {KeyboardEvent} */ (event);
+    const target = event.composedPath()[0];
+    if (event.defaultPrevented || target instanceof HTMLInputElement || target instanceof HTMLSelectElement) return;
+    if (key === "Escape") act.leave();
+    if (key !== "/") return;
     event.preventDefault();
     find.querySelector("input")?.focus();
   };
-  viewer.addEventListener("keydown", keys);
+  keysOf.addEventListener("keydown", keys);
   const openAll = button("Open all", () => {
     set({ opened: new Set(state.opened.size ? [] : document.datasets.keys()) });
-    openAll.textContent = state.opened.size ? "Close all" : "Open all";
+    graph.arrange();
   });
   const picture = () => download("lineage.svg", graph.text(viewer.classList.contains("dark")), "image/svg+xml");
   viewer.replaceChildren(
     h("header", {}, h("h2", {}, foreign(document.title, 80)), tries, summary(document), find),
-    ...notes, ...document.failures.map((failure) => failurePanel(failure, document, act)),
+    ...notes, ...document.failures.map((failure, index) => failurePanel(context, failure, index)),
     h("div", { class: "middle" },
       h("div", { class: "canvas" }, graph.element,
         !document.datasets.length && h("p", { class: "empty" }, "No dataset was read or written."),
-        h("div", { class: "legend" }, h("i", {}), "direct", h("i", { class: "indirect" }), "indirect"),
+        h("div", { class: "legend" }, h("i", {}), "direct: value", h("i", { class: "indirect" }), "indirect: decides"),
         h("div", { class: "tools" },
           button("−", () => graph.zoom(0.8), { "aria-label": "− Zoom out" }),
           button("+", () => graph.zoom(1.25), { "aria-label": "+ Zoom in" }),
@@ -175,7 +189,7 @@ function show(viewer, answer, source, address, load) {
   set({});
   return () => {
     graph.stop();
-    viewer.removeEventListener("keydown", keys);
+    keysOf.removeEventListener("keydown", keys);
   };
 }
 
@@ -186,14 +200,14 @@ function stateOf({ datasets }, parameters) {
   const column = parameters.get("sl_column");
   return {
     dataset: found < 0 ? null : found, column: found < 0 || column === null ? undefined : column || null,
-    tab: parameters.get("sl_tab") ?? "", vs: parameters.get("sl_vs") ?? "", lit: null,
+    tab: parameters.get("sl_tab") ?? "", vs: parameters.get("sl_vs") ?? "", ...DARK,
     opened: new Set(), most: new Map(), filters: new Map(), sides: MOST_OF_A_SIDE,
   };
 }
 
 // The permalink; an empty column stands for all rows.
 /** @param {ViewDocument} document @param {State} state */
-function keysOf({ datasets }, { dataset, column, tab, vs }) {
+function parametersOf({ datasets }, { dataset, column, tab, vs }) {
   return {
     sl_dataset: dataset === null ? null : nameOf(datasets[dataset]),
     sl_column: dataset === null || column === undefined ? null : column ?? "",
@@ -227,8 +241,9 @@ function summary({ run, datasets, executions, planned, gaps }) {
   ];
 }
 
-/** @param {Failure} failure @param {ViewDocument} document @param {Acts} act */
-function failurePanel({ message, error_class, sql_state, execution, fragment }, document, act) {
+/** @param {Context} context @param {Failure} failure @param {number} index */
+function failurePanel(context, { message, error_class, sql_state, execution, fragment }, index) {
+  const { document } = context;
   const order = Number(/^execution (\d+)/.exec(execution)?.[1]);
   const of = document.executions.find(({ name, number }) => number === order || (execution && name === execution))
     ?? document.executions.find(({ state }) => state === "fail");
@@ -236,7 +251,8 @@ function failurePanel({ message, error_class, sql_state, execution, fragment }, 
   return h("section", { class: "failure", "aria-label": "Failure" },
     h("strong", { class: "bad" }, "✕ ", execution && [foreign(execution, 80), ": "],
       foreign(error_class || "The run failed", 120), sql_state && ` ${cut(sql_state, 12)}`), " ",
-    reads.length > 0 && button("Show what it read", () => act.light(reads)),
+    reads.length > 0 && reads.length < document.datasets.length
+      && lightButton(context, `failure-${index}`, "Show what it read", reads),
     message && h("pre", { tabindex: 0 }, foreign(message, 20000)),
     fragment && copyable(fragment, "Fragment of the statement"));
 }

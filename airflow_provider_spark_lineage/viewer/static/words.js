@@ -1,5 +1,7 @@
 // Numbers, sizes and times in words, the same in every language of the browser.
 
+import { cut } from "./elements.js";
+
 /** @param {number} value */
 export const number = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 1 });
 
@@ -16,7 +18,7 @@ export function bytes(size) {
 /** @param {string} time */
 export function when(time) {
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? time : date.toISOString().slice(0, 19).replace("T", " ");
+  return Number.isNaN(date.getTime()) ? cut(time, 40) : date.toISOString().slice(0, 19).replace("T", " ");
 }
 
 /** @param {string} began @param {string} ended */
@@ -30,7 +32,8 @@ export function took(began, ended) {
 
 const STATES = new Map(Object.entries({ complete: "success", fail: "failed", abort: "stopped", start: "not ended", other: "ended" }));
 
-/** The word of a run's state, as Airflow has it. @param {string} state */
+// The word of a run's state, as Airflow has it.
+/** @param {string} state */
 export const stateWord = (state) => STATES.get(state) ?? state;
 
 /** @param {number} before @param {number} now */
@@ -43,7 +46,14 @@ export function change(before, now) {
 }
 
 /** @param {Edge} edge */
-export const kind = (edge) => (edge.subtype || edge.type).toLowerCase().replaceAll("_", " ");
+export const kind = (edge) => cut((edge.subtype || edge.type).toLowerCase().replaceAll("_", " "), 40);
+
+const CHANGES = new Map(Object.entries({ alter: "altered", create: "created", drop: "dropped", overwrite: "overwritten",
+  rename: "renamed", truncate: "truncated" }));
+
+// What a write did to a dataset.
+/** @param {string} change */
+export const changeWord = (change) => CHANGES.get(change) ?? (cut(change, 20) || "written");
 
 /** @param {{rows?: number, size_bytes?: number, files?: number}} statistics */
 export function amounts({ rows, size_bytes, files }) {
