@@ -1,12 +1,14 @@
 """The answers of the routes: view documents of what tasks stored, or why there are none.
 
-What is stored may have been written by anyone who can write XComs: ids, states and times that Airflow knows
-are Airflow's in every answer.
+What is stored may have been written by anyone who can write XComs: names and ids are Airflow's in every
+answer, and so are state and times of the try that Airflow knows.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -25,7 +27,7 @@ from airflow_provider_spark_lineage.airflow_ui.stores import MAX_INSTANCES, Stor
 from airflow_provider_spark_lineage.errors import StoredLineageError
 from airflow_provider_spark_lineage.events.model import Events
 from airflow_provider_spark_lineage.stored import Instance
-from airflow_provider_spark_lineage.viewer.composed import compose
+from airflow_provider_spark_lineage.viewer.composed import NO_LINEAGE, compose
 from airflow_provider_spark_lineage.viewer.document import document_of
 from airflow_provider_spark_lineage.words import counted
 
@@ -33,7 +35,11 @@ Json = dict[str, Any]
 
 _ENDED = ("success", "failed")
 
-NOT_RECORDED = "no lineage recorded"
+CANNOT_BE_READ = "its lineage cannot be read"
+NOT_SHOWN = "not shown: the run has too much lineage for one page"
+
+MAX_STORED_BYTES = 16_000_000
+"""Limit of what is unpacked for one answer, as it is stored."""
 
 
 def of_task(
@@ -111,19 +117,22 @@ def history(store: Store | None, session: Session, dag_id: str, task_id: str, ma
     index = map_index if map_index >= 0 else None
     tasks = _by_run(task_facts(session, dag_id, run_ids, task_id, index))
     summaries: dict[str, list[Json]] = {}
+    notes: dict[str, None] = {}
     for instance, value in store.summaries(dag_id, run_ids, task_id, map_index):
         try:
             summaries.setdefault(instance.run_id, []).append(stored.summary_in(value))
         except StoredLineageError as error:
-            answer["notes"] = [f"A run is left out of the figures. {error}"]
+            notes[f"A run is left out of the figures. {error}"] = None
+    answer["notes"] = list(notes)
     answer["history"] = _entries(runs, tasks, summaries)
     newest = next((run for run in runs if run.run_id in summaries), None)
     if newest is None:
         last = tasks.get(runs[0].run_id) or []
         answer["reason"] = reasons.of_task(last[0], None, None) if last else reasons.reason("It never ran.")
         return answer
-    if map_index < 0 and all(task.instance.map_index >= 0 for task in tasks[newest.run_id]):
-        return answer | _composed(store, session, dag_id, newest, task_id)
+    if map_index < 0 and all(task.instance.map_index >= 0 for task in tasks.get(newest.run_id, ())):
+        composed = _composed(store, session, dag_id, newest, task_id)
+        return answer | composed | {"notes": [*notes, *composed["notes"]]}
     of_newest = of_task(store, session, (dag_id, newest.run_id, task_id, map_index), None) or answer
     return answer | {name: of_newest[name] for name in ("document", "reason", "tries", "try", "previous")}
 
@@ -166,39 +175,56 @@ def _document(value: Any, task: TaskFacts) -> Json:
         began=run.get("began") or item.summary["began"],
         ended=run.get("ended") or item.summary["ended"],
     )
+    document["title"] = f"{instance.dag_id}.{_title(task)}"
     run["try"] = item.summary["try"]
     # A task that deferred itself, or was killed, has not stored how it ended.
     if task.state in _ENDED and task.try_number == run["try"]:
-        run["state"] = task.document_state
+        times = {"began": task.began, "ended": task.ended}
+        run.update({name: time for name, time in times.items() if time}, state=task.document_state)
     return document
 
 
 def _composed(store: Store, session: Session, dag_id: str, run: RunFacts, task_id: str = "") -> Json:
     """Return document, reason and notes of a run's tasks, or of the instances of one task."""
-    values = store.of_run(dag_id, run.run_id)
-    documents, notes, without = [], [], []
-    tasks = task_facts(session, dag_id, [run.run_id], task_id)
-    for task in tasks:
-        value = values.get(task.instance)
+    tasks = {task.instance: task for task in task_facts(session, dag_id, [run.run_id], task_id)}
+    documents: list[Json] = []
+    notes: list[str] = []
+    without = dict.fromkeys(tasks, NO_LINEAGE)
+    seen: set[Instance] = set()
+    read_bytes = 0
+    for instance, value in store.of_run(dag_id, run.run_id, task_id):
+        if instance not in tasks:
+            continue
+        if len(documents) == MAX_INSTANCES or read_bytes > MAX_STORED_BYTES:
+            without |= dict.fromkeys(without.keys() - seen, NOT_SHOWN)
+            break
+        seen.add(instance)
+        read_bytes += len(json.dumps(value, default=str))
+        task = tasks[instance]
         try:
-            if value is None:
-                without.append(task)
-            else:
-                documents.append(_document(value, task))
+            document = _document(value, task)
         except StoredLineageError as error:
             notes.append(f"{_title(task)}: {error}")
-    if len(values) >= MAX_INSTANCES:
-        notes.append(f"Only {counted(MAX_INSTANCES, 'task instance')} are shown.")
+            without[instance] = CANNOT_BE_READ
+            continue
+        if document["run"]["try"] in (None, task.try_number):
+            documents.append(document)
+            del without[instance]
+        else:
+            without[instance] = f"lineage of try {document['run']['try']} only"
+    if NOT_SHOWN in without.values():
+        notes.append(f"Only {len(documents)} of {counted(len(tasks), 'task instance')} are shown.")
     if not documents:
         return {"document": None, "reason": reasons.reason(reasons.NOTHING_IN_RUN), "notes": notes}
     document = compose(documents, title=f"{task_id or dag_id} · {run.run_id}")
     document["run"].update(dag_id=dag_id, dag_run_id=run.run_id, task_id=task_id)
-    document["run"]["state"] = _state_of(tasks) if task_id else run.state
-    document["tasks"] += [_bare(task) for task in without[:MAX_INSTANCES]]
+    document["run"]["state"] = _state_of(list(tasks.values())) if task_id else run.state
+    document["tasks"] += [_bare(tasks[each], note) for each, note in islice(without.items(), MAX_INSTANCES)]
+    document["reports_gaps"] = document["reports_gaps"] and not without
     return {"document": document, "reason": None, "notes": notes}
 
 
-def _bare(task: TaskFacts) -> Json:
+def _bare(task: TaskFacts, note: str) -> Json:
     """Return the entry of a task without lineage in a composed document."""
     index = task.instance.map_index
     return {
@@ -208,7 +234,7 @@ def _bare(task: TaskFacts) -> Json:
         "state": task.document_state,
         "reads": [],
         "writes": [],
-        "note": NOT_RECORDED,
+        "note": note,
     }
 
 
@@ -222,8 +248,8 @@ def _with_lineage(
 ) -> list[Json]:
     """Return those runs that have lineage, as an answer names them."""
     run_ids = [run.run_id for run in runs]
-    known = {instance.run_id for instance, _ in store.summaries(dag_id, run_ids, task_id, map_index)}
-    return [{"id": run.run_id, "label": run.label} for run in runs if run.run_id in known]
+    with_lineage = store.runs_with_lineage(dag_id, run_ids, task_id, map_index)
+    return [{"id": run.run_id, "label": run.label} for run in runs if run.run_id in with_lineage]
 
 
 def _by_run(tasks: Sequence[TaskFacts]) -> Mapping[str, list[TaskFacts]]:
@@ -255,6 +281,9 @@ def _entries(
         for name in ("schema", "edges"):
             # A failed task has fewer outputs, which is not a change of its code.
             digests = sorted({summary[name] for summary in known if summary["state"] == "complete"})
+            if "" in digests:
+                # What was left out because of its size is no change.
+                digests = []
             entry[f"{name}_changed"] = bool(digests and before.get(name) and digests != before[name])
             before[name] = digests or before.get(name, [])
         entries.append(entry)

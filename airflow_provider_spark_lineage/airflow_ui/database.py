@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from airflow.models.dagrun import DagRun
 from airflow.models.taskinstance import TaskInstance
-from sqlalchemy import exists, select
+from sqlalchemy import and_, exists, select
 from sqlalchemy.orm import Session
 
 from airflow_provider_spark_lineage.stored import Instance
@@ -98,7 +98,10 @@ def _newest(session: Session, dag_id: str, task_id: str, map_index: int, before:
 def task_facts(
     session: Session, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int | None = None
 ) -> Sequence[TaskFacts]:
-    """Return task instances of runs, in the order in which they began; the others last."""
+    """Return task instances of runs, in the order in which they began; the others last.
+
+    If there are too many, those of the oldest runs are left out.
+    """
     query = select(
         TaskInstance.run_id,
         TaskInstance.task_id,
@@ -113,6 +116,7 @@ def task_facts(
         query = query.where(TaskInstance.task_id == task_id)
     if map_index is not None:
         query = query.where(TaskInstance.map_index == map_index)
+    of_run = and_(DagRun.dag_id == TaskInstance.dag_id, DagRun.run_id == TaskInstance.run_id)
     facts = [
         TaskFacts(
             Instance(dag_id, run, task, index),
@@ -123,7 +127,7 @@ def task_facts(
             operator or "",
         )
         for run, task, index, state, number, began, ended, operator in session.execute(
-            query.limit(_MAX_INSTANCES)
+            query.join(DagRun, of_run).order_by(DagRun.run_after.desc()).limit(_MAX_INSTANCES)
         )
     ]
     return sorted(facts, key=lambda each: (not each.began, each.began, each.instance))

@@ -35,7 +35,9 @@ data = APIRouter(
 )
 static = APIRouter(prefix="/static")
 
-MapIndex = Annotated[int, Query(ge=-1)]
+MapIndex = Annotated[int, Query(ge=-1, le=2**31 - 1)]
+TryNumber = Annotated[int | None, Query(ge=0, le=2**31 - 1)]
+Id = Annotated[str, Query(min_length=1, max_length=250)]
 
 
 def application() -> FastAPI:
@@ -51,11 +53,11 @@ def application() -> FastAPI:
 def of_task(
     *,
     dag_id: str,
-    run_id: str,
-    task_id: str,
+    run_id: Id,
+    task_id: Id,
     session: SessionDep,
     map_index: MapIndex = -1,
-    try_number: int | None = None,
+    try_number: TryNumber = None,
 ) -> Response:
     """Answer with the lineage of one task instance."""
     answer = answers.of_task(store_of(session), session, (dag_id, run_id, task_id, map_index), try_number)
@@ -63,7 +65,7 @@ def of_task(
 
 
 @data.get("/run")
-def of_run(dag_id: str, run_id: str, session: SessionDep) -> Response:
+def of_run(dag_id: str, run_id: Id, session: SessionDep) -> Response:
     """Answer with the lineage of all tasks of a DAG run."""
     return _response(
         answers.of_run(store_of(session), session, dag_id, run_id), "This DAG run does not exist."
@@ -71,7 +73,7 @@ def of_run(dag_id: str, run_id: str, session: SessionDep) -> Response:
 
 
 @data.get("/history")
-def history(dag_id: str, task_id: str, session: SessionDep, map_index: MapIndex = -1) -> Response:
+def history(dag_id: str, task_id: Id, session: SessionDep, map_index: MapIndex = -1) -> Response:
     """Answer with the newest runs of a task, and the newest lineage."""
     answer = answers.history(store_of(session), session, dag_id, task_id, map_index)
     return _response(answer, "This task has no runs.")

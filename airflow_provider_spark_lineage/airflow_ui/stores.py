@@ -6,8 +6,9 @@ Values are returned as they are: whoever reads them checks them with `stored`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, Protocol
 from urllib.parse import unquote
 
@@ -20,13 +21,11 @@ from airflow_provider_spark_lineage.errors import StoredLineageError
 from airflow_provider_spark_lineage.stored import Instance
 
 MAX_INSTANCES = 500
-"""Limit of task instances that are read for one answer; mapped tasks may have thousands."""
+"""Limit of task instances whose lineage is read for one answer; mapped tasks may have thousands."""
 
 
 class Store(Protocol):
     """One place of stored lineage."""
-
-    keeps_all_tries: bool
 
     def tries(self, instance: Instance) -> Sequence[int]:
         """Return the tries of a task instance that are there, oldest first; empty if that is unknown."""
@@ -37,16 +36,18 @@ class Store(Protocol):
         A store that keeps the last try only returns that one.
         """
 
-    def of_run(self, dag_id: str, run_id: str) -> Mapping[Instance, Any]:
-        """Return what the last tries of a run's task instances stored, for `MAX_INSTANCES` at most."""
+    def of_run(self, dag_id: str, run_id: str, task_id: str = "") -> Iterator[tuple[Instance, Any]]:
+        """Yield what the last tries of a run's task instances stored, of one task or of all."""
+
+    def runs_with_lineage(
+        self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
+    ) -> Collection[str]:
+        """Return those of some runs in which something was stored, by one task or by any."""
 
     def summaries(
         self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
     ) -> Iterator[tuple[Instance, Any]]:
-        """Yield version and summary of what was stored in these runs, of one task or of all.
-
-        A `map_index` of -1 means all instances.
-        """
+        """Yield version and summary of what a task stored in these runs; by default all of its instances."""
 
 
 def store_of(session: Session) -> Store | None:
@@ -59,8 +60,6 @@ def store_of(session: Session) -> Store | None:
 
 class XComs:
     """XComs with the key `spark_lineage`. Airflow removes a task's XComs when its next try starts."""
-
-    keeps_all_tries = False
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -80,36 +79,53 @@ class XComs:
         )
         return _plain(self._session.scalar(query))
 
-    def of_run(self, dag_id: str, run_id: str) -> Mapping[Instance, Any]:
-        """Return the XComs of a run."""
+    def of_run(self, dag_id: str, run_id: str, task_id: str = "") -> Iterator[tuple[Instance, Any]]:
+        """Yield the XComs of a run, a few at a time."""
         query = (
-            select(XComModel.task_id, XComModel.map_index, XComModel.value)
-            .where(XComModel.dag_id == dag_id, XComModel.run_id == run_id, XComModel.key == stored.XCOM_KEY)
+            _of(select(XComModel.task_id, XComModel.map_index, XComModel.value), dag_id, [run_id], task_id)
             .order_by(XComModel.task_id, XComModel.map_index)
-            .limit(MAX_INSTANCES)
+            .execution_options(yield_per=_AT_A_TIME)
         )
-        return {
-            Instance(dag_id, run_id, task_id, map_index): _plain(value)
-            for task_id, map_index, value in self._session.execute(query)
-        }
+        for task, map_index, value in self._session.execute(query):
+            yield Instance(dag_id, run_id, task, map_index), _plain(value)
+
+    def runs_with_lineage(
+        self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
+    ) -> Collection[str]:
+        """Return them by one query."""
+        return set(
+            self._session.scalars(
+                _of(select(XComModel.run_id).distinct(), dag_id, run_ids, task_id, map_index)
+            )
+        )
 
     def summaries(
         self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
     ) -> Iterator[tuple[Instance, Any]]:
         """Yield them by one query, in which the database takes them out of the values."""
         value = XComModel.value
-        query = select(
-            XComModel.run_id, XComModel.task_id, XComModel.map_index, value["version"], value["summary"]
-        ).where(XComModel.dag_id == dag_id, XComModel.run_id.in_(run_ids), XComModel.key == stored.XCOM_KEY)
-        if task_id:
-            query = query.where(XComModel.task_id == task_id)
-        if map_index >= 0:
-            query = query.where(XComModel.map_index == map_index)
-        for run_id, task, index, version, summary in self._session.execute(query.limit(MAX_SUMMARIES)):
-            yield Instance(dag_id, run_id, task, index), {"version": version, "summary": summary}
+        parts = (value["version"], value["summary"])
+        query = select(XComModel.run_id, XComModel.task_id, XComModel.map_index, *parts)
+        query = _of(query, dag_id, run_ids, task_id, map_index).limit(_MAX_SUMMARIES)
+        for run_id, task, index, version, summary in self._session.execute(query).all():
+            instance = Instance(dag_id, run_id, task, index)
+            # Airflow's own `set` stores a text, in which the database finds nothing.
+            whole = self.of_task(instance, None) if version is None else None
+            yield instance, whole or {"version": version, "summary": summary}
 
 
-MAX_SUMMARIES = 10_000
+_MAX_SUMMARIES = 10_000
+_AT_A_TIME = 20
+
+
+def _of(query: Any, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1) -> Any:
+    """Return a query with conditions for the XComs of some runs, of one task or of all."""
+    query = query.where(
+        XComModel.dag_id == dag_id, XComModel.run_id.in_(run_ids), XComModel.key == stored.XCOM_KEY
+    )
+    if task_id:
+        query = query.where(XComModel.task_id == task_id)
+    return query.where(XComModel.map_index == map_index) if map_index >= 0 else query
 
 
 def _plain(value: Any) -> Any:
@@ -122,8 +138,6 @@ def _plain(value: Any) -> Any:
 
 class Files:
     """A folder at a URI, with a file for each try."""
-
-    keeps_all_tries = True
 
     def __init__(self, uri: str) -> None:
         from airflow.providers.common.compat.sdk import ObjectStoragePath
@@ -143,27 +157,33 @@ class Files:
         number = try_number if try_number is not None else max(numbers, default=0)
         return _content(self._folder / stored.file_of(instance, number)) if number in numbers else None
 
-    def of_run(self, dag_id: str, run_id: str) -> Mapping[Instance, Any]:
-        """Return the contents of the last tries' files."""
-        found: dict[Instance, Any] = {}
-        for instance in self._instances(dag_id, run_id):
-            if len(found) == MAX_INSTANCES:
-                break
+    def of_run(self, dag_id: str, run_id: str, task_id: str = "") -> Iterator[tuple[Instance, Any]]:
+        """Yield the contents of the last tries' files; in place of a damaged file, its error."""
+        for instance in self._instances(dag_id, run_id, task_id):
             value = self.of_task(instance, None)
             if value is not None:
-                found[instance] = value
-        return found
+                yield instance, value
+
+    def runs_with_lineage(
+        self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
+    ) -> Collection[str]:
+        """Return the runs that have a folder of the task instance: no file is read."""
+        return {
+            run_id
+            for run_id in run_ids
+            if any(map_index in (-1, each.map_index) for each in self._instances(dag_id, run_id, task_id))
+        }
 
     def summaries(
         self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
     ) -> Iterator[tuple[Instance, Any]]:
-        """Yield them from whole files."""
-        for run_id in run_ids:
-            for instance in self._instances(dag_id, run_id, task_id):
-                if map_index in (-1, instance.map_index):
-                    value = self.of_task(instance, None)
-                    if value is not None:
-                        yield instance, value
+        """Yield them from whole files, in the order of the runs, for `MAX_INSTANCES` at most."""
+        instances = (each for run_id in run_ids for each in self._instances(dag_id, run_id, task_id))
+        asked = (each for each in instances if map_index in (-1, each.map_index))
+        for instance in islice(asked, MAX_INSTANCES):
+            value = self.of_task(instance, None)
+            if value is not None:
+                yield instance, value
 
     def _instances(self, dag_id: str, run_id: str, task_id: str = "") -> Iterator[Instance]:
         run = self._folder / stored.folder_of(dag_id, run_id)
@@ -189,14 +209,14 @@ def _children(folder: Any) -> Iterable[Any]:
 
 
 def _content(file: Any) -> Any:
-    """Return the stored form in a file; a text that says why it is none, which no reader takes for one."""
+    """Return the stored form in a file; if it is damaged, the StoredLineageError that says so."""
     with _readable():
         # Not by the method of the path, which reports what it reads as lineage of this process.
         content = file.fs.cat_file(file.path, end=stored.MAX_STORED_BYTES + 1)
     try:
         return stored.from_file(content)
     except StoredLineageError as error:
-        return str(error)
+        return error
 
 
 @contextmanager

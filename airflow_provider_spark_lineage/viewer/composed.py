@@ -6,7 +6,7 @@ executions have the position of their task in `tasks`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from airflow_provider_spark_lineage.events.instants import instant_ns
@@ -23,14 +23,11 @@ _FAILING = ("fail", "abort", "running", "start", "other")
 """States in the order in which they decide the state of the whole."""
 
 
-def compose(
-    documents: Sequence[Document], title: str, without: Iterable[str] = (), *, below: str = ""
-) -> Document:
+def compose(documents: Sequence[Document], title: str, *, below: str = "") -> Document:
     """Return one view document for several, in the order of their begin.
 
-    `without` names more tasks without lineage than those whose document has no dataset. `below` is the job
-    that the names of jobs begin with, which is left out of them. A composed document cannot be composed
-    again.
+    `below` is the job that the names of jobs begin with, which is left out of them. A composed document
+    cannot be composed again.
     """
     documents = sorted(documents, key=_began)
     merged: dict[Id, dict[str, Any]] = {}
@@ -76,7 +73,6 @@ def compose(
         for each in document["facts"]:
             parts["facts"].append({**each, "text": _below(name, each["text"])})
         parts["links"] += [{**each, "name": f"{each['name']}: {name}"} for each in document["links"]]
-    tasks += [_without_lineage(name) for name in without]
     parts["edges"].sort(key=order_of_edge)
     labels = labels_of(merged)
     return {
@@ -144,18 +140,6 @@ def _name_of(document: Document, below: str) -> str:
     run = document["run"]
     index = f"[{run['map_index']}]" if run["map_index"] is not None else ""
     return f"{run['task_id']}{index}" if run["task_id"] else str(document["title"]).removeprefix(f"{below}.")
-
-
-def _without_lineage(name: str) -> dict[str, Any]:
-    return {
-        "title": name,
-        "task_id": name,
-        "map_index": None,
-        "state": "other",
-        "reads": [],
-        "writes": [],
-        "note": NO_LINEAGE,
-    }
 
 
 def _below(name: str, text: str) -> str:

@@ -68,8 +68,6 @@ class World:
 
     # The store.
 
-    keeps_all_tries = False
-
     def tries(self, instance: Instance) -> list[int]:
         return [number for each, number in self.all_tries if each == instance]
 
@@ -78,8 +76,13 @@ class World:
             return self.all_tries.get((instance, try_number or max(self.tries(instance))))
         return self.values.get(instance)
 
-    def of_run(self, dag_id: str, run_id: str) -> dict[Instance, Any]:
-        return {each: known for each, known in self.values.items() if each[:2] == (dag_id, run_id)}
+    def of_run(self, dag_id: str, run_id: str, task_id: str = "") -> Any:
+        for each, known in self.values.items():
+            if each[:2] == (dag_id, run_id) and task_id in ("", each.task_id):
+                yield each, known
+
+    def runs_with_lineage(self, *asked: Any) -> set[str]:
+        return {each.run_id for each, _ in self.summaries(*asked)}
 
     def summaries(self, dag_id: str, run_ids: list[str], task_id: str = "", map_index: int = -1) -> Any:
         for each, known in self.values.items():
@@ -316,6 +319,58 @@ def test_a_run_names_its_tasks_without_lineage(answers, world):
     assert answer["previous"] == [{"id": "run 1", "label": "label of run 1"}]
 
 
+def test_a_run_with_a_task_without_lineage_is_not_complete(answers, world):
+    """Nor is one with a task whose lineage cannot be read, or is of another try."""
+    ours = event() | {"producer": "https://example.com/airflow-provider-spark-lineage"}
+    world.add("run 3", stored=value(ours))
+    assert answers.of_run(world, None, DAG, "run 3")["document"]["reports_gaps"]
+    for number, stored_there in enumerate(({}, {"stored": "torn"}, {"stored": value(ours, 2)})):
+        world.add("run 3", f"task {number}", **stored_there)
+        document = answers.of_run(world, None, DAG, "run 3")["document"]
+        assert not document["reports_gaps"]
+        del world.tasks[Instance(DAG, "run 3", f"task {number}", -1)]
+
+
+def test_the_lineage_of_an_earlier_try_is_not_that_of_the_run(answers, world):
+    """A folder has it, and the try that Airflow knows has stored nothing."""
+    world.add("run 1", stored=value(event("/in the first"), 2))
+    world.add("run 1", "other", stored=value(event("/other")))
+    document = answers.of_run(world, None, DAG, "run 1")["document"]
+    assert "/in the first" not in [each["name"] for each in document["datasets"]]
+    assert {task["title"]: task["note"] for task in document["tasks"]}["load"] == "lineage of try 2 only"
+
+
+def test_what_a_page_cannot_hold_is_named(answers, world, monkeypatch):
+    """It has lineage, which is not shown; a task of its own is shown all the same."""
+    monkeypatch.setattr(answers, "MAX_INSTANCES", 2)
+    for index in range(4):
+        world.add("run 1", "many", index, stored=value(event(f"/{index}"), map_index=index))
+    world.add("run 1", "z", 0, stored=value(event("/z"), map_index=0))
+    answer = answers.of_run(world, None, DAG, "run 1")
+    notes = [task["note"] for task in answer["document"]["tasks"]]
+    assert sorted(notes) == ["", "", *[answers.NOT_SHOWN] * 2]
+    assert answer["notes"] == ["Only 2 of 5 task instances are shown."]
+    assert answers.history(world, None, DAG, "z", -1)["document"]
+    monkeypatch.setattr(answers, "MAX_STORED_BYTES", 10)
+    assert answers.of_run(world, None, DAG, "run 1")["notes"] == ["Only 1 of 5 task instances are shown."]
+
+
+def test_a_stored_event_cannot_pose_as_another_task(answers, world):
+    """Whoever writes XComs writes any name into them."""
+    forged = event() | {"job": {"namespace": "n", "name": "payroll.salaries"}}
+    answer = of_task(answers, world, world.add("run 1", stored=value(forged)))
+    assert answer["document"]["title"] == "shop.load"
+
+
+def test_every_problem_of_a_history_is_told_once(answers, world):
+    """Also beside what is drawn."""
+    world.add("run 1", stored=value(event()))
+    world.add("run 2", stored="torn")
+    world.add("run 3", stored=value(event()) | {"version": 99})
+    notes = answers.history(world, None, DAG, TASK, -1)["notes"]
+    assert len(notes) == len(set(notes)) == 2
+
+
 def test_a_run_without_lineage_says_so(answers, world):
     """And the newest one that has some is shown for the DAG, with its name."""
     world.add("run 3")
@@ -341,6 +396,16 @@ def test_a_history_marks_where_schema_and_edges_changed(answers, world):
         ("run 1", "complete", 3, 6, False, False),
     ]
     assert answer["document"]["run"]["dag_run_id"] == "run 3"
+
+
+def test_lineage_that_was_cut_is_no_change(answers, world):
+    """It was too large for the store, so its edges are not all of them."""
+    cut = value(event(column="b"))
+    world.add("run 1", stored=value(event(column="b")))
+    world.add("run 2", stored=cut | {"summary": cut["summary"] | {"edges": ""}})
+    world.add("run 3", stored=value(event(column="b")))
+    history = answers.history(world, None, DAG, TASK, -1)["history"]
+    assert [entry["edges_changed"] for entry in history] == [False, False, False]
 
 
 def test_the_history_of_a_mapped_task_has_all_instances(answers, world):
