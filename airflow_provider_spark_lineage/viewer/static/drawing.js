@@ -116,7 +116,8 @@ function textsOf({ document, withGap }, { kind: name, index, members }) {
 function roleOf({ unfinished, written, read, change, reads, writes }) {
   if (unfinished) return "not finished";
   const role = written ? [read && "read", changeWord(change)].filter(Boolean).join(", ") : "read";
-  return [role, ...amounts({ ...(written ? writes : reads), files: undefined })].join(" · ");
+  const { rows, size_bytes } = written ? writes : reads;
+  return [role, ...amounts(read && written ? { rows } : { rows, size_bytes })].join(" · ");
 }
 
 // Wide characters take two cells.
