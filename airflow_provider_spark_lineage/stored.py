@@ -93,12 +93,7 @@ def unpack(value: Any) -> Stored:
 
 
 def summary_in(value: Any) -> Json:
-    """Return the summary of a stored form without unpacking it; raises as `unpack` does.
-
-    `value` may be the error of reading it, which is raised.
-    """
-    if isinstance(value, StoredLineageError):
-        raise value
+    """Return the summary of a stored form without unpacking it; raises as `unpack` does."""
     if not isinstance(value, dict) or "version" not in value:
         raise StoredLineageError("The stored value is not the lineage of a task.")
     version = value["version"]

@@ -1,14 +1,13 @@
 """The answers of the routes: view documents of what tasks stored, or why there are none.
 
-What is stored may have been written by anyone who can write XComs: names and ids are Airflow's in every
-answer, and so are state and times of the try that Airflow knows.
+What is stored may have been written by anyone who can write XComs: the names of DAG, run and task in an
+answer are Airflow's, and so are the times of a task's last try, and its state after it has ended.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -23,7 +22,7 @@ from airflow_provider_spark_lineage.airflow_ui.database import (
     run_facts,
     task_facts,
 )
-from airflow_provider_spark_lineage.airflow_ui.stores import MAX_INSTANCES, Store
+from airflow_provider_spark_lineage.airflow_ui.stores import MAX_SUMMARY_LENGTH, Read, Store
 from airflow_provider_spark_lineage.errors import StoredLineageError
 from airflow_provider_spark_lineage.events.model import Events
 from airflow_provider_spark_lineage.stored import Instance
@@ -35,11 +34,11 @@ Json = dict[str, Any]
 
 _ENDED = ("success", "failed")
 
-CANNOT_BE_READ = "its lineage cannot be read"
-NOT_SHOWN = "not shown: the run has too much lineage for one page"
+MAX_INSTANCES = 500
+"""Limit of task instances whose lineage is read for one answer; mapped tasks may have thousands."""
 
-MAX_STORED_BYTES = 16_000_000
-"""Limit of what is unpacked for one answer, as it is stored."""
+MAX_DOCUMENT_BYTES = 16_000_000
+"""Limit of the view documents of one answer, as JSON: what is stored may be a thousandth of its document."""
 
 
 def of_task(
@@ -55,12 +54,14 @@ def of_task(
         return answer | {"reason": reasons.reason(reasons.NO_STORE, "")}
     answer["tries"] = [*store.tries(instance)]
     try:
-        value = store.of_task(instance, try_number)
+        value = _last(store, task) if try_number is None else store.of_task(instance, try_number)
         stored_try = stored.summary_in(value)["try"] if value is not None else None
         if value is None or (try_number is not None and stored_try not in (None, try_number)):
             answer["reason"] = reasons.of_task(task, try_number, stored_try)
         else:
             answer |= {"document": _document(value, task), "try": stored_try}
+            if try_number is None and stored_try not in (None, task.try_number):
+                answer["notes"] = [f"This is the lineage of try {stored_try}, not of try {task.try_number}."]
         if stored_try is not None and not answer["tries"]:
             answer["tries"] = [stored_try]
     except StoredLineageError as error:
@@ -116,25 +117,23 @@ def history(store: Store | None, session: Session, dag_id: str, task_id: str, ma
     run_ids = [run.run_id for run in runs]
     index = map_index if map_index >= 0 else None
     tasks = _by_run(task_facts(session, dag_id, run_ids, task_id, index))
-    summaries: dict[str, list[Json]] = {}
-    notes: dict[str, None] = {}
-    for instance, value in store.summaries(dag_id, run_ids, task_id, map_index):
-        try:
-            summaries.setdefault(instance.run_id, []).append(stored.summary_in(value))
-        except StoredLineageError as error:
-            notes[f"A run is left out of the figures. {error}"] = None
-    answer["notes"] = list(notes)
-    answer["history"] = _entries(runs, tasks, summaries)
-    newest = next((run for run in runs if run.run_id in summaries), None)
+    known, summaries, notes = _summaries(store, runs, tasks, (dag_id, task_id, map_index))
+    answer |= {"history": _entries(runs, tasks, summaries), "notes": notes}
+    newest = next((run for run in runs if run.run_id in known), None)
     if newest is None:
         last = tasks.get(runs[0].run_id) or []
         answer["reason"] = reasons.of_task(last[0], None, None) if last else reasons.reason("It never ran.")
         return answer
-    if map_index < 0 and all(task.instance.map_index >= 0 for task in tasks.get(newest.run_id, ())):
-        composed = _composed(store, session, dag_id, newest, task_id)
-        return answer | composed | {"notes": [*notes, *composed["notes"]]}
-    of_newest = of_task(store, session, (dag_id, newest.run_id, task_id, map_index), None) or answer
-    return answer | {name: of_newest[name] for name in ("document", "reason", "tries", "try", "previous")}
+    of_newest = tasks.get(newest.run_id, [])
+    if map_index < 0 and of_newest and all(task.instance.map_index >= 0 for task in of_newest):
+        shown = _composed(store, session, dag_id, newest, task_id)
+    else:
+        ids = (dag_id, newest.run_id, task_id, map_index)
+        shown = of_task(store, session, ids, None) or _answer("task_instance")
+    names = ("document", "reason", "tries", "try", "previous")
+    answer |= {name: shown[name] for name in names if name in shown}
+    answer["notes"] = [*dict.fromkeys([*notes, *shown["notes"]])]
+    return answer
 
 
 def _answer(kind: str) -> Json:
@@ -171,66 +170,49 @@ def _document(value: Any, task: TaskFacts) -> Json:
         dag_id=instance.dag_id,
         task_id=instance.task_id,
         dag_run_id=instance.run_id,
-        map_index=instance.map_index if instance.map_index >= 0 else None,
+        map_index=_index_of(task),
         began=run.get("began") or item.summary["began"],
         ended=run.get("ended") or item.summary["ended"],
     )
-    document["title"] = f"{instance.dag_id}.{_title(task)}"
     run["try"] = item.summary["try"]
-    # A task that deferred itself, or was killed, has not stored how it ended.
-    if task.state in _ENDED and task.try_number == run["try"]:
-        times = {"began": task.began, "ended": task.ended}
-        run.update({name: time for name, time in times.items() if time}, state=task.document_state)
+    if run["try"] in (None, task.try_number):
+        run["began"] = task.began or run["began"]
+        # A task that deferred itself, or was killed, has not stored how it ended.
+        if task.state in _ENDED:
+            run.update(state=task.document_state, ended=task.ended or run["ended"])
+    job = f"{instance.dag_id}.{instance.task_id}"
+    document["job"]["name"] = job
+    document["title"] = job + (f"[{instance.map_index}]" if instance.map_index >= 0 else "")
     return document
 
 
 def _composed(store: Store, session: Session, dag_id: str, run: RunFacts, task_id: str = "") -> Json:
     """Return document, reason and notes of a run's tasks, or of the instances of one task."""
-    tasks = {task.instance: task for task in task_facts(session, dag_id, [run.run_id], task_id)}
-    documents: list[Json] = []
-    notes: list[str] = []
-    without = dict.fromkeys(tasks, NO_LINEAGE)
-    seen: set[Instance] = set()
-    read_bytes = 0
-    for instance, value in store.of_run(dag_id, run.run_id, task_id):
-        if instance not in tasks:
-            continue
-        if len(documents) == MAX_INSTANCES or read_bytes > MAX_STORED_BYTES:
-            without |= dict.fromkeys(without.keys() - seen, NOT_SHOWN)
-            break
-        seen.add(instance)
-        read_bytes += len(json.dumps(value, default=str))
-        task = tasks[instance]
-        try:
-            document = _document(value, task)
-        except StoredLineageError as error:
-            notes.append(f"{_title(task)}: {error}")
-            without[instance] = CANNOT_BE_READ
-            continue
-        if document["run"]["try"] in (None, task.try_number):
-            documents.append(document)
-            del without[instance]
-        else:
-            without[instance] = f"lineage of try {document['run']['try']} only"
-    if NOT_SHOWN in without.values():
-        notes.append(f"Only {len(documents)} of {counted(len(tasks), 'task instance')} are shown.")
+    tasks = task_facts(session, dag_id, [run.run_id], task_id)
+    known = store.instances(dag_id, run.run_id, task_id)
+    documents, without, notes = _documents(store, tasks, known)
     if not documents:
-        return {"document": None, "reason": reasons.reason(reasons.NOTHING_IN_RUN), "notes": notes}
+        sentence = reasons.NOTHING_SHOWN if known else reasons.NOTHING_IN_RUN
+        return {"document": None, "reason": reasons.reason(sentence), "notes": notes}
+    if len(without) > MAX_INSTANCES:
+        first = counted(MAX_INSTANCES, "task instance")
+        notes.append(f"Only the first {first} that are not shown are listed.")
+        without = without[:MAX_INSTANCES]
     document = compose(documents, title=f"{task_id or dag_id} · {run.run_id}")
+    document["tasks"] += [_bare(task, note) for task, note in without]
     document["run"].update(dag_id=dag_id, dag_run_id=run.run_id, task_id=task_id)
-    document["run"]["state"] = _state_of(list(tasks.values())) if task_id else run.state
-    document["tasks"] += [_bare(tasks[each], note) for each, note in islice(without.items(), MAX_INSTANCES)]
-    document["reports_gaps"] = document["reports_gaps"] and not without
+    document["run"]["state"] = _state_of(tasks) if task_id else run.state
+    if without:
+        document["reports_gaps"] = False
     return {"document": document, "reason": None, "notes": notes}
 
 
 def _bare(task: TaskFacts, note: str) -> Json:
-    """Return the entry of a task without lineage in a composed document."""
-    index = task.instance.map_index
+    """Return the entry of a task that is not shown in a composed document."""
     return {
         "title": _title(task),
         "task_id": task.instance.task_id,
-        "map_index": index if index >= 0 else None,
+        "map_index": _index_of(task),
         "state": task.document_state,
         "reads": [],
         "writes": [],
@@ -238,18 +220,123 @@ def _bare(task: TaskFacts, note: str) -> Json:
     }
 
 
-def _title(task: TaskFacts) -> str:
+def _documents(
+    store: Store, tasks: Sequence[TaskFacts], known: Collection[Instance]
+) -> tuple[list[Json], list[tuple[TaskFacts, str]], list[str]]:
+    """Return the view documents of tasks, the other tasks with the reason for each, and notes.
+
+    One value after another is read: a run may have much lineage. `known` are the instances that have any.
+    """
+    documents: list[Json] = []
+    without, notes = [], []
+    read, left = 0, MAX_DOCUMENT_BYTES
+    for task in tasks:
+        if task.instance not in known:
+            without.append((task, NO_LINEAGE))
+        elif read >= MAX_INSTANCES:
+            without.append((task, f"not shown: more than {counted(MAX_INSTANCES, 'task instance')}"))
+        elif left <= 0:
+            without.append((task, "not shown: the run has too much lineage for one page"))
+        else:
+            read += 1
+            try:
+                document, reason = _of_last_try(store, task)
+            except StoredLineageError as error:
+                document, reason = None, "its lineage cannot be read"
+                notes.append(f"{_title(task)}: {error}")
+            if document is None:
+                without.append((task, reason))
+            else:
+                documents.append(document)
+                left -= len(json.dumps(document))
+    return documents, without, notes
+
+
+def _of_last_try(store: Store, task: TaskFacts) -> tuple[Json | None, str]:
+    """Return the view document of a task's last try, or why there is none."""
+    value = _last(store, task)
+    if value is None:
+        return None, NO_LINEAGE
+    stored_try = stored.summary_in(value)["try"]
+    if stored_try not in (None, task.try_number):
+        return None, f"lineage of try {stored_try} only"
+    return _document(value, task), ""
+
+
+def _last(store: Store, task: TaskFacts) -> Any:
+    """Return what the last try of a task stored, or else an older try; None if none did.
+
+    A folder may have later tries, of a deleted run that had the same id.
+    """
+    value = store.of_task(task.instance, task.try_number)
+    return store.of_task(task.instance, None) if value is None else value
+
+
+def _index_of(task: TaskFacts) -> int | None:
     index = task.instance.map_index
-    return task.instance.task_id + (f" [{index}]" if index >= 0 else "")
+    return index if index >= 0 else None
+
+
+def _title(task: TaskFacts) -> str:
+    index = _index_of(task)
+    return task.instance.task_id + (f" [{index}]" if index is not None else "")
 
 
 def _with_lineage(
     store: Store, dag_id: str, runs: Sequence[RunFacts], task_id: str = "", map_index: int = -1
 ) -> list[Json]:
     """Return those runs that have lineage, as an answer names them."""
-    run_ids = [run.run_id for run in runs]
-    with_lineage = store.runs_with_lineage(dag_id, run_ids, task_id, map_index)
-    return [{"id": run.run_id, "label": run.label} for run in runs if run.run_id in with_lineage]
+    known = store.runs_with_lineage(dag_id, [run.run_id for run in runs], task_id, map_index)
+    return [{"id": run.run_id, "label": run.label} for run in runs if run.run_id in known]
+
+
+def _summaries(
+    store: Store,
+    runs: Sequence[RunFacts],
+    tasks: Mapping[str, list[TaskFacts]],
+    ids: tuple[str, str, int],
+) -> tuple[set[str], Mapping[str, list[Json]], list[str]]:
+    """Return the runs that have lineage of a task, the summaries of its last tries by run, and notes.
+
+    `ids` are DAG, task and map index. Runs are read newest first up to the store's limit, and whole: the sum
+    over some instances is not the run's.
+    """
+    dag_id, task_id, map_index = ids
+    known: set[str] = set()
+    summaries: dict[str, list[Json]] = {}
+    notes: list[str] = []
+    left = store.max_summaries
+    for run in runs:
+        readers = store.summaries(dag_id, run.run_id, task_id, map_index)
+        if readers:
+            known.add(run.run_id)
+        left -= len(readers)
+        if left < 0:
+            limit = counted(store.max_summaries, "task instance")
+            notes.append(f"Not all runs have figures: there are more than {limit}.")
+            break
+        tries = {task.instance: task.try_number for task in tasks.get(run.run_id, [])}
+        try:
+            summaries[run.run_id] = [
+                summary
+                for instance, summary in _read(readers)
+                if summary["try"] in (None, tries.get(instance, summary["try"]))
+            ]
+        except StoredLineageError as error:
+            notes.append(f"A run has no figures. {error}")
+    return known, summaries, [*dict.fromkeys(notes)]
+
+
+def _read(readers: Mapping[Instance, Read]) -> Iterator[tuple[Instance, Json]]:
+    """Yield the summaries that are there, one after another; raises StoredLineageError."""
+    for instance, read in readers.items():
+        value = read()
+        if value is None:
+            continue
+        summary = stored.summary_in(value)
+        if len(json.dumps(summary)) > MAX_SUMMARY_LENGTH:
+            raise StoredLineageError("The summary of the stored lineage is too large.")
+        yield instance, summary
 
 
 def _by_run(tasks: Sequence[TaskFacts]) -> Mapping[str, list[TaskFacts]]:

@@ -16,7 +16,8 @@ from airflow_provider_spark_lineage.stored import Instance
 MAX_RUNS = 30
 """Runs of a history, and runs that a run can be compared with."""
 
-_MAX_INSTANCES = 10_000
+MAX_LISTED = 10_000
+"""Limit of task instances that are listed for one answer."""
 
 _STATES = {"success": "complete", "failed": "fail", "running": "running", "queued": "start"}
 """State in Airflow -> state in a view document; `other` for the rest."""
@@ -100,7 +101,7 @@ def task_facts(
 ) -> Sequence[TaskFacts]:
     """Return task instances of runs, in the order in which they began; the others last.
 
-    If there are too many, those of the oldest runs are left out.
+    Of more than `MAX_LISTED`, those of the newest runs.
     """
     query = select(
         TaskInstance.run_id,
@@ -112,11 +113,13 @@ def task_facts(
         TaskInstance.end_date,
         TaskInstance.operator,
     ).where(TaskInstance.dag_id == dag_id, TaskInstance.run_id.in_(run_ids))
+    query = query.join(
+        DagRun, and_(DagRun.dag_id == TaskInstance.dag_id, DagRun.run_id == TaskInstance.run_id)
+    ).order_by(DagRun.run_after.desc(), DagRun.id.desc(), TaskInstance.task_id, TaskInstance.map_index)
     if task_id:
         query = query.where(TaskInstance.task_id == task_id)
     if map_index is not None:
         query = query.where(TaskInstance.map_index == map_index)
-    of_run = and_(DagRun.dag_id == TaskInstance.dag_id, DagRun.run_id == TaskInstance.run_id)
     facts = [
         TaskFacts(
             Instance(dag_id, run, task, index),
@@ -127,7 +130,7 @@ def task_facts(
             operator or "",
         )
         for run, task, index, state, number, began, ended, operator in session.execute(
-            query.join(DagRun, of_run).order_by(DagRun.run_after.desc()).limit(_MAX_INSTANCES)
+            query.limit(MAX_LISTED)
         )
     ]
     return sorted(facts, key=lambda each: (not each.began, each.began, each.instance))

@@ -14,6 +14,7 @@ DOCTOR = "spark-lineage doctor"
 
 NO_STORE = "Tasks do not store their lineage: `[spark_lineage] store` is `none`, or is not valid."
 NOTHING_IN_RUN = "No task of this run has stored lineage."
+NOTHING_SHOWN = "No lineage of this run can be shown: it cannot be read, or is of earlier tries."
 NOTHING_IN_RUNS = "No task of the newest runs has stored lineage."
 
 _OWN = re.compile(r"_?(Py)?Spark\w*(Lineage|Check)\w*Operator")

@@ -35,9 +35,11 @@ data = APIRouter(
 )
 static = APIRouter(prefix="/static")
 
+# What databases refuse is not asked for: numbers above their integers, and texts with NUL.
 MapIndex = Annotated[int, Query(ge=-1, le=2**31 - 1)]
 TryNumber = Annotated[int | None, Query(ge=0, le=2**31 - 1)]
-Id = Annotated[str, Query(min_length=1, max_length=250)]
+Id = Annotated[str, Query(min_length=1, max_length=250, pattern=r"^[^\x00]+$")]
+"""A run or a task; 250 is the limit of Airflow's database."""
 
 
 def application() -> FastAPI:

@@ -6,26 +6,30 @@ Values are returned as they are: whoever reads them checks them with `stored`.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import unquote
 
 from airflow.models.xcom import XComModel
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Text, case, cast, func, select
 from sqlalchemy.orm import Session
 
 from airflow_provider_spark_lineage import conf, stored
+from airflow_provider_spark_lineage.airflow_ui.database import MAX_LISTED
 from airflow_provider_spark_lineage.errors import StoredLineageError
 from airflow_provider_spark_lineage.stored import Instance
 
-MAX_INSTANCES = 500
-"""Limit of task instances whose lineage is read for one answer; mapped tasks may have thousands."""
+Read = Callable[[], Any]
+"""Reads one value from the store; raises StoredLineageError if it is damaged."""
 
 
 class Store(Protocol):
     """One place of stored lineage."""
+
+    max_summaries: int
+    """Limit of the summaries that are read for one answer; mapped tasks may have thousands of instances."""
 
     def tries(self, instance: Instance) -> Sequence[int]:
         """Return the tries of a task instance that are there, oldest first; empty if that is unknown."""
@@ -36,18 +40,22 @@ class Store(Protocol):
         A store that keeps the last try only returns that one.
         """
 
-    def of_run(self, dag_id: str, run_id: str, task_id: str = "") -> Iterator[tuple[Instance, Any]]:
-        """Yield what the last tries of a run's task instances stored, of one task or of all."""
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
+        """Return the instances of a run, or of one task in it, that stored something; it is not read."""
 
     def runs_with_lineage(
         self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
     ) -> Collection[str]:
-        """Return those of some runs in which something was stored, by one task or by any."""
+        """Return those of some runs in which a task, or any task, stored something; it is not read.
 
-    def summaries(
-        self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
-    ) -> Iterator[tuple[Instance, Any]]:
-        """Yield version and summary of what a task stored in these runs; by default all of its instances."""
+        A `map_index` of -1 means all instances.
+        """
+
+    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
+        """Return readers of version and summary of what a task stored in a run.
+
+        A `map_index` of -1 means all instances. More than `max_summaries` may be left out.
+        """
 
 
 def store_of(session: Session) -> Store | None:
@@ -61,6 +69,8 @@ def store_of(session: Session) -> Store | None:
 class XComs:
     """XComs with the key `spark_lineage`. Airflow removes a task's XComs when its next try starts."""
 
+    max_summaries = 3_000
+
     def __init__(self, session: Session) -> None:
         self._session = session
 
@@ -70,62 +80,68 @@ class XComs:
 
     def of_task(self, instance: Instance, try_number: int | None) -> Any:
         """Return the XCom of a task instance."""
-        query = select(XComModel.value).where(
-            XComModel.dag_id == instance.dag_id,
-            XComModel.run_id == instance.run_id,
-            XComModel.task_id == instance.task_id,
-            XComModel.map_index == instance.map_index,
-            XComModel.key == stored.XCOM_KEY,
-        )
-        return _plain(self._session.scalar(query))
+        where = _xcoms(instance.dag_id, [instance.run_id], instance.task_id, [instance.map_index])
+        value = self._session.scalar(select(XComModel.value).where(*where, _LENGTH <= MAX_XCOM_LENGTH))
+        if value is None and (self._session.scalar(select(_LENGTH).where(*where)) or 0) > MAX_XCOM_LENGTH:
+            raise StoredLineageError("The stored lineage is larger than what a task stores.")
+        return _plain(value)
 
-    def of_run(self, dag_id: str, run_id: str, task_id: str = "") -> Iterator[tuple[Instance, Any]]:
-        """Yield the XComs of a run, a few at a time."""
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
+        """Return them in the order in which `task_facts` has its limit."""
         query = (
-            _of(select(XComModel.task_id, XComModel.map_index, XComModel.value), dag_id, [run_id], task_id)
+            select(XComModel.task_id, XComModel.map_index)
+            .where(*_xcoms(dag_id, [run_id], task_id))
             .order_by(XComModel.task_id, XComModel.map_index)
-            .execution_options(yield_per=_AT_A_TIME)
+            .limit(MAX_LISTED)
         )
-        for task, map_index, value in self._session.execute(query):
-            yield Instance(dag_id, run_id, task, map_index), _plain(value)
+        return {Instance(dag_id, run_id, task, index) for task, index in self._session.execute(query)}
 
     def runs_with_lineage(
         self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
     ) -> Collection[str]:
         """Return them by one query."""
-        return set(
-            self._session.scalars(
-                _of(select(XComModel.run_id).distinct(), dag_id, run_ids, task_id, map_index)
-            )
+        where = _xcoms(dag_id, run_ids, task_id, [map_index] if map_index >= 0 else ())
+        return {*self._session.scalars(select(XComModel.run_id).where(*where).distinct())}
+
+    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
+        """Return them by one query, in which the database takes them out of the values."""
+        version, summary = XComModel.value["version"], XComModel.value["summary"]
+        fits = func.length(cast(summary, Text)) <= MAX_SUMMARY_LENGTH
+        where = _xcoms(dag_id, [run_id], task_id, [map_index] if map_index >= 0 else ())
+        rows = self._session.execute(
+            select(XComModel.map_index, case((fits, version)), case((fits, summary)))
+            .where(*where)
+            .limit(self.max_summaries + 1)
         )
+        instances = ((Instance(dag_id, run_id, task_id, index), *parts) for index, *parts in rows)
+        return {each: partial(self._summary, each, *parts) for each, *parts in instances}
 
-    def summaries(
-        self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
-    ) -> Iterator[tuple[Instance, Any]]:
-        """Yield them by one query, in which the database takes them out of the values."""
-        value = XComModel.value
-        parts = (value["version"], value["summary"])
-        query = select(XComModel.run_id, XComModel.task_id, XComModel.map_index, *parts)
-        query = _of(query, dag_id, run_ids, task_id, map_index).limit(_MAX_SUMMARIES)
-        for run_id, task, index, version, summary in self._session.execute(query).all():
-            instance = Instance(dag_id, run_id, task, index)
-            # Airflow's own `set` stores a text, in which the database finds nothing.
-            whole = self.of_task(instance, None) if version is None else None
-            yield instance, whole or {"version": version, "summary": summary}
+    def _summary(self, instance: Instance, version: Any, summary: Any) -> Any:
+        """Return version and summary, or a whole value: databases know no parts of JSON in JSON."""
+        if version is None:
+            return self.of_task(instance, None)
+        return {"version": version, "summary": summary}
 
 
-_MAX_SUMMARIES = 10_000
-_AT_A_TIME = 20
+MAX_SUMMARY_LENGTH = 64_000
+"""Limit of the text of a summary: all of a history are in memory at once."""
+
+MAX_XCOM_LENGTH = 2 * stored.MAX_STORED_BYTES
+"""Limit of the text of a value: JSON in JSON has escapes. A longer one stays in the database."""
+
+_LENGTH = func.length(cast(XComModel.value, Text))
 
 
-def _of(query: Any, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1) -> Any:
-    """Return a query with conditions for the XComs of some runs, of one task or of all."""
-    query = query.where(
-        XComModel.dag_id == dag_id, XComModel.run_id.in_(run_ids), XComModel.key == stored.XCOM_KEY
-    )
+def _xcoms(
+    dag_id: str, run_ids: Sequence[str], task_id: str = "", map_indexes: Sequence[int] = ()
+) -> Sequence[ColumnElement[bool]]:
+    """Return the conditions of the XComs of runs: of all tasks, or of one, or of some instances of one."""
+    where = [XComModel.dag_id == dag_id, XComModel.run_id.in_(run_ids), XComModel.key == stored.XCOM_KEY]
     if task_id:
-        query = query.where(XComModel.task_id == task_id)
-    return query.where(XComModel.map_index == map_index) if map_index >= 0 else query
+        where.append(XComModel.task_id == task_id)
+    if map_indexes:
+        where.append(XComModel.map_index.in_(map_indexes))
+    return where
 
 
 def _plain(value: Any) -> Any:
@@ -138,6 +154,9 @@ def _plain(value: Any) -> Any:
 
 class Files:
     """A folder at a URI, with a file for each try."""
+
+    # Each is a file.
+    max_summaries = 500
 
     def __init__(self, uri: str) -> None:
         from airflow.providers.common.compat.sdk import ObjectStoragePath
@@ -157,41 +176,33 @@ class Files:
         number = try_number if try_number is not None else max(numbers, default=0)
         return _content(self._folder / stored.file_of(instance, number)) if number in numbers else None
 
-    def of_run(self, dag_id: str, run_id: str, task_id: str = "") -> Iterator[tuple[Instance, Any]]:
-        """Yield the contents of the last tries' files; in place of a damaged file, its error."""
-        for instance in self._instances(dag_id, run_id, task_id):
-            value = self.of_task(instance, None)
-            if value is not None:
-                yield instance, value
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
+        """Return them by the names of their folders."""
+        run = self._folder / stored.folder_of(dag_id, run_id)
+        tasks = [run / stored.folder_of(task_id)] if task_id else _children(run)
+        return {
+            Instance(dag_id, run_id, unquote(task.name), int(index.name))
+            for task in tasks
+            for index in _children(task)
+            if index.name.removeprefix("-").isdecimal()
+        }
 
     def runs_with_lineage(
         self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
     ) -> Collection[str]:
-        """Return the runs that have a folder of the task instance: no file is read."""
+        """Return them by one folder of each run, which is not empty."""
+        index = map_index if map_index >= 0 else None
+        folders = {run: self._folder / stored.folder_of(dag_id, run, task_id, index) for run in run_ids}
+        return {run for run, folder in folders.items() if _children(folder)}
+
+    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
+        """Return readers of whole files."""
+        known = self.instances(dag_id, run_id, task_id)
         return {
-            run_id
-            for run_id in run_ids
-            if any(map_index in (-1, each.map_index) for each in self._instances(dag_id, run_id, task_id))
+            instance: partial(self.of_task, instance, None)
+            for instance in sorted(known)
+            if map_index in (-1, instance.map_index)
         }
-
-    def summaries(
-        self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
-    ) -> Iterator[tuple[Instance, Any]]:
-        """Yield them from whole files, in the order of the runs, for `MAX_INSTANCES` at most."""
-        instances = (each for run_id in run_ids for each in self._instances(dag_id, run_id, task_id))
-        asked = (each for each in instances if map_index in (-1, each.map_index))
-        for instance in islice(asked, MAX_INSTANCES):
-            value = self.of_task(instance, None)
-            if value is not None:
-                yield instance, value
-
-    def _instances(self, dag_id: str, run_id: str, task_id: str = "") -> Iterator[Instance]:
-        run = self._folder / stored.folder_of(dag_id, run_id)
-        tasks = [run / stored.folder_of(task_id)] if task_id else _children(run)
-        for task in tasks:
-            for index in _children(task):
-                if index.name.removeprefix("-").isdecimal():
-                    yield Instance(dag_id, run_id, unquote(task.name), int(index.name))
 
     def _tries_in(self, folder: Any) -> Iterator[int]:
         for file in _children(folder):
@@ -200,7 +211,7 @@ class Files:
                 yield int(number)
 
 
-def _children(folder: Any) -> Iterable[Any]:
+def _children(folder: Any) -> Sequence[Any]:
     with _readable():
         try:
             return sorted(folder.iterdir(), key=lambda each: str(each.name))
@@ -209,14 +220,11 @@ def _children(folder: Any) -> Iterable[Any]:
 
 
 def _content(file: Any) -> Any:
-    """Return the stored form in a file; if it is damaged, the StoredLineageError that says so."""
+    """Return the stored form in a file; raises StoredLineageError if it is damaged."""
     with _readable():
         # Not by the method of the path, which reports what it reads as lineage of this process.
         content = file.fs.cat_file(file.path, end=stored.MAX_STORED_BYTES + 1)
-    try:
-        return stored.from_file(content)
-    except StoredLineageError as error:
-        return error
+    return stored.from_file(content)
 
 
 @contextmanager

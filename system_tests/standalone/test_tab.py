@@ -73,7 +73,7 @@ def test_each_task_shows_what_it_wrote(page: Page, airflow: Airflow) -> None:
         # The name of a box has the whole name of its dataset.
         page.get_by_role("button", name=output).first.click()
         panel = page.get_by_role("complementary", name="Selected dataset")
-        expect(panel).to_contain_text(re.compile("overwrite|create"))
+        expect(panel).to_contain_text(re.compile("overwritten|created"))
 
 
 def test_three_clicks_say_which_columns_decide_the_rows(page: Page, airflow: Airflow) -> None:

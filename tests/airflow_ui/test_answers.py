@@ -6,6 +6,7 @@ import base64
 import json
 import zlib
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -52,8 +53,8 @@ def value(document: dict[str, Any], try_number: int = 1, map_index: int = -1) ->
 class World:
     """Airflow's database and the store, in memory."""
 
-    tasks: dict[Instance, tuple[str, str]] = field(default_factory=dict)
-    """Instance -> Airflow's state, and the class of its operator."""
+    tasks: dict[Instance, tuple[str, str, int]] = field(default_factory=dict)
+    """Instance -> Airflow's state, the class of its operator, and its last try."""
 
     values: dict[Instance, Any] = field(default_factory=dict)
     all_tries: dict[tuple[Instance, int], Any] = field(default_factory=dict)
@@ -61,12 +62,15 @@ class World:
     def add(self, run: str, task: str = TASK, index: int = -1, **also: Any) -> Instance:
         """Add a task instance; `stored` is what it stored."""
         instance = Instance(DAG, run, task, index)
-        self.tasks[instance] = also.get("state", "success"), also.get("operator", "PySparkLineageOperator")
+        operator = also.get("operator", "PySparkLineageOperator")
+        self.tasks[instance] = also.get("state", "success"), operator, also.get("try_number", 1)
         if "stored" in also:
             self.values[instance] = also["stored"]
         return instance
 
     # The store.
+
+    max_summaries = 100
 
     def tries(self, instance: Instance) -> list[int]:
         return [number for each, number in self.all_tries if each == instance]
@@ -76,18 +80,22 @@ class World:
             return self.all_tries.get((instance, try_number or max(self.tries(instance))))
         return self.values.get(instance)
 
-    def of_run(self, dag_id: str, run_id: str, task_id: str = "") -> Any:
-        for each, known in self.values.items():
-            if each[:2] == (dag_id, run_id) and task_id in ("", each.task_id):
-                yield each, known
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Any:
+        return [
+            each for each in self.values if each[:2] == (dag_id, run_id) and task_id in ("", each.task_id)
+        ]
 
-    def runs_with_lineage(self, *asked: Any) -> set[str]:
-        return {each.run_id for each, _ in self.summaries(*asked)}
+    def runs_with_lineage(
+        self, dag_id: str, run_ids: list[str], task_id: str = "", map_index: int = -1
+    ) -> Any:
+        return {run for run in run_ids if self.instances(dag_id, run, task_id)}
 
-    def summaries(self, dag_id: str, run_ids: list[str], task_id: str = "", map_index: int = -1) -> Any:
-        for each, known in self.values.items():
-            if each.run_id in run_ids and task_id in ("", each.task_id) and map_index in (-1, each.map_index):
-                yield each, known
+    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Any:
+        return {
+            each: partial(self.of_task, each, None)
+            for each in self.instances(dag_id, run_id, task_id)
+            if map_index in (-1, each.map_index)
+        }
 
     # Airflow's database.
 
@@ -112,8 +120,8 @@ class World:
         from airflow_provider_spark_lineage.airflow_ui.database import TaskFacts
 
         return [
-            TaskFacts(each, state, 1, "2026-11-24T00:00:00+00:00", "", operator)
-            for each, (state, operator) in self.tasks.items()
+            TaskFacts(each, state, number, "2026-11-24T00:00:00+00:00", "", operator)
+            for each, (state, operator, number) in self.tasks.items()
             if each.dag_id == dag_id
             and each.run_id in run_ids
             and task_id in ("", each.task_id)
@@ -146,7 +154,7 @@ def of_task(answers: Any, world: World, instance: Instance, try_number: int | No
 def test_a_task_instance_has_its_document(answers, world):
     """With what Airflow knows about it: an event may name another DAG."""
     forged = event() | {"run": {"runId": "1", "facets": {"airflow": {"dag": {"dag_id": "other"}}}}}
-    instance = world.add("run 2", index=4, stored=value(forged, 2, 4))
+    instance = world.add("run 2", index=4, try_number=2, stored=value(forged, 2, 4))
     world.add("run 1", index=4, stored=value(event()))
     answer = of_task(answers, world, instance)
     assert (answer["version"], answer["kind"], answer["reason"]) == (1, "task_instance", None)
@@ -246,7 +254,7 @@ def test_without_a_store_every_answer_says_so(answers, world):
 
 def test_a_try_that_is_gone_is_not_mixed_up_with_the_last(answers, world):
     """An XCom has the last try only."""
-    instance = world.add("run 1", stored=value(event(), 2))
+    instance = world.add("run 1", try_number=2, stored=value(event(), 2))
     assert of_task(answers, world, instance, 2)["document"]
     answer = of_task(answers, world, instance, 1)
     assert answer["document"] is None
@@ -256,7 +264,7 @@ def test_a_try_that_is_gone_is_not_mixed_up_with_the_last(answers, world):
 
 def test_a_store_of_files_has_every_try(answers, world):
     """Each is shown by its number; without one, the last."""
-    instance = world.add("run 1")
+    instance = world.add("run 1", try_number=2)
     world.all_tries = {(instance, n): value(event(f"/out{n}"), n) for n in (1, 2)}
     for asked, shown in ((1, 1), (2, 2), (None, 2)):
         answer = of_task(answers, world, instance, asked)
@@ -317,58 +325,6 @@ def test_a_run_names_its_tasks_without_lineage(answers, world):
     assert bare.items() <= tasks.items()
     assert len(tasks) == 4
     assert answer["previous"] == [{"id": "run 1", "label": "label of run 1"}]
-
-
-def test_a_run_with_a_task_without_lineage_is_not_complete(answers, world):
-    """Nor is one with a task whose lineage cannot be read, or is of another try."""
-    ours = event() | {"producer": "https://example.com/airflow-provider-spark-lineage"}
-    world.add("run 3", stored=value(ours))
-    assert answers.of_run(world, None, DAG, "run 3")["document"]["reports_gaps"]
-    for number, stored_there in enumerate(({}, {"stored": "torn"}, {"stored": value(ours, 2)})):
-        world.add("run 3", f"task {number}", **stored_there)
-        document = answers.of_run(world, None, DAG, "run 3")["document"]
-        assert not document["reports_gaps"]
-        del world.tasks[Instance(DAG, "run 3", f"task {number}", -1)]
-
-
-def test_the_lineage_of_an_earlier_try_is_not_that_of_the_run(answers, world):
-    """A folder has it, and the try that Airflow knows has stored nothing."""
-    world.add("run 1", stored=value(event("/in the first"), 2))
-    world.add("run 1", "other", stored=value(event("/other")))
-    document = answers.of_run(world, None, DAG, "run 1")["document"]
-    assert "/in the first" not in [each["name"] for each in document["datasets"]]
-    assert {task["title"]: task["note"] for task in document["tasks"]}["load"] == "lineage of try 2 only"
-
-
-def test_what_a_page_cannot_hold_is_named(answers, world, monkeypatch):
-    """It has lineage, which is not shown; a task of its own is shown all the same."""
-    monkeypatch.setattr(answers, "MAX_INSTANCES", 2)
-    for index in range(4):
-        world.add("run 1", "many", index, stored=value(event(f"/{index}"), map_index=index))
-    world.add("run 1", "z", 0, stored=value(event("/z"), map_index=0))
-    answer = answers.of_run(world, None, DAG, "run 1")
-    notes = [task["note"] for task in answer["document"]["tasks"]]
-    assert sorted(notes) == ["", "", *[answers.NOT_SHOWN] * 2]
-    assert answer["notes"] == ["Only 2 of 5 task instances are shown."]
-    assert answers.history(world, None, DAG, "z", -1)["document"]
-    monkeypatch.setattr(answers, "MAX_STORED_BYTES", 10)
-    assert answers.of_run(world, None, DAG, "run 1")["notes"] == ["Only 1 of 5 task instances are shown."]
-
-
-def test_a_stored_event_cannot_pose_as_another_task(answers, world):
-    """Whoever writes XComs writes any name into them."""
-    forged = event() | {"job": {"namespace": "n", "name": "payroll.salaries"}}
-    answer = of_task(answers, world, world.add("run 1", stored=value(forged)))
-    assert answer["document"]["title"] == "shop.load"
-
-
-def test_every_problem_of_a_history_is_told_once(answers, world):
-    """Also beside what is drawn."""
-    world.add("run 1", stored=value(event()))
-    world.add("run 2", stored="torn")
-    world.add("run 3", stored=value(event()) | {"version": 99})
-    notes = answers.history(world, None, DAG, TASK, -1)["notes"]
-    assert len(notes) == len(set(notes)) == 2
 
 
 def test_a_run_without_lineage_says_so(answers, world):

@@ -1,9 +1,10 @@
-"""The stores: what tasks wrote is found by run, task, map index and try."""
+"""The store of files: what tasks wrote is found by run, task, map index and try.
+
+XComs: `test_answers_from_stores`.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,91 +52,40 @@ def test_a_try_is_found_by_its_number(files):
     assert files.of_task(LOAD._replace(task_id="none"), None) is None
 
 
-def test_a_run_has_the_last_try_of_each_instance(files):
+def test_a_run_has_its_instances(files):
     """Of this DAG and this run alone, whatever their ids are."""
-    assert dict(files.of_run("shop", RUN)) == {LOAD: {"try": 2}, MAPPED: {"map": 3}}
-    assert dict(files.of_run("shop", RUN, "load")) == {LOAD: {"try": 2}}
-    assert dict(files.of_run("shop", "..")) == {}
-    assert dict(files.of_run("..", "shop")) == {}
+    assert files.instances("shop", RUN) == {LOAD, MAPPED}
+    assert files.instances("shop", RUN, "load") == {LOAD}
+    assert files.instances("shop", "..") == set()
+    assert files.instances("..", "shop") == set()
 
 
-def test_runs_with_lineage_are_found_without_reading_a_file(files, tmp_path):
-    """A DAG has many runs, and each file is a request."""
-    for file in tmp_path.rglob(f"*{stored.SUFFIX}"):
-        file.unlink()
-        file.mkdir()
+def test_runs_with_lineage_are_among_those_that_are_asked_for(files):
+    """By one task, by one of its instances, or by any task."""
     runs = [RUN, OTHER_RUN, "none"]
+    assert files.runs_with_lineage("shop", runs, "load") == {RUN, OTHER_RUN}
     assert files.runs_with_lineage("shop", runs) == {RUN, OTHER_RUN}
     assert files.runs_with_lineage("shop", runs, MAPPED.task_id, 3) == {RUN}
     assert files.runs_with_lineage("shop", runs, MAPPED.task_id, 4) == set()
 
 
-def test_a_history_reads_a_limited_number_of_files(files, monkeypatch):
-    """Of the newest runs, which come first."""
-    from airflow_provider_spark_lineage.airflow_ui import stores
+def test_summaries_are_of_the_instances_that_are_asked_for(files):
+    """Of one instance, or of all; each is read when it is asked for."""
 
-    monkeypatch.setattr(stores, "MAX_INSTANCES", 1)
-    assert dict(files.summaries("shop", [RUN, OTHER_RUN], "load")) == {LOAD: {"try": 2}}
+    def summaries(task_id: str, map_index: int = -1) -> dict[Instance, Any]:
+        return {each: read() for each, read in files.summaries("shop", RUN, task_id, map_index).items()}
 
-
-def test_summaries_are_of_the_runs_that_are_asked_for(files):
-    """Of one task, of one of its instances, or of all tasks."""
-    both = [RUN, OTHER_RUN, "none"]
-    assert {instance.run_id for instance, _ in files.summaries("shop", both, "load")} == {RUN, OTHER_RUN}
-    assert dict(files.summaries("shop", [RUN], MAPPED.task_id, 3)) == {MAPPED: {"map": 3}}
-    assert dict(files.summaries("shop", [RUN], MAPPED.task_id, 4)) == {}
-    assert len(dict(files.summaries("shop", [RUN]))) == 2
+    assert summaries("load") == {LOAD: {"try": 2}}
+    assert summaries(MAPPED.task_id) == summaries(MAPPED.task_id, 3) == {MAPPED: {"map": 3}}
+    assert summaries(MAPPED.task_id, 4) == {}
 
 
 def test_a_torn_file_is_no_lineage(files, tmp_path):
-    """The answer says what is wrong with it."""
+    """The sentence says that it is damaged, not that it is something else."""
     file = tmp_path / stored.file_of(LOAD, 2)
     file.write_bytes(file.read_bytes()[:-3])
-    with pytest.raises(stored.StoredLineageError, match="ends in the middle"):
-        stored.unpack(files.of_task(LOAD, None))
-
-
-@pytest.fixture
-def xcoms() -> Iterator[Any]:
-    """The XComs of two runs; Airflow's own `set` has stored the second, as JSON in JSON."""
-    from airflow.models.xcom import XComModel
-    from sqlalchemy import create_engine, insert
-    from sqlalchemy.orm import Session
-
-    from airflow_provider_spark_lineage.airflow_ui.stores import XComs
-
-    engine = create_engine("sqlite://")
-    XComModel.__table__.create(engine)
-    with Session(engine) as session:
-        values = {RUN: SUMMARIZED, OTHER_RUN: json.dumps(SUMMARIZED)}
-        for number, (run_id, value) in enumerate(values.items()):
-            ids = {"dag_run_id": number, **LOAD._replace(run_id=run_id)._asdict()}
-            for key in (stored.XCOM_KEY, "return_value"):
-                session.execute(insert(XComModel).values(**ids, key=key, value=value))
-        yield XComs(session)
-
-
-SUMMARIZED = {"version": 1, "summary": {"state": "complete"}, "data": "x"}
-
-
-def test_xcoms_of_any_writer_are_read_alike(xcoms):
-    """Whole or in part."""
-    other = LOAD._replace(run_id=OTHER_RUN)
-    assert xcoms.of_task(LOAD, None) == xcoms.of_task(other, None) == SUMMARIZED
-    parts = dict(xcoms.summaries("shop", [RUN, OTHER_RUN], "load"))
-    assert {each: part["summary"] for each, part in parts.items()} == dict.fromkeys(
-        (LOAD, other), SUMMARIZED["summary"]
-    )
-
-
-def test_xcoms_are_those_of_the_dag_the_runs_and_the_task(xcoms):
-    """Other keys are no lineage."""
-    assert dict(xcoms.of_run("shop", RUN)) == {LOAD: SUMMARIZED}
-    assert dict(xcoms.of_run("shop", RUN, "other")) == {}
-    assert xcoms.runs_with_lineage("shop", [RUN, OTHER_RUN, "none"]) == {RUN, OTHER_RUN}
-    assert xcoms.runs_with_lineage("shop", [RUN], "load", -1) == {RUN}
-    assert xcoms.runs_with_lineage("shop", [RUN], "load", 3) == set()
-    assert xcoms.runs_with_lineage("other", [RUN]) == set()
+    with pytest.raises(stored.StoredLineageError, match=r"ends in the middle"):
+        files.of_task(LOAD, None)
 
 
 @pytest.mark.parametrize("uri", ["no-such-scheme://bucket/lineage", "s3://no-such-connection@bucket/lineage"])

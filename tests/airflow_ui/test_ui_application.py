@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -24,6 +24,18 @@ def client() -> Any:
     from airflow_provider_spark_lineage.airflow_ui.application import Application
 
     return testclient.TestClient(Application())
+
+
+@pytest.fixture
+def permitted() -> Any:
+    """A client that may read every DAG, of an Airflow without a database."""
+    testclient = pytest.importorskip("starlette.testclient")
+    from airflow_provider_spark_lineage.airflow_ui import routes
+
+    app = routes.application()
+    for each in (get_args(routes.SessionDep)[1], *routes.data.dependencies):
+        app.dependency_overrides[each.dependency] = lambda: None
+    return testclient.TestClient(app)
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +87,37 @@ def test_data_are_not_kept_by_browsers(client):
     answer = client.get("/v1/dags/d/latest")
     assert answer.status_code == 401
     assert answer.headers["cache-control"] == "private, no-store"
+
+
+@pytest.mark.parametrize(
+    ("route", "query"),
+    [
+        ("task", {"run_id": "r", "task_id": "t", "map_index": 10**30}),
+        ("task", {"run_id": "r", "task_id": "t", "map_index": 2**31}),
+        ("task", {"run_id": "r", "task_id": "t", "try_number": 10**30}),
+        ("task", {"run_id": "r", "task_id": ""}),
+        ("task", {"run_id": "r" * 251, "task_id": "t"}),
+        ("run", {"run_id": ""}),
+        ("run", {"run_id": "\0"}),
+        ("history", {"task_id": ""}),
+        ("history", {"task_id": "t", "map_index": 2**31}),
+    ],
+)
+def test_what_no_database_has_is_refused(permitted, route, query):
+    """As the mistake of who asks: databases raise an error for such numbers, and for NUL."""
+    assert permitted.get(f"/v1/dags/d/{route}", params=query).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "query", [{"run_id": "r" * 250, "map_index": 2**31 - 1}, {"run_id": "täglich\n2026"}]
+)
+def test_whatever_airflow_may_have_is_asked_for(permitted, monkeypatch, query):
+    """Ids of any length and of any characters that it allows."""
+    from airflow_provider_spark_lineage.airflow_ui import answers, routes
+
+    monkeypatch.setattr(routes, "store_of", lambda _: None)
+    monkeypatch.setattr(answers, "of_task", lambda *_: {"version": 1})
+    assert permitted.get("/v1/dags/d/task", params={"task_id": "t", **query}).json() == {"version": 1}
 
 
 def test_there_are_no_other_routes(client):

@@ -131,8 +131,8 @@ function checksTable(context) {
 
 /** @param {Context} context */
 function tasksTable(context) {
-  const rows = context.document.tasks.map(({ title, map_index, state, reads, writes, note }, index) => row(
-    [foreign(title), map_index !== null && ` [${map_index}]`], foreign(stateWord(state)), counted(reads.length, "dataset"),
+  const rows = context.document.tasks.map(({ title, state, reads, writes, note }, index) => row(
+    foreign(title), foreign(stateWord(state)), counted(reads.length, "dataset"),
     counted(writes.length, "dataset"), foreign(note, 200), reads.length + writes.length > 0
       && lightButton(context, `task-${index}`, "Show", [...reads, ...writes], { "aria-label": `Show its datasets: ${title}` })));
   return table(["Task", "State", "Read", "Wrote", "Note", ""], rows);
