@@ -12,7 +12,7 @@ from typing import Any
 from airflow_provider_spark_lineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.viewer.datasets import Id, id_of, labels_of
 from airflow_provider_spark_lineage.viewer.document import VERSION, Document, order_of_edge
-from airflow_provider_spark_lineage.viewer.runs import REPLACING, counts_after
+from airflow_provider_spark_lineage.viewer.runs import REPLACING, counts_after, holds_rows
 
 NO_LINEAGE = "no lineage recorded"
 """Note of a task that is named in a composed document, and has no document of its own."""
@@ -119,12 +119,13 @@ def _merge(merged: dict[Id, dict[str, Any]], dataset: Mapping[str, Any]) -> None
     if dataset["read"]:
         # Tasks may have read the same rows, or others: then the number of all is unknown.
         first, second = known["reads"], dataset["reads"]
-        known["reads"] = (first or second) if not (first and second) or first == second else {}
+        known["reads"] = second if not known["read"] or first == second else {}
     if dataset["written"]:
         change = dataset["change"]
         before, added = known["writes"], dataset["writes"]
-        known["writes"] = counts_after(before, added, change) if known["written"] else added
-        if not known["written"] or change in REPLACING:
+        is_known = known["written"] and holds_rows(known["change"])
+        known["writes"] = counts_after(before, added, change) if is_known else added
+        if not is_known or change in REPLACING:
             known["change"] = change
     for flag in ("read", "written", "has_schema"):
         known[flag] = known[flag] or dataset[flag]

@@ -8,14 +8,14 @@ type is not the spec's is treated as absent.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, TypeVar
 
 from airflow_provider_spark_lineage.events.model import Event
 from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
 from airflow_provider_spark_lineage.viewer.datasets import Datasets, Id, id_of
 from airflow_provider_spark_lineage.viewer.facts import bottlenecks_of, engine_of, facts_of, links_of
-from airflow_provider_spark_lineage.viewer.runs import RunEvents, is_ours
+from airflow_provider_spark_lineage.viewer.runs import RunEvents, failures_of, is_ours
 
 VERSION = 1
 """Version of the view document; a browser of another version says so instead of drawing it."""
@@ -26,6 +26,9 @@ _Value = TypeVar("_Value")
 
 MAX_GUESSED_FLOWS = 10_000
 """Limit of the lines of a picture for which there is only what a whole run or execution read and wrote."""
+
+_MOST_REPEATED = 100
+"""Limit of how often each of these lines may be said."""
 
 _STATES = frozenset({"complete", "fail", "abort", "running", "start"})
 
@@ -103,7 +106,7 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
         "edges": sorted(edges, key=order_of_edge),
         "tasks": [],
         "executions": [_execution(datasets, each) for each in executions],
-        "failures": list(_failures(facets, lineage["failures"])),
+        "failures": list(_failures(run)),
         "gaps": gaps,
         "bottlenecks": [each for some in facets for each in bottlenecks_of(some)],
         "facts": [{"name": name, "text": line} for name, line in _each_once(map(facts_of, facets))],
@@ -136,7 +139,15 @@ def _flows(
     entries = [
         entry for event in run.ends for entry in objects(event.at("job", "facets", "lineage", "entries"))
     ]
-    pairs = dict.fromkeys((id_of(read), id_of(output)) for output, reads in unfinished for read in reads)
+    # What another run has written after all comes from what that one read.
+    targets = set(datasets.unfinished)
+    of_unfinished = _limited(
+        (id_of(read), id_of(output))
+        for output, reads in unfinished
+        if id_of(output) in targets
+        for read in reads
+    )
+    pairs = dict(of_unfinished or {})
     pairs |= dict.fromkeys(
         (id_of(source), id_of(entry)) for entry in entries for source in objects(entry.get("inputs"))
     )
@@ -147,37 +158,46 @@ def _flows(
     fed = {target for _, target in pairs}
     by_target: dict[Id, list[Sequence[Id]]] = {}
     for execution in executions:
-        for target in (*execution["writes"], *execution["unfinished"]):
+        for target in (*execution["writes"], *targets.intersection(execution["unfinished"])):
             by_target.setdefault(target, []).append(execution["reads"])
     unexplained = [target for target in outputs if target not in explained]
-    every_execution = (
+    of_executions = _limited(
         (source, target)
         for target in unexplained
         if target not in fed
         for sources in by_target.get(target, ())
         for source in sources
     )
-    of_executions = list(islice(every_execution, MAX_GUESSED_FLOWS + 1))
-    feeding = {source for source, _ in chain(pairs, of_executions)}
+    pairs |= of_executions or {}
+    feeding = {source for source, _ in pairs}
     reads = [id_of(read) for read in lineage["inputs"]]
     unused = [read for read in reads if read not in feeding]
-    of_run = (
+    of_run = _limited(
         (read, target)
         for target in unexplained
         if target not in by_target
         for read in (unused if target in fed else unused or reads)
     )
-    guessed = [*of_executions, *islice(of_run, MAX_GUESSED_FLOWS + 1)]
+    pairs |= of_run or {}
     gaps = []
-    if len(guessed) > MAX_GUESSED_FLOWS:
+    if None in (of_unfinished, of_executions, of_run):
         reason = (
             "the events do not say which of the many inputs fed which output, so no line is drawn for these"
         )
         gaps = [{"where": "", "reason": reason, "dataset": None, "column": None}]
-        guessed = []
-    known = ((datasets.find(source), datasets.find(target)) for source, target in {*pairs, *guessed})
+    known = ((datasets.find(source), datasets.find(target)) for source, target in pairs)
     found = sorted((source, target) for source, target in known if source is not None and target is not None)
     return [{"from": source, "to": target, "task": None} for source, target in found], gaps
+
+
+def _limited(pairs: Iterable[tuple[Id, Id]]) -> dict[tuple[Id, Id], None] | None:
+    """Return some pairs, each once; None if they are more than an answer may have."""
+    found: dict[tuple[Id, Id], None] = {}
+    for number, pair in enumerate(pairs):
+        found[pair] = None
+        if len(found) > MAX_GUESSED_FLOWS or number > _MOST_REPEATED * MAX_GUESSED_FLOWS:
+            return None
+    return found
 
 
 def _executions(facets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -224,18 +244,16 @@ def _execution(datasets: Datasets, execution: Mapping[str, Any]) -> dict[str, An
     return {**execution, **known, "task": None}
 
 
-def _failures(
-    facets: Iterable[Mapping[str, Any]], failures: Sequence[Mapping[str, Any]]
-) -> Iterator[dict[str, Any]]:
-    """Yield the failures, each with the part of the statement, or the line of the program, that failed."""
-    entries = [
-        entry
-        for each in facets
-        for entry in objects(object_at(each, "sparkLineage_failures").get("failures"))
-    ]
-    for number, failure in enumerate(failures):
-        entry = entries[number] if number < len(entries) else {}
-        yield {**failure, "fragment": text(entry.get("fragment")) or text(entry.get("codeLine"))}
+def _failures(run: RunEvents) -> Iterable[dict[str, Any]]:
+    """Return the failures, each with the part of the statement, or the line of the program, that failed."""
+    found: dict[str, dict[str, Any]] = {}
+    for event in run.ends:
+        entries = objects(event.at("run", "facets", "sparkLineage_failures", "failures"))
+        for number, failure in enumerate(failures_of(event)):
+            entry = entries[number] if number < len(entries) else {}
+            fragment = text(entry.get("fragment")) or text(entry.get("codeLine"))
+            found.setdefault(repr((failure, fragment)), {**failure, "fragment": fragment})
+    return found.values()
 
 
 def _each_once(values: Iterable[Iterable[_Value]]) -> dict[_Value, None]:

@@ -124,7 +124,7 @@ class RunEvents:
             "inputs": [inputs[each] for each in sorted(inputs)],
             "outputs": [outputs[each] for each in sorted(outputs)],
             "gaps": _each_once(gap for event in self.ends for gap in _gaps(event)),
-            "failures": _each_once(failure for event in self.ends for failure in _failures(event)),
+            "failures": _each_once(failure for event in self.ends for failure in failures_of(event)),
         }
 
 
@@ -160,9 +160,13 @@ def _is_repeated(run: RunEvents, above: Iterable[str], named: Mapping[str, set[I
     return any(is_ours(run.last) or names <= named[run_id] for run_id in above if run_id in named)
 
 
+_MOST_ABOVE = 50
+"""Limit of the runs above a run that are looked at; real ones are a few."""
+
+
 def _above(run_id: str, parents: Mapping[str, str]) -> Iterator[str]:
     visited = {run_id}
-    while (run_id := parents.get(run_id, "")) and run_id not in visited:
+    while (run_id := parents.get(run_id, "")) and run_id not in visited and len(visited) < _MOST_ABOVE:
         visited.add(run_id)
         yield run_id
 
@@ -185,7 +189,7 @@ def _join_read(known: dict[Id, dict[str, Any]], read: dict[str, Any]) -> None:
     before = known.setdefault(id_of(read), read)
     if before is not read:
         most = max(before["statistics"], read["statistics"], key=lambda counts: counts.get("rows", 0))
-        known[id_of(read)] = before | read | {"statistics": most}
+        known[id_of(read)] = _described(before, read) | {"statistics": most}
 
 
 def _join_write(known: dict[Id, dict[str, Any]], write: dict[str, Any]) -> None:
@@ -193,12 +197,25 @@ def _join_write(known: dict[Id, dict[str, Any]], write: dict[str, Any]) -> None:
     before = known.setdefault(id_of(write), write)
     if before is write:
         return
-    joined = before | write
-    joined["statistics"] = counts_after(before["statistics"], write["statistics"], write["mode"])
+    joined = _described(before, write)
+    if holds_rows(before["mode"]):
+        joined["statistics"] = counts_after(before["statistics"], write["statistics"], write["mode"])
     if write["mode"] not in REPLACING:
-        joined["mode"] = before["mode"]
+        joined["mode"] = before["mode"] if holds_rows(before["mode"]) else write["mode"]
         joined["edges"] = _each_once([*before["edges"], *write["edges"]])
     known[id_of(write)] = joined
+
+
+def _described(before: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
+    """Return a dataset as two parts of the work describe it: the later part may have no schema."""
+    checks = _each_once([*before.get("checks", ()), *later.get("checks", ())])
+    described = before | later | {"fields": later["fields"] or before["fields"]}
+    return described | {"checks": checks} if checks else described
+
+
+def holds_rows(change: str) -> bool:
+    """Return whether a write with this change said what the dataset holds: ALTER and RENAME do not."""
+    return not change or change in REPLACING
 
 
 def counts_after(before: Mapping[str, int], added: Mapping[str, int], change: str) -> Mapping[str, int]:
@@ -287,7 +304,8 @@ def _gaps(event: Event) -> Iterator[dict[str, Any]]:
         }
 
 
-def _failures(event: Event) -> Iterator[dict[str, str]]:
+def failures_of(event: Event) -> Iterator[dict[str, str]]:
+    """Yield the failures of an event; if it lists none, its error message as one."""
     entries = objects(event.at("run", "facets", "sparkLineage_failures", "failures"))
     message = event.text("run", "facets", "errorMessage", "message")
     for entry in entries or ([{"message": message}] if message else []):

@@ -235,6 +235,67 @@ def test_flows_that_are_not_said_are_left_out_if_they_are_too_many():
     assert ["no line is drawn" in gap["reason"] for gap in document["gaps"]] == [True]
 
 
+def test_the_lines_of_unfinished_writes_are_limited_too():
+    """A run that failed, or has no end, has as many of them."""
+    names = [dataset(f"/{number}") for number in range(2_000)]
+    document = view(event("START", inputs=names, outputs=names), event("FAIL"))
+    assert document["flows"] == []
+    assert ["no line is drawn" in gap["reason"] for gap in document["gaps"]] == [True]
+
+
+def test_lines_that_are_said_often_are_few():
+    """Each of many executions reads the same tables."""
+    reads = [dataset(f"/{number}") for number in range(4)]
+    done = [{"number": number, "inputs": reads, "outputs": [dataset("/x")]} for number in range(2_600)]
+    document = view(
+        event(facets={"sparkLineage_executions": {"executions": done}}, inputs=reads, outputs=[dataset("/x")])
+    )
+    assert len(document["flows"]) == 4
+
+
+def test_a_failed_attempt_does_not_replace_the_source_of_what_was_written():
+    """The next execution wrote it from something else."""
+    failed = RunEvents(
+        Events.of(
+            [
+                event(kind, run="2", inputs=[dataset("/b")], outputs=[dataset("/x")])
+                for kind in ("START", "FAIL")
+            ]
+        )
+    )
+    done = RunEvents(Events.of([event(run="3", inputs=[dataset("/a")], outputs=[dataset("/x")])]))
+    document = view(
+        event(inputs=[dataset("/a"), dataset("/b")], outputs=[dataset("/x")]), children=(failed, done)
+    )
+    assert named(document) == {("a", "x")}
+
+
+def test_each_failure_has_its_own_fragment():
+    """The same failure in two events is one."""
+    first, second = ({"message": name, "fragment": f"line of {name}"} for name in ("m1", "m2"))
+    document = view(
+        event("OTHER", facets={"sparkLineage_failures": {"failures": [first]}}),
+        event("FAIL", facets={"sparkLineage_failures": {"failures": [first, second]}}),
+    )
+    assert [(each["message"], each["fragment"]) for each in document["failures"]] == [
+        ("m1", "line of m1"),
+        ("m2", "line of m2"),
+    ]
+
+
+def test_a_later_part_without_a_schema_keeps_that_of_the_earlier():
+    """And a check that failed before stays."""
+    check = {"assertion": "not_null", "success": False, "column": "c"}
+    before = {
+        **dataset("/x", schema={"fields": [{"name": "c", "type": "int"}]}),
+        "inputFacets": {"dataQualityAssertions": {"assertions": [check]}},
+    }
+    document = view(event("OTHER", facets=OURS, inputs=[before]), event(facets=OURS, inputs=[dataset("/x")]))
+    [read] = document["datasets"]
+    assert read["columns"] == [{"name": "c", "type": "int"}]
+    assert len(read["checks"]) == 1
+
+
 def test_a_task_shows_the_unfinished_target_of_its_execution():
     """Only the events of the execution name it."""
     child = RunEvents(
@@ -376,6 +437,9 @@ def test_a_later_change_of_a_table_keeps_what_was_counted():
     ]
     [table] = compose(documents, "d")["datasets"]
     assert (table["writes"], table["change"]) == ({"rows": 5}, "")
+    documents[0]["run"]["began"] = documents[0]["run"]["ended"] = "2026-01-03T00:00:00Z"
+    [table] = compose(documents, "d")["datasets"]
+    assert (table["writes"], table["change"]) == ({"rows": 5}, "")
 
 
 def test_runs_are_in_the_order_of_time_whatever_its_form():
@@ -388,8 +452,10 @@ def test_runs_are_in_the_order_of_time_whatever_its_form():
     assert table["writes"] == {"rows": 105}
 
 
-@pytest.mark.parametrize(("second", "rows"), [(100, {"rows": 100}), (7, {})], ids=["same", "others"])
-def test_rows_that_several_tasks_read_are_known_if_all_read_as_many(second, rows):
+@pytest.mark.parametrize(
+    ("others", "rows"), [((100,), {"rows": 100}), ((7,), {}), ((20, 30), {})], ids=["same", "other", "others"]
+)
+def test_rows_that_several_tasks_read_are_known_if_all_read_as_many(others, rows):
     """Whether others are the same rows, nobody knows."""
     documents = [
         view(
@@ -398,7 +464,7 @@ def test_rows_that_several_tasks_read_are_known_if_all_read_as_many(second, rows
                 inputs=[{**dataset("/x"), "inputFacets": {"inputStatistics": {"rowCount": count}}}],
             )
         )
-        for n, count in enumerate((100, second))
+        for n, count in enumerate((100, *others))
     ]
     [table] = compose(documents, "d")["datasets"]
     assert table["reads"] == rows

@@ -51,7 +51,10 @@ function show(key) {
   unmount();
   shown = run.key;
   // A link to the newest run stays a link to this one.
-  if (runs.length > 1 && parameters.get("run") !== shown) write(new URLSearchParams([...parameters, ["run", shown]]));
+  if (runs.length > 1 && parameters.get("run") !== shown) {
+    parameters.set("run", shown);
+    write(parameters);
+  }
   const answerOf = (/** @type {string} */ other) => runs.find((each) => each.key === other)?.answer;
   const previous = async (/** @type {string} */ id) => answerOf(id)?.document ?? null;
   unmount = mount(place, { load: async () => run.answer, previous, open }, { address, keysOf: document });

@@ -109,7 +109,7 @@ function changesOf(before, now) {
 function gapsTable(context) {
   const { gaps, planned, reports_gaps, run, tasks } = context.document;
   const why = run.state !== "complete" ? "the run has not ended with success"
-    : tasks.some(({ note }) => note) ? "not every task has lineage" : "the producer of these events does not report gaps";
+    : tasks.some(({ note }) => note) ? "not every task has lineage" : "its events do not say so";
   const rows = gaps.map(({ dataset, column, reason, where }) => {
     const place = dataset === null ? "the task" : column === null ? datasetButton(context, dataset) : ref(context, dataset, column);
     return row(place, foreign(reason, 1000), foreign(where, 200));

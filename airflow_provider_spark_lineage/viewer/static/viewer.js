@@ -245,8 +245,9 @@ function summary({ run, datasets, executions, planned, gaps }) {
 function failurePanel(context, { message, error_class, sql_state, execution, fragment }, index) {
   const { document } = context;
   const order = Number(/^execution (\d+)/.exec(execution)?.[1]);
-  const of = document.executions.find(({ name, number }) => number === order || (execution && name === execution))
-    ?? document.executions.find(({ state }) => state === "fail");
+  // Each process of a deferred task counts its executions from 1.
+  const failed = document.executions.filter(({ state }) => state === "fail");
+  const of = failed.find(({ name, number }) => number === order || (execution && name === execution)) ?? failed[0];
   const reads = of ? of.reads : [...document.datasets.keys()].filter((dataset) => document.datasets[dataset].read);
   return h("section", { class: "failure", "aria-label": "Failure" },
     h("strong", { class: "bad" }, "✕ ", execution && [foreign(execution, 80), ": "],
