@@ -42,7 +42,7 @@ class Instance(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What `unpack` returns."""
+    """Result of `unpack`."""
 
     events: tuple[Json, ...]
     """OpenLineage events of one run, oldest first."""
@@ -77,7 +77,7 @@ def unpack(value: Any) -> Stored:
     if not isinstance(data, str):
         raise StoredLineageError("The stored lineage has no `data`.")
     if len(data) > MAX_STORED_BYTES:
-        raise StoredLineageError("The stored lineage is larger than what a task stores.")
+        raise StoredLineageError("The stored lineage is larger than a task stores.")
     try:
         packed = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):

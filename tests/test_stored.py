@@ -138,7 +138,7 @@ NESTED = b'{"events":' + b"[" * 100_000
         (GOOD | {"summary": summary() | {"try": "2"}}, "summary"),
         (GOOD | {"summary": summary() | {"gaps": -1}}, "summary"),
         (GOOD | {"data": None}, "has no `data`"),
-        (GOOD | {"data": "A" * (stored.MAX_STORED_BYTES + 1)}, "larger than what a task stores"),
+        (GOOD | {"data": "A" * (stored.MAX_STORED_BYTES + 1)}, "larger than a task stores"),
         (GOOD | {"data": "*"}, "not base64"),
         (GOOD | {"data": "é"}, "not base64"),
         (with_data(b"no zlib"), "is damaged"),

@@ -1,4 +1,4 @@
-"""What a task stores for the viewer, and when: whatever captured it, however it ended, and never late."""
+"""The lineage that a task stores for the viewer: of any capture, after any ending, and in time."""
 
 from __future__ import annotations
 
@@ -200,13 +200,17 @@ def events_in(store: str, xcoms: list[Any], folder: Path) -> list[dict[str, Any]
 STORES = pytest.mark.parametrize("store", ["xcom", pytest.param("file", marks=HAS_PATHS)])
 
 
+def pause_first(monkeypatch: pytest.MonkeyPatch, store: str, folder: Path) -> None:
+    """Run the first process of a task, which continues in another one."""
+    monkeypatch.setenv(STORE, "xcom" if store == "xcom" else folder.as_uri())
+    stored_lineage.prepare()
+    ran(instance(), 1).pause(instance())
+
+
 @STORES
 def test_what_a_task_did_before_it_deferred_itself_stays(listeners, xcoms, monkeypatch, tmp_path, store):
-    """Its other parts run in other processes, each of which stores all; also if it defers itself again."""
-    monkeypatch.setenv(STORE, "xcom" if store == "xcom" else tmp_path.as_uri())
-    stored_lineage.prepare()
-    first = ran(instance(), 1)
-    first.pause(instance())
+    """Its other parts run in other processes, and each stores all; also if it defers itself again."""
+    pause_first(monkeypatch, store, tmp_path)
     resumed = instance(
         _ti_context_from_server=SimpleNamespace(next_method="resume", next_kwargs={}, start_date=None),
         xcom_pull=lambda key, task_ids, map_indexes: xcoms[-1],
@@ -224,10 +228,7 @@ def test_what_a_task_did_before_it_deferred_itself_stays(listeners, xcoms, monke
 @STORES
 def test_a_sensor_that_looked_before_says_what_is_missing(listeners, xcoms, monkeypatch, tmp_path, store):
     """Airflow deletes the XComs of a task that was rescheduled; a folder has all of the try."""
-    monkeypatch.setenv(STORE, "xcom" if store == "xcom" else tmp_path.as_uri())
-    stored_lineage.prepare()
-    first = ran(instance(), 1)
-    first.pause(instance())
+    pause_first(monkeypatch, store, tmp_path)
     context = SimpleNamespace(next_method=None, task_reschedule_count=1)
     again = instance(_ti_context_from_server=context)
     ran(again, 2)
@@ -236,6 +237,24 @@ def test_a_sensor_that_looked_before_says_what_is_missing(listeners, xcoms, monk
     assert [event["eventType"] for event in events] == ["OTHER", "COMPLETE"][store == "xcom" :]
     gaps = events[-1]["run"]["facets"].get("sparkLineage_gaps", {"gaps": []})["gaps"]
     assert len(gaps) == (store == "xcom")
+
+
+def test_a_task_with_many_parts_keeps_its_end(listeners, xcoms, monkeypatch):
+    """The first parts are left out, and a gap says so."""
+    monkeypatch.setattr(stored, "MAX_UNPACKED_BYTES", 15_000)
+    resumed = instance(
+        _ti_context_from_server=SimpleNamespace(next_method="resume", next_kwargs={}, start_date=None),
+        xcom_pull=lambda key, task_ids, map_indexes: xcoms[-1],
+    )
+    ran(instance(), 1).pause(instance())
+    for number in range(2, 12):
+        ran(resumed, number).pause(resumed)
+    ran(resumed, 12)
+    end(listeners, resumed)
+    events = stored.unpack(xcoms[-1]).events
+    assert events[-1]["eventType"] == "COMPLETE"
+    assert 1 < len(events) < 12
+    assert any("first ones are left out" in str(event) for event in events)
 
 
 def test_what_airflow_masks_in_an_event_is_masked_in_the_store(listeners, xcoms, monkeypatch):

@@ -1,4 +1,4 @@
-"""What Airflow's database says of runs and task instances, read for the viewer."""
+"""Reads runs and task instances from Airflow's database."""
 
 from __future__ import annotations
 
@@ -99,9 +99,9 @@ def _newest(session: Session, dag_id: str, task_id: str, map_index: int, before:
 def task_facts(
     session: Session, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int | None = None
 ) -> Sequence[TaskFacts]:
-    """Return task instances of runs, in the order in which they began; the others last.
+    """Return task instances of runs by the time of their begin; those that did not begin come last.
 
-    Of more than `MAX_LISTED`, those of the newest runs.
+    If there are more than `MAX_LISTED`, the ones of the newest runs.
     """
     query = select(
         TaskInstance.run_id,

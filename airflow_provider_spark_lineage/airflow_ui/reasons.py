@@ -1,4 +1,4 @@
-"""Why there is no lineage to show: one sentence, and the command that finds out more."""
+"""Reasons for an empty tab: a sentence, and the command that finds out more."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def reason(sentence: str, command: str = DOCTOR) -> dict[str, Any]:
 
 
 def of_task(task: TaskFacts, asked_try: int | None, stored_try: int | None) -> dict[str, Any]:
-    """Return why there is no lineage of a try of a task.
+    """Return the reason for an empty tab of a try of a task.
 
-    `stored_try` is the try of which there is lineage; None if there is none.
+    `stored_try` is the try that has lineage; None if no try has.
     """
     if stored_try is not None and asked_try is not None:
         return reason(

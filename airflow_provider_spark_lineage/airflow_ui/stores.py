@@ -1,4 +1,4 @@
-"""Where the API server finds what tasks stored: XComs in Airflow's database, or files at a URI.
+"""Stores that the API server reads: XComs in Airflow's database, or files at a URI.
 
 Values are returned as they are: whoever reads them checks them with `stored`.
 """
@@ -83,11 +83,11 @@ class XComs:
         where = _xcoms(instance.dag_id, [instance.run_id], instance.task_id, [instance.map_index])
         value = self._session.scalar(select(XComModel.value).where(*where, _LENGTH <= MAX_XCOM_LENGTH))
         if value is None and (self._session.scalar(select(_LENGTH).where(*where)) or 0) > MAX_XCOM_LENGTH:
-            raise StoredLineageError("The stored lineage is larger than what a task stores.")
+            raise StoredLineageError("The stored lineage is larger than a task stores.")
         return _plain(value)
 
     def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
-        """Return them in the order in which `task_facts` has its limit."""
+        """Return them; the limit leaves out the same ones as that of `task_facts`."""
         query = (
             select(XComModel.task_id, XComModel.map_index)
             .where(*_xcoms(dag_id, [run_id], task_id))
@@ -104,7 +104,7 @@ class XComs:
         return {*self._session.scalars(select(XComModel.run_id).where(*where).distinct())}
 
     def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
-        """Return them by one query, in which the database takes them out of the values."""
+        """Return them by one query: the database takes them out of the values."""
         version, summary = XComModel.value["version"], XComModel.value["summary"]
         fits = func.length(cast(summary, Text)) <= MAX_SUMMARY_LENGTH
         where = _xcoms(dag_id, [run_id], task_id, [map_index] if map_index >= 0 else ())

@@ -32,7 +32,8 @@ _TRIES = 4
 _LOST = "the viewer will not show the lineage of this task"
 
 
-_LAST_LOOK = "an XCom has what a rescheduled sensor did when it looked for the last time"
+_LAST_LOOK = "a sensor was rescheduled: an XCom has only its last look"
+_TOO_LONG = "the task continued in many processes: the first ones are left out, because the store is limited"
 
 
 def prepare() -> None:
@@ -85,7 +86,7 @@ def _in_time(function: Callable[..., None], *arguments: Any) -> None:
 
 
 def _ends_in_time(function: Callable[..., None], *arguments: Any) -> bool:
-    """Call a function, and return whether it ended within the time; where nothing else waits, it has more."""
+    """Call a function, and return whether it ended in time; in `dag.test()` it has no limit."""
     if _supervisor_is_here():
         with alarm_paused():
             function(*arguments)
@@ -111,7 +112,6 @@ def _store_end(
     task_instance: Any, lineage_of: Callable[[], TaskLineage | None], error: Any, failed: bool
 ) -> None:
     with harmless(_LOST):
-        from airflow_provider_spark_lineage.facets.runs import GAPS
         from airflow_provider_spark_lineage.task.provider import is_active
 
         with told_elsewhere():
@@ -123,28 +123,41 @@ def _store_end(
             with told_elsewhere():
                 event = _end_event(task_instance, lineage, error, failed, max_bytes)
             if conf.store() == "xcom" and _is_rescheduled(task_instance):
-                gaps = event["run"]["facets"].setdefault(GAPS, {"gaps": []})["gaps"]
-                gaps.append({"where": "task", "reason": _LAST_LOOK})
+                _add_gap(event, _LAST_LOOK)
             return event
 
         _store_fitting(task_instance, event_of)
 
 
 def _store_fitting(task_instance: Any, event_of: Callable[[int | None], stored.Json]) -> None:
-    """Store an event after what this try has stored before, with as much in it as the store holds."""
+    """Store an event behind those that this try has stored before, with as much in it as the store holds."""
     earlier = _earlier_events(task_instance)
+    recent = [*earlier]
+    # Half of the space is for the event.
+    while (used := stored.excess_of(recent, stored.pack(recent, {}))) > 0.5 and recent:
+        recent.pop(0)
     max_bytes = None
     for _ in range(_TRIES):
         event = event_of(max_bytes)
-        events = [*earlier, event]
+        if len(recent) < len(earlier):
+            _add_gap(event, _TOO_LONG)
+        events = [*recent, event]
         value = stored.pack(events, _summary_of(event, task_instance, is_whole=max_bytes is None))
         excess = stored.excess_of(events, value)
         if excess <= 1:
             _put(task_instance, value)
             return
         # Less of the same packs about as well; a fifth is left for what packs worse.
-        max_bytes = int(len(json.dumps(event)) / excess * 0.8)
+        max_bytes = int(len(json.dumps(event)) * (1 - used) / (excess - used) * 0.8)
     log.warning("Spark lineage: %s: it is too large to store. This has no impact on the task.", _LOST)
+
+
+def _add_gap(event: stored.Json, reason: str) -> None:
+    """Add a gap of what is stored to an event that was sent without it."""
+    from airflow_provider_spark_lineage.facets.runs import GAPS
+
+    gaps = event["run"].setdefault("facets", {}).setdefault(GAPS, {"gaps": []})
+    gaps["gaps"].append({"where": "task", "reason": reason})
 
 
 def _end_event(
@@ -227,12 +240,13 @@ def _plain(event: Any) -> stored.Json:
 
 
 _NAMING = frozenset({"schema", "columnLineage", "symlinks"})
-"""Facets of datasets in which a key is no secret's name: it may be the name of a column."""
+"""Facets of datasets whose keys are not names of secrets: a key may be the name of a column."""
 
 
 def _masked_dataset(
     dataset: stored.Json, redact: Callable[..., Any], mask: Callable[[str], str]
 ) -> stored.Json:
+    """Return a dataset without what Airflow masks: by the names of keys, and in texts."""
     masked = {
         key: _masked(value, mask) for key, value in dataset.items() if not key.lower().endswith("facets")
     }

@@ -73,7 +73,7 @@ class TaskLineage:
 
     @property
     def findings(self) -> tuple[Findings, ...]:
-        """What the checks of written frames found; everything after `stop`."""
+        """Findings of the checks of written frames; everything after `stop`."""
         return self._collector.findings
 
     def start_progress(self, task_instance: Any) -> None:
@@ -239,11 +239,11 @@ def _send(lineage: Lineage, task_instance: Any, *, whole: Lineage) -> None:
     identity = identity_of(task_instance)
     content = content_of(lineage)
     per_field = content.repeats_dataset_edges
-    kept = copy.deepcopy(facets)
+    unsent = copy.deepcopy(facets)
     emit(interim_event(content.lineage, identity, facets, dataset_edges_per_field=per_field))
 
     def to_store(max_bytes: int | None) -> Any:
-        return interim_event(content_of(whole, max_bytes=max_bytes).lineage, identity, copy.deepcopy(kept))
+        return interim_event(content_of(whole, max_bytes=max_bytes).lineage, identity, copy.deepcopy(unsent))
 
     store(task_instance, to_store)
     # The process may end next. Not longer than a signal handler may take.

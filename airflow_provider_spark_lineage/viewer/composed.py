@@ -12,7 +12,7 @@ from typing import Any
 from airflow_provider_spark_lineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.viewer.datasets import Id, id_of, labels_of
 from airflow_provider_spark_lineage.viewer.document import VERSION, Document, order_of_edge
-from airflow_provider_spark_lineage.viewer.runs import REPLACING, counts_after, holds_rows
+from airflow_provider_spark_lineage.viewer.parts import after_write
 
 NO_LINEAGE = "no lineage recorded"
 """Note of a task that is named in a composed document, and has no document of its own."""
@@ -20,7 +20,7 @@ NO_LINEAGE = "no lineage recorded"
 _LISTS = ("flows", "edges", "executions", "failures", "gaps", "bottlenecks", "facts", "links")
 
 _FAILING = ("fail", "abort", "running", "start", "other")
-"""States in the order in which they decide the state of the whole."""
+"""States that decide the state of the whole, the strongest first."""
 
 
 def compose(documents: Sequence[Document], title: str, *, below: str = "") -> Document:
@@ -106,34 +106,31 @@ def _instant(time: str) -> int:
 
 def _merge(merged: dict[Id, dict[str, Any]], dataset: Mapping[str, Any]) -> None:
     """Add a dataset of a document to the merged ones."""
-    known = merged.get(id_of(dataset))
-    if known is None:
+    joined = merged.get(id_of(dataset))
+    if joined is None:
         merged[id_of(dataset)] = dict(dataset)
         return
-    names = {column["name"] for column in known["columns"]}
+    names = {column["name"] for column in joined["columns"]}
     typed = {column["name"]: column for column in dataset["columns"] if column["type"]}
-    columns = [typed.get(column["name"], column) for column in known["columns"]]
-    known["columns"] = columns + [each for each in dataset["columns"] if each["name"] not in names]
+    columns = [typed.get(column["name"], column) for column in joined["columns"]]
+    joined["columns"] = columns + [each for each in dataset["columns"] if each["name"] not in names]
     # What a later task wrote is finished; a write that failed after it is not.
-    known["unfinished"] = dataset["unfinished"] or (known["unfinished"] and not dataset["written"])
+    joined["unfinished"] = dataset["unfinished"] or (joined["unfinished"] and not dataset["written"])
     if dataset["read"]:
         # Tasks may have read the same rows, or others: then the number of all is unknown.
-        first, second = known["reads"], dataset["reads"]
-        known["reads"] = second if not known["read"] or first == second else {}
+        first, second = joined["reads"], dataset["reads"]
+        joined["reads"] = second if not joined["read"] or first == second else {}
     if dataset["written"]:
-        change = dataset["change"]
-        before, added = known["writes"], dataset["writes"]
-        is_known = known["written"] and holds_rows(known["change"])
-        known["writes"] = counts_after(before, added, change) if is_known else added
-        if not is_known or change in REPLACING:
-            known["change"] = change
+        later = dataset["writes"], dataset["change"]
+        written = after_write((joined["writes"], joined["change"]), later) if joined["written"] else later
+        joined["writes"], joined["change"] = written
     for flag in ("read", "written", "has_schema"):
-        known[flag] = known[flag] or dataset[flag]
-    known["previous"] = known["previous"] or dataset["previous"]
+        joined[flag] = joined[flag] or dataset[flag]
+    joined["previous"] = joined["previous"] or dataset["previous"]
     for key in ("format", "catalog"):
-        known[key] = known[key] or dataset[key]
+        joined[key] = joined[key] or dataset[key]
     for key in ("checks", "metrics"):
-        known[key] = known[key] + [line for line in dataset[key] if line not in known[key]]
+        joined[key] = joined[key] + [line for line in dataset[key] if line not in joined[key]]
 
 
 def _name_of(document: Document, below: str) -> str:

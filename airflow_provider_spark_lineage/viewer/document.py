@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 
 from airflow_provider_spark_lineage.events.model import Event
 from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
-from airflow_provider_spark_lineage.viewer.datasets import Datasets, Id, id_of
+from airflow_provider_spark_lineage.viewer.datasets import Datasets, id_of
 from airflow_provider_spark_lineage.viewer.facts import bottlenecks_of, engine_of, facts_of, links_of
+from airflow_provider_spark_lineage.viewer.flows import TOO_MANY, flows_of
 from airflow_provider_spark_lineage.viewer.runs import RunEvents, failures_of, is_ours
 
 VERSION = 1
@@ -23,12 +24,6 @@ VERSION = 1
 Document = dict[str, Any]
 
 _Value = TypeVar("_Value")
-
-MAX_GUESSED_FLOWS = 10_000
-"""Limit of the lines of a picture for which there is only what a whole run or execution read and wrote."""
-
-_MOST_REPEATED = 100
-"""Limit of how often each of these lines may be said."""
 
 _STATES = frozenset({"complete", "fail", "abort", "running", "start"})
 
@@ -80,8 +75,10 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
         for edge in output["edges"]
         if edge["field"]
     ]
-    flows, flow_gaps = _flows(datasets, run, lineage, executions, unfinished)
-    gaps = [_gap(datasets, gap) for gap in lineage["gaps"]] + flow_gaps
+    flows, is_whole = flows_of(datasets, run, lineage["outputs"], executions, unfinished)
+    gaps = [_gap(datasets, gap) for gap in lineage["gaps"]]
+    if not is_whole:
+        gaps.append({"where": "", "reason": TOO_MANY, "dataset": None, "column": None})
     began, ended = _times(run, executions)
     dag_id, task_id, dag_run_id = _airflow_ids(last)
     return {
@@ -120,84 +117,6 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
 def order_of_edge(edge: Mapping[str, Any]) -> tuple[Any, ...]:
     """Sort key of edges: by output and column; edges of the whole output come first."""
     return edge["to"], edge["column"] or "", edge["type"], edge["from"], edge["field"], edge["subtype"]
-
-
-def _flows(
-    datasets: Datasets,
-    run: RunEvents,
-    lineage: Mapping[str, Any],
-    executions: Sequence[Mapping[str, Any]],
-    unfinished: Iterable[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return which input fed which output, and a gap if that is left out.
-
-    The job facet `lineage` says it, also that an output has no input. Without the facet, an output comes from
-    the sources of its columns, or else from what the executions read that wrote it. Of an output that neither
-    facet nor execution names, it is only known that the run read the inputs that feed no other output.
-    """
-    outputs = [*map(id_of, lineage["outputs"]), *datasets.unfinished]
-    entries = [
-        entry for event in run.ends for entry in objects(event.at("job", "facets", "lineage", "entries"))
-    ]
-    # What another run has written after all comes from what that one read.
-    targets = set(datasets.unfinished)
-    of_unfinished = _limited(
-        (id_of(read), id_of(output))
-        for output, reads in unfinished
-        if id_of(output) in targets
-        for read in reads
-    )
-    pairs = dict(of_unfinished or {})
-    pairs |= dict.fromkeys(
-        (id_of(source), id_of(entry)) for entry in entries for source in objects(entry.get("inputs"))
-    )
-    explained = {target for _, target in pairs} | set(map(id_of, entries))
-    pairs |= dict.fromkeys(
-        (id_of(edge["source"]), id_of(output)) for output in lineage["outputs"] for edge in output["edges"]
-    )
-    fed = {target for _, target in pairs}
-    by_target: dict[Id, list[Sequence[Id]]] = {}
-    for execution in executions:
-        for target in (*execution["writes"], *targets.intersection(execution["unfinished"])):
-            by_target.setdefault(target, []).append(execution["reads"])
-    unexplained = [target for target in outputs if target not in explained]
-    of_executions = _limited(
-        (source, target)
-        for target in unexplained
-        if target not in fed
-        for sources in by_target.get(target, ())
-        for source in sources
-    )
-    pairs |= of_executions or {}
-    feeding = {source for source, _ in pairs}
-    reads = [id_of(read) for read in lineage["inputs"]]
-    unused = [read for read in reads if read not in feeding]
-    of_run = _limited(
-        (read, target)
-        for target in unexplained
-        if target not in by_target
-        for read in (unused if target in fed else unused or reads)
-    )
-    pairs |= of_run or {}
-    gaps = []
-    if None in (of_unfinished, of_executions, of_run):
-        reason = (
-            "the events do not say which of the many inputs fed which output, so no line is drawn for these"
-        )
-        gaps = [{"where": "", "reason": reason, "dataset": None, "column": None}]
-    known = ((datasets.find(source), datasets.find(target)) for source, target in pairs)
-    found = sorted((source, target) for source, target in known if source is not None and target is not None)
-    return [{"from": source, "to": target, "task": None} for source, target in found], gaps
-
-
-def _limited(pairs: Iterable[tuple[Id, Id]]) -> dict[tuple[Id, Id], None] | None:
-    """Return some pairs, each once; None if they are more than an answer may have."""
-    found: dict[tuple[Id, Id], None] = {}
-    for number, pair in enumerate(pairs):
-        found[pair] = None
-        if len(found) > MAX_GUESSED_FLOWS or number > _MOST_REPEATED * MAX_GUESSED_FLOWS:
-            return None
-    return found
 
 
 def _executions(facets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -246,14 +165,14 @@ def _execution(datasets: Datasets, execution: Mapping[str, Any]) -> dict[str, An
 
 def _failures(run: RunEvents) -> Iterable[dict[str, Any]]:
     """Return the failures, each with the part of the statement, or the line of the program, that failed."""
-    found: dict[str, dict[str, Any]] = {}
+    failures: dict[str, dict[str, Any]] = {}
     for event in run.ends:
         entries = objects(event.at("run", "facets", "sparkLineage_failures", "failures"))
         for number, failure in enumerate(failures_of(event)):
             entry = entries[number] if number < len(entries) else {}
             fragment = text(entry.get("fragment")) or text(entry.get("codeLine"))
-            found.setdefault(repr((failure, fragment)), {**failure, "fragment": fragment})
-    return found.values()
+            failures.setdefault(repr((failure, fragment)), {**failure, "fragment": fragment})
+    return failures.values()
 
 
 def _each_once(values: Iterable[Iterable[_Value]]) -> dict[_Value, None]:

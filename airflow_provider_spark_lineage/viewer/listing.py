@@ -37,10 +37,10 @@ def listing(
     notes = [*notes, *events.problems]
     if _size_of(runs) > MAX_BYTES:
         newest = {entry["of"]: entry["key"] for entry in reversed(runs)}
-        kept = [entry for entry in runs if newest[entry["of"]] == entry["key"]]
-        left_out = counted(len(runs) - len(kept), "older run")
+        newest_runs = [entry for entry in runs if newest[entry["of"]] == entry["key"]]
+        left_out = counted(len(runs) - len(newest_runs), "older run")
         notes.append(f"Only the newest run of each job is here: {left_out} would make this page too large.")
-        runs = kept
+        runs = newest_runs
     earlier: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for entry in reversed(runs):
         older = earlier.setdefault(entry["of"], [])
@@ -134,8 +134,8 @@ def _entry(document: Document, group: str, key: str, label: str) -> dict[str, An
 def _with_answer(entry: dict[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
     answer = answer_of(entry["document"], entry["kind"])
     answer["previous"] = [{"id": key, "label": labels[key]} for key in entry["previous"]]
-    kept = ("key", "group", "label", "time", "state", "previous")
-    return {**{name: entry[name] for name in kept}, "answer": answer}
+    of_line = ("key", "group", "label", "time", "state", "previous")
+    return {**{name: entry[name] for name in of_line}, "answer": answer}
 
 
 def _group_of(siblings: Sequence[RunEvents]) -> str:

@@ -13,14 +13,12 @@ from airflow_provider_spark_lineage.events.checks import results_of
 from airflow_provider_spark_lineage.events.model import TERMINAL, Event, Events
 from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
 from airflow_provider_spark_lineage.viewer.datasets import Id, id_of
-
-REPLACING = frozenset({"create", "overwrite", "truncate", "drop"})
-"""Changes after which a dataset has nothing of what it had before."""
+from airflow_provider_spark_lineage.viewer.parts import each_once, join_read, join_write
 
 _PRODUCER = "airflow-provider-spark-lineage"
 
 _STOPPED = "Airflow asked the task to stop"
-"""How the gap of an event begins that was sent before the task could be killed."""
+"""Begin of the gap in an event that was sent because the task might be killed."""
 
 
 class RunEvents:
@@ -75,15 +73,16 @@ class RunEvents:
         """The events of each process that did a part of the work."""
         *earlier, last = self.ends
         is_whole = is_ours(last) and (last.type == "complete" or _names_datasets(last))
-        rest = [last] if is_whole else [event for event in self.events if event not in earlier]
+        own = set(map(id, earlier))
+        rest = [last] if is_whole else [event for event in self.events if id(event) not in own]
         return [*([event] for event in earlier), rest]
 
-    @property
+    @cached_property
     def inputs(self) -> list[dict[str, Any]]:
         """The datasets that were read, as in events, each once."""
         return _merged([event for part in self._parts for event in part], "inputs")
 
-    @property
+    @cached_property
     def outputs(self) -> list[dict[str, Any]]:
         """The datasets that were written, as in events, each once."""
         return _merged(
@@ -92,7 +91,7 @@ class RunEvents:
 
     @property
     def unfinished(self) -> Iterator[tuple[Mapping[str, Any], list[Mapping[str, Any]]]]:
-        """The outputs of which no event says that they were written, each with the inputs of its event."""
+        """The outputs that no event names as written, each with the inputs of its event."""
         if self.last.type == "complete":
             return
         written = {id_of(output) for output in self.outputs}
@@ -117,14 +116,14 @@ class RunEvents:
         outputs: dict[Id, dict[str, Any]] = {}
         for part in self._parts:
             for read in _merged(part, "inputs"):
-                _join_read(inputs, _dataset(read, "inputFacets", "inputStatistics"))
+                join_read(inputs, _dataset(read, "inputFacets", "inputStatistics"))
             for write in _merged([event for event in part if self._has_written(event)], "outputs"):
-                _join_write(outputs, _output(write))
+                join_write(outputs, _output(write))
         return {
             "inputs": [inputs[each] for each in sorted(inputs)],
             "outputs": [outputs[each] for each in sorted(outputs)],
-            "gaps": _each_once(gap for event in self.ends for gap in _gaps(event)),
-            "failures": _each_once(failure for event in self.ends for failure in failures_of(event)),
+            "gaps": each_once(gap for event in self.ends for gap in _gaps(event)),
+            "failures": each_once(failure for event in self.ends for failure in failures_of(event)),
         }
 
 
@@ -182,57 +181,6 @@ def _names_datasets(event: Event) -> bool:
 
 def _is_stop(event: Event) -> bool:
     return any(gap["reason"].startswith(_STOPPED) for gap in _gaps(event))
-
-
-def _join_read(known: dict[Id, dict[str, Any]], read: dict[str, Any]) -> None:
-    """Add a dataset that a part of the work has read, which an earlier part may have read, too."""
-    before = known.setdefault(id_of(read), read)
-    if before is not read:
-        most = max(before["statistics"], read["statistics"], key=lambda counts: counts.get("rows", 0))
-        known[id_of(read)] = _described(before, read) | {"statistics": most}
-
-
-def _join_write(known: dict[Id, dict[str, Any]], write: dict[str, Any]) -> None:
-    """Add a dataset that a part of the work has written, which an earlier part may have written, too."""
-    before = known.setdefault(id_of(write), write)
-    if before is write:
-        return
-    joined = _described(before, write)
-    if holds_rows(before["mode"]):
-        joined["statistics"] = counts_after(before["statistics"], write["statistics"], write["mode"])
-    if write["mode"] not in REPLACING:
-        joined["mode"] = before["mode"] if holds_rows(before["mode"]) else write["mode"]
-        joined["edges"] = _each_once([*before["edges"], *write["edges"]])
-    known[id_of(write)] = joined
-
-
-def _described(before: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
-    """Return a dataset as two parts of the work describe it: the later part may have no schema."""
-    checks = _each_once([*before.get("checks", ()), *later.get("checks", ())])
-    described = before | later | {"fields": later["fields"] or before["fields"]}
-    return described | {"checks": checks} if checks else described
-
-
-def holds_rows(change: str) -> bool:
-    """Return whether a write with this change said what the dataset holds: ALTER and RENAME do not."""
-    return not change or change in REPLACING
-
-
-def counts_after(before: Mapping[str, int], added: Mapping[str, int], change: str) -> Mapping[str, int]:
-    """Return the counts of a dataset that was written before, after another write with its own counts.
-
-    `change` is empty for an append, after which a count is known if both are.
-    """
-    if change in REPLACING:
-        return added
-    if change:
-        # ALTER and RENAME move no rows.
-        return before
-    return {key: before[key] + added[key] for key in before if key in added}
-
-
-def _each_once(values: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    return list({repr(value): value for value in values}.values())
 
 
 def _id(value: Mapping[str, Any]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What the routes answer: lineage as it was stored, or why there is none; whatever is in the store."""
+"""Answers of the routes: lineage as it was stored, or a reason, for any content of the store."""
 
 from __future__ import annotations
 

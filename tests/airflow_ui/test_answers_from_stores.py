@@ -322,9 +322,9 @@ def test_an_xcom_that_is_too_large_stays_in_the_database(answers, xcoms, length)
     xcoms.add_run("run 1")
     instance = xcoms.add("run 1", "load", stored={"version": 1, "summary": {"try": "x" * length}})
     answer = answers.of_task(xcoms.store, xcoms.session, tuple(instance), None)
-    assert answer["reason"]["sentence"] == "The stored lineage is larger than what a task stores."
+    assert answer["reason"]["sentence"] == "The stored lineage is larger than a task stores."
     assert history(answers, xcoms, "load")["notes"] == [
-        "A run has no figures. The stored lineage is larger than what a task stores."
+        "A run has no figures. The stored lineage is larger than a task stores."
     ]
 
 
@@ -419,7 +419,7 @@ def test_a_run_with_much_lineage_is_shown_in_part(answers, airflow, monkeypatch)
     ids=["shown", "without", "damaged", "old try"],
 )
 def test_a_run_is_complete_if_every_task_is_shown(answers, airflow, task, is_complete):
-    """What nobody sees may have gaps."""
+    """Only tasks that are listed count."""
     airflow.add("run 1", "a", stored=value("/a"))
     airflow.add("run 1", "b", **task)
     assert of_run(answers, airflow)["document"]["reports_gaps"] is is_complete

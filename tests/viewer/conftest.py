@@ -14,7 +14,8 @@ from typing import Any
 import browsers
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request
-from viewer.mounting import MOUNT, STATIC, Show
+from viewer import documents
+from viewer.mounting import MOUNT, PREVIOUS, STATIC, Show
 
 browser = browsers.browser
 
@@ -68,7 +69,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def wrong() -> list[str]:
-    """What must not happen in a page: a request to elsewhere, an error, a dialog."""
+    """Errors of a page: a request to elsewhere, an error in the console, a dialog."""
     return []
 
 
@@ -124,3 +125,10 @@ def show(page: Page) -> Show:
         return shown
 
     return mounted
+
+
+@pytest.fixture
+def viewer(show: Show) -> Page:
+    """The viewer of the simple document, with two earlier runs; the second has no lineage."""
+    answer = documents.answer(documents.simple(), previous=PREVIOUS, tries=[1, 2], **{"try": 2})
+    return show(answer, {"p": documents.before_simple()})

@@ -113,7 +113,7 @@ def document(
 
 
 def answer(shown: Document | None, **others: Any) -> Document:
-    """What a source gives to the viewer."""
+    """Answer of a source."""
     return {
         "version": 1,
         "kind": "task_instance",

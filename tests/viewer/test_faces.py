@@ -75,6 +75,14 @@ def test_the_address_of_a_page_is_always_that_of_what_it_shows(page: Page) -> No
     expect(page.get_by_role("complementary")).to_be_visible()
 
 
+def test_an_address_of_a_run_that_is_gone_becomes_that_of_the_newest(page: Page) -> None:
+    """Also if it is loaded again and again."""
+    page.evaluate("history.replaceState(null, '', '#run=gone&sl_tab=gaps')")
+    opened(page, {"version": 1, "title": "", "notes": [], "runs": RUNS})
+    expect(page.locator(".graph .title")).to_have_count(3)
+    assert page.evaluate("location.hash") == "#run=a&sl_tab=gaps"
+
+
 def test_keys_work_anywhere_on_a_page_of_its_own(page: Page) -> None:
     """A slash finds before anything was clicked; Escape leaves what was selected."""
     opened(page, {"version": 1, "title": "", "notes": [], "runs": RUNS})
