@@ -12,7 +12,7 @@ import { trace } from "./trace.js";
 import { amounts, counted, stateWord, took } from "./words.js";
 
 const MOST_OPEN_ALL = 40;
-const DARK = { lit: null, lightOf: null };
+const UNLIT = { lit: null, lightOf: null };
 
 /**
  * Show the answer of a source in an element. Returns what removes it.
@@ -103,7 +103,7 @@ function show(viewer, answer, source, address, load, keysOf) {
 
   /** @type {Acts} */
   const act = {
-    select: (dataset) => set({ dataset, column: undefined, ...DARK }, { anchor: dataset }),
+    select: (dataset) => set({ dataset, column: undefined, ...UNLIT }, { anchor: dataset }),
     toggle: (dataset) => {
       if (!state.opened.delete(dataset)) state.opened.add(dataset);
       set(state.column === undefined ? { dataset } : {}, { anchor: dataset });
@@ -114,8 +114,8 @@ function show(viewer, answer, source, address, load, keysOf) {
       set({}, { anchor: dataset });
     },
     moreOfSide: () => set({ sides: state.sides + MOST_OF_A_SIDE }),
-    trace: (dataset, column) => set({ dataset, column, ...DARK }, { anchor: dataset }),
-    leave: () => set(state.column !== undefined || state.lit ? { column: undefined, ...DARK } : { dataset: null }),
+    trace: (dataset, column) => set({ dataset, column, ...UNLIT }, { anchor: dataset }),
+    leave: () => set(state.column !== undefined || state.lit ? { column: undefined, ...UNLIT } : { dataset: null }),
     light: (lit, name) => set({ lit, lightOf: lit && (name ?? null), column: undefined }),
     filter: (dataset, text) => {
       state.filters.set(dataset, text);
@@ -200,7 +200,7 @@ function stateOf({ datasets }, parameters) {
   const column = parameters.get("sl_column");
   return {
     dataset: found < 0 ? null : found, column: found < 0 || column === null ? undefined : column || null,
-    tab: parameters.get("sl_tab") ?? "", vs: parameters.get("sl_vs") ?? "", ...DARK,
+    tab: parameters.get("sl_tab") ?? "", vs: parameters.get("sl_vs") ?? "", ...UNLIT,
     opened: new Set(), most: new Map(), filters: new Map(), sides: MOST_OF_A_SIDE,
   };
 }
