@@ -302,6 +302,39 @@ def large(datasets: int = 500, columns: int = 10, layers: int = 20, links: int =
     )
 
 
+def event_of(shown: Document) -> dict[str, Any]:
+    """An OpenLineage event with the datasets, columns and edges of a document, of a producer like others."""
+    datasets = [
+        {
+            "namespace": each["namespace"],
+            "name": each["name"],
+            "facets": {"schema": {"fields": each["columns"]}},
+        }
+        for each in shown["datasets"]
+    ]
+    outputs = {
+        number: {
+            **datasets[number],
+            "facets": {**datasets[number]["facets"], "columnLineage": {"fields": {}}},
+        }
+        for number, each in enumerate(shown["datasets"])
+        if each["written"]
+    }
+    for each in shown["edges"]:
+        source = datasets[each["from"]]
+        field = {"namespace": source["namespace"], "name": source["name"], "field": each["field"]}
+        fields = outputs[each["to"]]["facets"]["columnLineage"]["fields"]
+        fields.setdefault(each["column"], {"inputFields": []})["inputFields"].append(field)
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-11-24T10:00:00Z",
+        "run": {"runId": "1"},
+        "job": {"namespace": "lake", "name": "all"},
+        "inputs": datasets,
+        "outputs": list(outputs.values()),
+    }
+
+
 def hostile() -> Document:
     """Names that are markup, addresses, marks of direction, endless or broken."""
     names = [

@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from playwright.sync_api import Browser, Page, expect
+from viewer import documents
 
+from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.events.model import Events
 from airflow_provider_spark_lineage.events.reader import read_events
 from airflow_provider_spark_lineage.viewer.listing import listing
@@ -135,6 +138,25 @@ def test_picture_of_readme(browser: Browser, tmp_path: Path) -> None:
     if os.environ.get("ACCEPT_PICTURES"):
         picture.write_text(drawn, encoding="utf-8")
     assert drawn == picture.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["java_agent", "large"])
+def test_a_page_of_other_events_opens_offline(browser: Browser, tmp_path: Path, name: str) -> None:
+    """Of OpenLineage's Java agent, and of 500 datasets; without a request or an error."""
+    events, page_file = tmp_path / "events.jsonl", tmp_path / "lineage.html"
+    if name == "large":
+        events.write_text(json.dumps(documents.event_of(documents.large())), encoding="utf-8")
+    else:
+        events = HERE / "events" / "java_agent.jsonl"
+    done = CliRunner().invoke(main, ["show", str(events), "--out", str(page_file)])
+    assert done.exit_code == 0, done.output
+    with opened(browser, page_file) as page:
+        expect(page.locator(".graph .box").first).to_be_attached()
+        expect(page.locator(".pane .ref").first).to_be_visible()
+        if name == "large":
+            expect(page.locator("header")).to_contain_text("read 500 datasets")
+        page.locator(".pane .ref").first.click()
+        expect(page.locator(".row.traced").first).to_be_attached()
 
 
 def test_three_clicks_say_which_columns_decide_the_rows(browser: Browser, demo: Path) -> None:
