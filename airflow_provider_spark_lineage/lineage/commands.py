@@ -8,7 +8,16 @@ from typing import cast
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.lineage.leaves import recorded_fields
-from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Gap, Input, Kind, Mode, Output
+from airflow_provider_spark_lineage.lineage.model import (
+    ColumnChange,
+    Dataset,
+    Edge,
+    Gap,
+    Input,
+    Kind,
+    Mode,
+    Output,
+)
 from airflow_provider_spark_lineage.plan.algebra import Change, Command
 from airflow_provider_spark_lineage.sources import identify, source_of, tables
 from airflow_provider_spark_lineage.sources.dataset import Facts
@@ -87,6 +96,7 @@ def effect(command: Command, target: Facts) -> Effect:
             may_be_absent=_may_be_absent(target),
             rewrites=rewrites,
             previous=next(iter(before), None),
+            changes=_column_changes(command, target),
             has_rows=False,
         )
         for dataset in datasets
@@ -98,6 +108,18 @@ def effect(command: Command, target: Facts) -> Effect:
         if why
     )
     return Effect(outputs=outputs, gaps=gaps)
+
+
+def _column_changes(command: Command, target: Facts) -> tuple[ColumnChange, ...]:
+    """Return the columns that a command renames or drops; a field inside a column changes only its type."""
+    if command.relation == "ReplaceColumns":
+        return (ColumnChange(""),)
+    renamed = target.get("renamed_column", ())
+    if len(renamed) == 1 and target.get("new_column"):
+        return (ColumnChange(renamed[0], target["new_column"]),)
+    # The first part of each name, with the number of its parts.
+    dropped = zip(target.get("dropped_columns", ()), target.get("dropped_depths", ()), strict=False)
+    return tuple(ColumnChange(name) for name, depth in dropped if depth == "1")
 
 
 def _dropped_with_its_database(command: Command, target: Facts) -> Effect:

@@ -9,7 +9,15 @@ from functools import reduce
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.lineage.folders import Folders
-from airflow_provider_spark_lineage.lineage.model import Edge, Field, Kind, Mode, Output, Snapshot
+from airflow_provider_spark_lineage.lineage.model import (
+    ColumnChange,
+    Edge,
+    Field,
+    Kind,
+    Mode,
+    Output,
+    Snapshot,
+)
 from airflow_provider_spark_lineage.plan.algebra import Transformation
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 from airflow_provider_spark_lineage.sources.paths import is_within
@@ -67,6 +75,17 @@ class Content:
         both.from_outside |= other.from_outside
         both.reworked |= other.reworked
         return both
+
+    def change_columns(self, changes: Iterable[ColumnChange], fields: Iterable[Field]) -> None:
+        """Rename and drop columns; `fields` are the columns afterwards, also added ones without values."""
+        for change in changes:
+            columns: dict[str, set[Edge]] = {}
+            for old, edges in self.columns.items():
+                if name := change.name_of(old):
+                    columns.setdefault(name, set()).update(replace(edge, column=name) for edge in edges)
+            self.columns = columns
+        for column in fields:
+            self.columns.setdefault(column.name, set())
 
     def add(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: Iterable[DatasetId]) -> None:
         """Add the rows of one write."""
@@ -157,12 +176,33 @@ class History:
         layer = self._layer_for(folder, adds=adds, reworked=reworked)
         written = (*output.dataset.fields, *_named_by(folder)), edges, inputs
         if not layer.content.holds(*written):
-            # Earlier versions share the object, so the content is copied before it changes.
-            is_shared = self.versions or layer.content.shared
-            layer.content = layer.content.copy() if is_shared else layer.content
-            layer.content.add(*written)
+            self._own(layer).add(*written)
+        self._set_version(version, layer.content)
+
+    def change_columns(self, output: Output) -> None:
+        """Rename, drop and add columns; the rows stay.
+
+        A change without a version of its own, as in Iceberg, applies to the last version.
+        """
+        version = output.dataset.identity.version
+        layers = [layer for layers in self.folders.values() for layer in layers]
+        for layer in layers:
+            before = layer.content
+            self._own(layer).change_columns(output.changes, output.dataset.fields)
+            for known in [known for known, content in self.versions.items() if content is before]:
+                self.versions[known] = before if version else layer.content
+        if len(layers) == 1:
+            self._set_version(version, layers[0].content)
+
+    def _own(self, layer: _Layer) -> Content:
+        """Return the content of a layer for a change: a copy if earlier versions or kept frames share it."""
+        if self.versions or layer.content.shared:
+            layer.content = layer.content.copy()
+        return layer.content
+
+    def _set_version(self, version: str, content: Content) -> None:
         if version:
-            self.versions[version] = layer.content
+            self.versions[version] = content
         if version.isdigit() and (self.first is None or int(version) < self.first):
             self.first = int(version)
 

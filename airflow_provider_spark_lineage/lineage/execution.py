@@ -48,7 +48,7 @@ from airflow_provider_spark_lineage.lineage.writes import (
 from airflow_provider_spark_lineage.plan.algebra import VARIABLE, Kind, Plan, Scan
 from airflow_provider_spark_lineage.sources import identify
 from airflow_provider_spark_lineage.sources.catalogs import metastore, symlinks
-from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Identity, Symlink
+from airflow_provider_spark_lineage.sources.dataset import Before, Catalog, DatasetId, Identity, Symlink
 from airflow_provider_spark_lineage.sources.program import variables
 
 _CHECKPOINTS = frozenset({"checkpoint", "localCheckpoint"})
@@ -276,20 +276,23 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
         origins.update(_edges(uses, ""))
     places = {(edge.source, snapshot) for edge, snapshot in origins}
     places |= {(dataset.id, dataset.snapshot) for leaf in fed_by for dataset in leaf.datasets}
+    before = write.before(statistics)
+    is_partial = write.is_partial and before is Before.UNKNOWN
     read_apart = {source for source, count in Counter(source for source, _ in places).items() if count > 1}
     fed = sorted({dataset.id for leaf in fed_by for dataset in leaf.datasets})
     outputs = [
         Output(
             dataset=Dataset(identity, fields),
-            mode=write.mode,
+            mode=write.mode if before is Before.UNKNOWN else Mode.CREATE,
             statistics=statistics,
             edges=tuple(sorted({edge for edge, _ in origins}, key=lambda edge: edge.order)),
             inputs=tuple(fed),
             origins=frozenset(origin for origin in origins if origin[0].source in read_apart),
             snapshots=frozenset(place for place in places if place[0] in read_apart),
-            partial=write.is_partial,
+            partial=is_partial,
+            was_empty=before is Before.EMPTY,
             rewrites=write.rewrites,
-            partitions=write.partitions if write.is_partial else (),
+            partitions=write.partitions if is_partial else (),
         )
         for identity in identities
     ]

@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.plan.algebra import Kind
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
 
 __all__ = [
+    "ColumnChange",
     "Dataset",
     "Edge",
     "ExecutionSummary",
@@ -159,6 +160,20 @@ class Mode(Enum):
     TRUNCATE = "truncate"
 
 
+class ColumnChange(NamedTuple):
+    """A column that a command renamed or dropped; its rows are unchanged."""
+
+    old: str
+    """Empty if all columns were dropped."""
+
+    new: str = ""
+    """Empty if it was dropped."""
+
+    def name_of(self, column: str) -> str:
+        """Return the name of a column after the change; empty if it was dropped."""
+        return self.new if not self.old or column.lower() == self.old.lower() else column
+
+
 @dataclass(frozen=True)
 class Input:
     """A dataset that was read."""
@@ -207,6 +222,9 @@ class Output:
     may_be_absent: bool = False
     """DROP IF EXISTS of a dataset that may not have existed."""
 
+    was_empty: bool = False
+    """The dataset existed, without data, before its CREATE."""
+
     rewrites: bool = False
     """It changed or removed earlier rows: UPDATE, DELETE, MERGE, TRUNCATE of a partition."""
 
@@ -221,6 +239,9 @@ class Output:
 
     previous: DatasetId | None = None
     """The old name of a renamed dataset."""
+
+    changes: tuple[ColumnChange, ...] = ()
+    """Columns that a command renamed or dropped."""
 
     has_rows: bool = True
     """False for a command that writes no rows, so that its counts stay unknown."""

@@ -121,6 +121,8 @@ class TaskDatasets:
             # Nothing is older than the task where the task itself freed the name.
             is_empty = is_dropped or (dataset.anew and not was_read)
             dataset.history.write(output, dataset.key, edges, inputs, empty=is_empty)
+        elif dataset.history is not None:
+            dataset.history.change_columns(output)
         # The task created this table and now writes it elsewhere. Spark refuses a location that is not empty.
         is_whole = output.mode in (Mode.CREATE, Mode.OVERWRITE) and not output.partial
         entries = [self.at(entry) for entry in names_of(output.dataset)]
@@ -128,7 +130,7 @@ class TaskDatasets:
         self.link(output.dataset)
         self._claim(output, edges, inputs, is_free=is_moved, was_read=was_read)
         for entry in entries:
-            entry.created |= output.mode is Mode.CREATE
+            entry.created |= output.mode is Mode.CREATE and not output.was_empty
             # The dataset has its own claim; that of its entry says something else if it was renamed.
             if entry is not dataset and entry.claim is not None and entry.claim.output.previous is None:
                 entry.claim = None
@@ -154,7 +156,7 @@ class TaskDatasets:
         for entry in names_of(output.dataset):
             if entry != name:
                 self._now.pop(entry, None)
-        known = dataset.claim.output.dataset if dataset.claim else read
+        known = dataset.claim.dataset if dataset.claim else read
         # What the task read or wrote was there.
         output = replace(output, may_be_absent=output.may_be_absent and known is None)
         self._remove(dataset, output, known)
@@ -282,7 +284,7 @@ class TaskDatasets:
         is_new = (
             is_free
             or name in self._gone
-            or (output.mode is Mode.CREATE and not output.partial and not was_read)
+            or (output.mode is Mode.CREATE and not (output.partial or output.was_empty or was_read))
         )
         dataset.created |= is_new and output.mode is not Mode.RENAME
         dataset.claim = Claim(output)

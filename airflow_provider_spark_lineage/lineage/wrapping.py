@@ -39,7 +39,7 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
     outputs = tuple(
         replace(
             output,
-            mode=outer.mode or output.mode,
+            mode=_mode(outer.mode, output.mode),
             dataset=replace(output.dataset, identity=_named_by(output.dataset.identity, outer)),
         )
         for output in inner_lineage.outputs
@@ -69,6 +69,13 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
     )
     targets = tuple(_named_by(identity, outer) for identity in inner.targets)
     return replace(outer, lineage=lineage, targets=targets or outer.targets)
+
+
+def _mode(outer: Mode | None, inner: Mode) -> Mode:
+    """Return the mode of a command's write; an append that creates its table runs an overwrite inside."""
+    if outer is Mode.APPEND and inner in (Mode.CREATE, Mode.OVERWRITE):
+        return Mode.CREATE
+    return outer or inner
 
 
 def _named_by(identity: Identity, outer: ExecutionLineage) -> Identity:

@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.lineage.model import Gap, Mode, Statistics
 from airflow_provider_spark_lineage.lineage.values import NOTHING, Value, column_of
 from airflow_provider_spark_lineage.plan.algebra import Attribute, Kind, Scan, Transformation, Write
 from airflow_provider_spark_lineage.sources import copied_from, identify, source_of
-from airflow_provider_spark_lineage.sources.dataset import Facts
+from airflow_provider_spark_lineage.sources.dataset import Before, Facts
 from airflow_provider_spark_lineage.sources.source import Source
 
 _REWRITING = frozenset(
@@ -109,6 +109,12 @@ class TableWrite:
     @property
     def _word(self) -> str:
         return str(self.target.get("mode") or self.target.get("overwrite")).lower()
+
+    def before(self, counts: Statistics) -> Before:
+        """Return what was at the target before, as far as it is known."""
+        if self.mode not in (Mode.APPEND, Mode.OVERWRITE) or self.rewrites:
+            return Before.UNKNOWN
+        return self.source.before(counts.files, counts.size_bytes, has_partitions=bool(self.partitions))
 
     @property
     def is_partial(self) -> bool:

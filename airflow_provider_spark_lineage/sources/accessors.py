@@ -31,8 +31,15 @@ MADE = "name.catalog.loadTable(name.identifier)"
 MADE_EXISTS = "name.catalog.tableExists(name.identifier)"
 """Existence of a CREATE's table before the command."""
 
-COLUMN_CHANGES = tuple("AddColumns AlterColumn AlterColumns DropColumns RenameColumn ReplaceColumns".split())
-"""Spark's commands that change the columns of a catalog's table."""
+COLUMN_CHANGES: Dict[str, Dict[str, str]] = {
+    **{node: {} for node in ("AddColumns", "AlterColumn", "AlterColumns", "ReplaceColumns")},
+    "DropColumns": {
+        "dropped_columns": "columnsToDrop[].name.head[]",
+        "dropped_depths": "columnsToDrop[].name.size[]",
+    },
+    "RenameColumn": {"renamed_column": "column.name[]", "new_column": "newName"},
+}
+"""Spark's commands that change the columns of a catalog's table -> accessors of what they rename or drop."""
 
 V2_WRITES = ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
 """Writes of a query to a V2 table, which is at `table.table`."""

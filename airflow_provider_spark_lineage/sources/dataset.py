@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Callable, FrozenSet, NamedTuple, Optional, Tuple
 
 from airflow_provider_spark_lineage.sources.facts import Facts
 from airflow_provider_spark_lineage.sources.paths import split_location
 
-__all__ = ["Catalog", "DatasetId", "Facts", "Identity", "Query", "Symlink"]
+__all__ = ["Before", "Catalog", "DatasetId", "Facts", "Identity", "Query", "Symlink"]
+
+
+class Before(Enum):
+    """What was at the target of a write before it."""
+
+    UNKNOWN = "unknown"
+    """Data, or it is unknown."""
+
+    EMPTY = "empty"
+    """A dataset without data."""
+
+    ABSENT = "absent"
 
 
 class DatasetId(NamedTuple):

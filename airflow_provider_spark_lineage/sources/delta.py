@@ -6,7 +6,7 @@ from typing import FrozenSet, Optional, Tuple
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.sources.catalogs import parts_of, symlinks, warehouse_uri
-from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Identity
+from airflow_provider_spark_lineage.sources.dataset import Before, Catalog, DatasetId, Identity
 from airflow_provider_spark_lineage.sources.delta_facts import PROBES, DeltaFacts
 from airflow_provider_spark_lineage.sources.facts import is_of_execution
 from airflow_provider_spark_lineage.sources.paths import RELATIVE, completed, is_complete, split_location
@@ -84,6 +84,13 @@ class Delta(Source[DeltaFacts]):
             return False
         mode = self.facts.get("partition_overwrite") or self.facts.get("partition_overwrite_setting") or ""
         return mode.lower() == "dynamic"
+
+    def before(self, files: Optional[int], size_bytes: Optional[int], *, has_partitions: bool) -> Before:
+        """Return `ABSENT` for the table's first version, `EMPTY` if Delta knew of no data file."""
+        first: DeltaFacts = {**self.facts, "committed_at": self.facts.get("first_commit_at", 0)}
+        if "first_commit_at" in self.facts and is_of_execution(first):
+            return Before.ABSENT
+        return Before.EMPTY if self.facts.get("files_before") == 0 else Before.UNKNOWN
 
     def reaches_data(self, change: str) -> Optional[bool]:
         """Return whether a command changes a Delta table, or only its catalog entry."""

@@ -91,6 +91,12 @@ class DeltaFacts(Facts, total=False):
     condition_columns: List[str]
     """Columns in the condition of `replaceWhere`, each as Spark prints an unresolved column: `'age`."""
 
+    first_commit_at: int
+    """When the table's first version was committed, in milliseconds since 1970."""
+
+    files_before: int
+    """Number of the table's data files before the write, where Delta knows it."""
+
     place_existed: bool
     """Read before a CREATE: there was data at the table's location already."""
 
@@ -119,6 +125,11 @@ _LOG_OF_PATH = (
 def _commit(log: str) -> Mapping[str, str]:
     """Return accessors for a `DeltaLog` after a write: its last version, and when that was committed."""
     return {"written_version": f"{log}.{_NOW}.version", "committed_at": f"{log}.{_NOW}.timestamp", **DURATION}
+
+
+def _first_commit(folder: str) -> Mapping[str, str]:
+    """Return accessors for the time of a table's first version."""
+    return {"first_commit_at": f"$modified({folder}, '_delta_log/00000000000000000000.json')", **DURATION}
 
 
 def _table(table: str) -> Mapping[str, str]:
@@ -221,13 +232,21 @@ PROBES = (
         accessors={
             "delta_path": "options.get('path')?",
             **_commit(_LOG_OF_PATH),
+            **_first_commit("options.get('path')?"),
             "file_system": FILE_SYSTEM,
             **_replaced("options", _LOG_OF_PATH),
             **BY_MODE,
         },
     ),
     *write(
-        V2_WRITES, of="table.table", relation="DeltaTableV2", accessors={**_table("table.table"), **BY_CLASS}
+        V2_WRITES,
+        of="table.table",
+        relation="DeltaTableV2",
+        accessors={
+            **_table("table.table"),
+            "files_before": "table.table.initialSnapshot.numOfFilesIfKnown?",
+            **BY_CLASS,
+        },
     ),
     *write(
         "DeltaDynamicPartitionOverwriteCommand",
@@ -244,6 +263,7 @@ PROBES = (
         relation="DeltaSink",
         accessors={
             "delta_path": "sink.path",
+            **_first_commit("sink.path"),
             "file_system": FILE_SYSTEM,
             **NAMED,
             **BY_OUTPUT_MODE,
@@ -276,10 +296,18 @@ PROBES = (
     # Delta's session catalog creates tables of other formats, too.
     *_write_in_catalog("CreateTable", {**_NEW_TABLE, **IF_NOT_EXISTS}, of="name.catalog"),
     *_write_in_catalog("ReplaceTable", _NEW_TABLE, of="name.catalog"),
-    *_write_in_catalog(
-        COLUMN_CHANGES,
-        {**_table("table.table"), "schema": "table.catalog.loadTable(table.identifier).schema.json"},
-        of="table.catalog",
+    *(
+        probe
+        for node, changed in COLUMN_CHANGES.items()
+        for probe in _write_in_catalog(
+            node,
+            of="table.catalog",
+            accessors={
+                **_table("table.table"),
+                "schema": "table.catalog.loadTable(table.identifier).schema.json",
+                **changed,
+            },
+        )
     ),
     *read(
         "DropTable",

@@ -170,6 +170,18 @@ class Facts(TypedDict, total=False):
     existed: bool
     """Read before the command ran: the table or view existed."""
 
+    renamed_column: List[str]
+    """Parts of the old name of a column that is renamed."""
+
+    new_column: str
+    """Its new name, for a field of a struct the last part."""
+
+    dropped_columns: List[str]
+    """The first part of the name of each column that is dropped."""
+
+    dropped_depths: List[str]
+    """The number of parts of each of these names: more than one for a field of a struct."""
+
     cascade: bool
     """DROP DATABASE ... CASCADE."""
 

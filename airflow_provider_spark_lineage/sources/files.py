@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import List, Mapping, Sequence, Tuple
+from typing import List, Mapping, Optional, Sequence, Tuple
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.sources.accessors import (
@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.sources.accessors import (
     SETTINGS,
 )
 from airflow_provider_spark_lineage.sources.catalogs import metastore, symlinks
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
+from airflow_provider_spark_lineage.sources.dataset import Before, DatasetId, Facts, Identity
 from airflow_provider_spark_lineage.sources.formats import format_name
 from airflow_provider_spark_lineage.sources.paths import (
     RELATIVE,
@@ -45,6 +45,12 @@ class FileFacts(Facts, total=False):
 
     sink: str
     """Spark's text for the sink of a stream: `FileSink[/out]`."""
+
+    batch: int
+    """Number of a stream's batch."""
+
+    oldest_write: List[int]
+    """Number and bytes of the oldest files in the folder of an append: those of one write have one id."""
 
 
 _DIRECTORY = {
@@ -110,6 +116,7 @@ PROBES = (
         {
             "sink": "sink.toString",
             "relation_class": "sink.getClass.getName",
+            "batch": "batchId?",
             "file_system": FILE_SYSTEM,
             **BY_OUTPUT_MODE,
             **NAMED,
@@ -122,6 +129,7 @@ PROBES = (
             "format": "fileFormat",
             "static_partitions": "staticPartitions.size",
             "dynamic_partitions": "dynamicPartitionOverwrite",
+            "oldest_write": "$oldestWrite(outputPath, mode)",
             **BY_MODE,
             **NAMED,
         },
@@ -194,6 +202,19 @@ class Files(Source[FileFacts]):
     def stored_name(self, column: str) -> str:
         """Return `value` for the only column of text files; a table keeps its column's name in any format."""
         return "value" if self._is_text and not self.facts.get("table") else column
+
+    def before(self, files: Optional[int], size_bytes: Optional[int], *, has_partitions: bool) -> Before:
+        """Return that nothing was there if the write's own files are the oldest, or for a first batch.
+
+        Partitions of a table may be in other folders. A folder with a stream's log has no other data.
+        """
+        is_table = bool(self.facts.get("table"))
+        is_sink = str(self.facts.get("sink", "")).startswith("FileSink") and not is_table
+        if is_sink and self.facts.get("batch") == 0:
+            return Before.ABSENT
+        if (is_table and has_partitions) or self.facts.get("oldest_write") != [files, size_bytes]:
+            return Before.UNKNOWN
+        return Before.EMPTY if is_table else Before.ABSENT
 
     @property
     def _is_text(self) -> bool:

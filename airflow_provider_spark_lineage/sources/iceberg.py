@@ -13,7 +13,7 @@ from typing import FrozenSet, Optional, Tuple
 from airflow_provider_spark_lineage.records.plan_json import simple_name
 from airflow_provider_spark_lineage.sources.catalogs import is_session_table
 from airflow_provider_spark_lineage.sources.databases import place
-from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Identity, Symlink
+from airflow_provider_spark_lineage.sources.dataset import Before, Catalog, DatasetId, Identity, Symlink
 from airflow_provider_spark_lineage.sources.facts import is_of_execution
 from airflow_provider_spark_lineage.sources.iceberg_facts import PROBES, IcebergFacts
 from airflow_provider_spark_lineage.sources.paths import split_location, uri_of
@@ -85,6 +85,12 @@ class Iceberg(Source[IcebergFacts]):
             return ()
         before: IcebergFacts = {**self.facts, "new_name": []}
         return tuple(link.id for link in _symlinks(before))
+
+    def before(self, files: Optional[int], size_bytes: Optional[int], *, has_partitions: bool) -> Before:
+        """Return `EMPTY` if an append's rows are all that the table has."""
+        added, total = self.facts.get("added_records"), self.facts.get("total_records")
+        is_alone = self.facts.get("mode") == "AppendData" and added is not None and added == total
+        return Before.EMPTY if is_alone else Before.UNKNOWN
 
     def reaches_data(self, change: str) -> Optional[bool]:
         """Return whether a command changes an Iceberg table, or only its catalog entry.

@@ -40,6 +40,12 @@ class IcebergFacts(Facts, _Implementation, total=False):
     branch_snapshot: int
     """Id of the written branch's snapshot."""
 
+    added_records: str
+    """Number of rows that the written snapshot added, as its summary has it."""
+
+    total_records: str
+    """Number of rows in all of its data files."""
+
     catalog_type: str
     """The catalog's setting `type`: `hadoop`, `hive`, `rest`, ..."""
 
@@ -80,10 +86,13 @@ def _read(node: str, table: str) -> Mapping[str, str]:
 def _written(table: str) -> Mapping[str, str]:
     """Return accessors for a `SparkTable` that was written: the new snapshot of the table or the branch."""
     branch = f"{table}.table.snapshot({table}.branch)"
+    last = f"{table}.table.history.$during('timestampMillis').snapshotId"
     return {
         "iceberg_location": f"{table}.table.location",
-        "written_snapshot": f"{table}.table.history.$during('timestampMillis').snapshotId",
+        "written_snapshot": last,
         "branch_snapshot": f"{branch}.snapshotId",
+        "added_records": f"{table}.table.snapshot({last}).summary.get('added-records')",
+        "total_records": f"{table}.table.snapshot({last}).summary.get('total-records')",
         "committed_at": f"{branch}.timestampMillis",
         **DURATION,
         "v2_table": f"{table}.name",
@@ -150,10 +159,14 @@ PROBES = (
     *_write_in_catalog("ReplaceTableAsSelect", _FROM_QUERY, of="name.catalog"),
     *_write_in_catalog("CreateTable", {**_CREATED, **IF_NOT_EXISTS}, of="name.catalog"),
     *_write_in_catalog("ReplaceTable", _CREATED, of="name.catalog"),
-    *_write_in_catalog(
-        COLUMN_CHANGES,
-        _command("table", "table.catalog.loadTable(table.identifier).schema.json"),
-        of="table.catalog",
+    *(
+        probe
+        for node, changed in COLUMN_CHANGES.items()
+        for probe in _write_in_catalog(
+            node,
+            {**_command("table", "table.catalog.loadTable(table.identifier).schema.json"), **changed},
+            of="table.catalog",
+        )
     ),
     *_write_in_catalog("RenameTable", {**_command("child"), "new_name": "newName[]"}, of="child.catalog"),
     *_write_in_catalog("TruncateTable", _command("table"), of="table.catalog"),

@@ -124,7 +124,11 @@ PROBES = (
     *_command("ReplaceTable", "name", schema=_schema_of("name")),
     *_command("DropTable", "child", if_exists="ifExists"),
     *_command("RenameTable", "child", new_name="newName[]"),
-    *_command(COLUMN_CHANGES, "table", schema=_schema_of("table")),
+    *(
+        probe
+        for node, changed in COLUMN_CHANGES.items()
+        for probe in _command(node, "table", schema=_schema_of("table"), **changed)
+    ),
 )
 
 

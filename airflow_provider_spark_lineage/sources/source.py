@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.sources import catalogs
 from airflow_provider_spark_lineage.sources.accessors import SET_LOCATION
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
+from airflow_provider_spark_lineage.sources.dataset import Before, DatasetId, Facts, Identity, Query
 from airflow_provider_spark_lineage.sources.formats import is_stored_in_files
 from airflow_provider_spark_lineage.sources.paths import split_location, trim_partitions
 from airflow_provider_spark_lineage.sources.probe import Probe
@@ -86,6 +86,10 @@ class Source(Generic[F]):
     def keeps_partitions(self) -> bool:
         """Return whether an overwrite keeps the partitions that get no rows."""
         return False
+
+    def before(self, files: Optional[int], size_bytes: Optional[int], *, has_partitions: bool) -> Before:
+        """Return what was at the target before a write of this many files and bytes."""
+        return Before.UNKNOWN
 
     def stored_name(self, column: str) -> str:
         """Return the name of a write's only column when it is read again."""

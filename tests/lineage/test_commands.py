@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from airflow_provider_spark_lineage.lineage.commands import Effect, effect
-from airflow_provider_spark_lineage.lineage.model import Mode
+from airflow_provider_spark_lineage.lineage.model import ColumnChange, Mode
 from airflow_provider_spark_lineage.plan.algebra import Change, Command
 
 DROP = Command((), (), "DropTable#0", relation="DropTable", change=Change.DROPPED)
@@ -180,3 +180,31 @@ def test_an_emptied_partition_leaves_the_rest_of_the_table() -> None:
     for command in (truncate, drop):
         (output,) = effect(command, {**facts, "partitions": 1}).outputs
         assert (output.mode, output.rewrites) == (Mode.ALTER, True)
+
+
+ALTERED = Command((), (), "RenameColumn#0", relation="RenameColumn", change=Change.ALTERED)
+ALTERED_TABLE = {**SESSION, **PARQUET, "table_type": "MANAGED"}
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"renamed_column": ["s"], "new_column": "z"}, (ColumnChange("s", "z"),)),
+        # A field of a struct: the column keeps its name and its sources.
+        ({"renamed_column": ["address", "city"], "new_column": "town"}, ()),
+        ({"dropped_columns": ["s", "address"], "dropped_depths": ["1", "2"]}, (ColumnChange("s"),)),
+        # ALTER COLUMN names a column, too.
+        ({"renamed_column": ["s"]}, ()),
+        ({}, ()),
+    ],
+)
+def test_columns_that_a_command_renames_or_drops(facts, expected) -> None:
+    """Their sources follow, or end."""
+    (output,) = effect(ALTERED, {**ALTERED_TABLE, **facts}).outputs
+    assert output.changes == expected
+
+
+def test_replace_columns_drops_all() -> None:
+    """Columns with the old names are new ones."""
+    (output,) = effect(replace(ALTERED, relation="ReplaceColumns"), ALTERED_TABLE).outputs
+    assert output.changes == (ColumnChange(""),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_provider_spark_lineage.sources import identify, source_of
-from airflow_provider_spark_lineage.sources.dataset import Catalog, Symlink
+from airflow_provider_spark_lineage.sources.dataset import Before, Catalog, Symlink
 
 TABLE = {
     "delta_path": "s3a://lake/sales/orders",
@@ -103,3 +103,20 @@ def test_a_dynamic_overwrite_keeps_partitions(facts, keeps):
 def test_columns_of_a_condition_are_named_without_sparks_additions(facts, columns):
     """A condition whose columns are unknown gives None, not an empty list."""
     assert source_of(facts).replaced_by() == columns
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"first_commit_at": 150}, Before.ABSENT),
+        ({"first_commit_at": 99}, Before.UNKNOWN),
+        ({"first_commit_at": 201}, Before.UNKNOWN),
+        ({"files_before": 0}, Before.EMPTY),
+        ({"files_before": 3}, Before.UNKNOWN),
+        ({}, Before.UNKNOWN),
+    ],
+)
+def test_a_table_had_no_data_before_its_first_version(facts, expected):
+    """The first version was committed during the execution, or Delta knew of no file."""
+    source = source_of({"delta_path": "file:/t", "started_at": 100, "ended_at": 200, **facts})
+    assert source.before(None, None, has_partitions=False) is expected

@@ -19,7 +19,8 @@ from openlineage.client.naming.dataset import (
 )
 
 from airflow_provider_spark_lineage.sources import identify, source_of
-from airflow_provider_spark_lineage.sources.dataset import Catalog, DatasetId, Symlink
+from airflow_provider_spark_lineage.sources.dataset import Before, Catalog, DatasetId, Symlink
+from airflow_provider_spark_lineage.sources.files import Files
 from airflow_provider_spark_lineage.sources.paths import MAX_SIBLINGS, split_location, trim_partitions
 
 
@@ -394,3 +395,29 @@ def test_a_relative_path_says_that_its_folder_is_not_known(facts: dict[str, Any]
     (identity,) = identify({**facts, "file_system": "hdfs://nn:8020"})
     assert identity.id == DatasetId("hdfs://nn:8020", "/out/x")
     assert "relative" in identity.note
+
+
+FILES = {"paths": "file:/out", "format": "Parquet"}
+SINK = {"sink": "FileSink[file:/out]"}
+TABLE_OF_FILES = {**FILES, "table": ["spark_catalog", "db", "t"]}
+
+
+@pytest.mark.parametrize(
+    ("facts", "has_partitions", "expected"),
+    [
+        ({**FILES, "oldest_write": [2, 90]}, True, Before.ABSENT),
+        ({**TABLE_OF_FILES, "oldest_write": [2, 90]}, False, Before.EMPTY),
+        # A partition of a table may be in any folder.
+        ({**TABLE_OF_FILES, "oldest_write": [2, 90]}, True, Before.UNKNOWN),
+        ({**FILES, "oldest_write": [1, 90]}, False, Before.UNKNOWN),
+        ({**FILES, "oldest_write": [2, 91]}, False, Before.UNKNOWN),
+        (FILES, False, Before.UNKNOWN),
+        ({**SINK, "batch": 0}, False, Before.ABSENT),
+        ({**SINK, "batch": 1}, False, Before.UNKNOWN),
+        # Spark reads the other files of a table, too.
+        ({**SINK, "batch": 0, "table": ["db", "t"]}, False, Before.UNKNOWN),
+    ],
+)
+def test_a_folder_had_no_data_before_if_a_write_has_its_oldest_files(facts, has_partitions, expected) -> None:
+    """A write of two files and 90 bytes; later writes do not hide what was there."""
+    assert Files(facts).before(2, 90, has_partitions=has_partitions) is expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_provider_spark_lineage.sources import identify, source_of
-from airflow_provider_spark_lineage.sources.dataset import Catalog, Symlink
+from airflow_provider_spark_lineage.sources.dataset import Before, Catalog, Symlink
 
 TABLE = {
     "iceberg_location": "s3a://lake/db/t",
@@ -135,3 +135,18 @@ def test_a_procedures_own_reads_are_left_out():
     """Expiring snapshots lists the files of a metadata file, by a name that no user writes."""
     assert source_of({"v2_table": "/lake/db/t/metadata/v2.metadata.json#all_manifests"}).is_internal()
     assert not source_of({"v2_table": "hc.db.t.all_manifests"}).is_internal()
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"added_records": "5", "total_records": "5"}, Before.EMPTY),
+        ({"added_records": "5", "total_records": "7"}, Before.UNKNOWN),
+        ({"added_records": "5", "total_records": "5", "mode": "OverwriteByExpression"}, Before.UNKNOWN),
+        ({}, Before.UNKNOWN),
+    ],
+)
+def test_an_append_whose_rows_are_all_rows_found_an_empty_table(facts, expected):
+    """After an overwrite the same figures say nothing about the rows before."""
+    source = source_of({**TABLE, "mode": "AppendData", **facts})
+    assert source.before(None, None, has_partitions=False) is expected

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.hadoop.conf.Configuration;
 
 /**
  * Follows the accessor paths of `sources/` through live objects; results of steps are cached for each node.
@@ -71,14 +72,20 @@ public class Paths {
             return query.later("rdd", query.reader.keep(target));
         }
         if (path.startsWith("$exists(")) {
-            return exists(target);
+            return files().exists(target);
         }
         if (path.startsWith("$options(")) {
             return options(target);
         }
+        if (path.startsWith("$modified(")) {
+            return files().modified(target, second(path));
+        }
+        if (path.startsWith("$oldestWrite(")) {
+            boolean isAppend = "Append".equals(String.valueOf(second(path)));
+            return isAppend && query.reader.appended.add(target.toString()) ? files().oldestWrite(target) : null;
+        }
         if (path.startsWith("$sql(")) {
-            List arguments = ((Step) steps(path).get(0)).arguments;
-            Object url = arguments.size() > 1 ? follow((String) arguments.get(1)) : null;
+            Object url = second(path);
             Map text = query.later("sql", isMany(target) ? (Object) texts(target) : String.valueOf(target));
             text.put("url", url == null ? null : url.toString());
             return text;
@@ -108,7 +115,7 @@ public class Paths {
                 reached.put(prefix, many ? each(current, step) : take(current, step));
             }
             current = reached.get(prefix);
-            many = step.shape.equals("[]");
+            many = many || step.shape.equals("[]");
             if (current == null) {
                 return null;
             }
@@ -275,14 +282,18 @@ public class Paths {
         return texts;
     }
 
-    /** Returns whether a path is a file, or a folder that is not empty. */
-    private Boolean exists(Object place) throws Exception {
-        org.apache.hadoop.fs.Path path = place instanceof java.net.URI
-            ? new org.apache.hadoop.fs.Path((java.net.URI) place)
-            : new org.apache.hadoop.fs.Path(place.toString());
-        Object conf = follow("$session.sessionState.newHadoopConf");
-        org.apache.hadoop.fs.FileSystem system = path.getFileSystem((org.apache.hadoop.conf.Configuration) conf);
-        return Boolean.valueOf(system.exists(path) && system.listStatus(path).length > 0);
+    /** Returns the second argument of a path's only step: a text, or the value of a path; null if none. */
+    private Object second(String path) throws Exception {
+        List arguments = ((Step) steps(path).get(0)).arguments;
+        String argument = arguments.size() > 1 ? (String) arguments.get(1) : "";
+        if (argument.startsWith("'")) {
+            return argument.substring(1, argument.length() - 1);
+        }
+        return argument.isEmpty() ? null : follow(argument);
+    }
+
+    private StoredFiles files() throws Exception {
+        return new StoredFiles((Configuration) follow("$session.sessionState.newHadoopConf"));
     }
 
     /** Returns the options that sources need, with names in lower case. */

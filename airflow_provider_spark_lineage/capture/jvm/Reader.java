@@ -35,6 +35,9 @@ public class Reader {
 
     /** Local property with the number of the call over an RDD that started a job. */
     public final String call;
+
+    /** Folders of appends whose oldest files were looked up: only the first append of a folder needs them. */
+    public final Set appended = ConcurrentHashMap.newKeySet();
     private final Map kept = new ConcurrentHashMap();
     private final AtomicLong number = new AtomicLong();
 

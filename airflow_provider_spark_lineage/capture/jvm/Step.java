@@ -4,6 +4,9 @@ import java.util.List;
 
 /** One step of a path: `name(arguments)` and a shape, which is `[]`, `?`, `!` or nothing. */
 public class Step {
+    private static final List WHOLE = java.util.Arrays.asList(
+        new String[] {"$exists", "$files", "$modified", "$oldestWrite", "$options", "$sql"});
+
     public final String written;
     public final String name;
     public final List arguments;
@@ -20,6 +23,6 @@ public class Step {
 
     /** Returns whether the step applies to the result of the whole path in its arguments. */
     public boolean isWhole() {
-        return name.equals("$exists") || name.equals("$files") || name.equals("$options") || name.equals("$sql");
+        return WHOLE.contains(name);
     }
 }

@@ -1,0 +1,111 @@
+package sparklineage;
+
+import java.io.FileNotFoundException;
+import java.net.URI;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.RemoteIterator;
+
+/** Looks at files in storage, without reading them. */
+public class StoredFiles {
+    /** Limit of files that are listed: a folder with more of them is not looked at. */
+    private static final int MOST_FILES = 2000;
+
+    /** Id of a write in the names of its files. */
+    private static final Pattern WRITE = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+
+    private final Configuration conf;
+
+    public StoredFiles(Configuration conf) {
+        this.conf = conf;
+    }
+
+    private static org.apache.hadoop.fs.Path path(Object place) {
+        return place instanceof URI ? new org.apache.hadoop.fs.Path((URI) place) : new org.apache.hadoop.fs.Path(place.toString());
+    }
+
+    /** Returns whether a path is a file, or a folder that is not empty. */
+    public Boolean exists(Object place) throws Exception {
+        FileSystem system = path(place).getFileSystem(conf);
+        return Boolean.valueOf(system.exists(path(place)) && system.listStatus(path(place)).length > 0);
+    }
+
+    /** Returns when a file in a folder was written, in milliseconds since 1970; null if there is none. */
+    public Long modified(Object folder, Object name) throws Exception {
+        org.apache.hadoop.fs.Path file = new org.apache.hadoop.fs.Path(path(folder), name.toString());
+        try {
+            return Long.valueOf(file.getFileSystem(conf).getFileStatus(file).getModificationTime());
+        } catch (FileNotFoundException error) {
+            return null;
+        }
+    }
+
+    /**
+     * Returns number and bytes of the oldest files that one write left in a folder: [0, 0] if there is no file,
+     * null if that is unknown. Later writes do not change the answer.
+     */
+    public List oldestWrite(Object folder) throws Exception {
+        org.apache.hadoop.fs.Path root = path(folder);
+        FileSystem system = root.getFileSystem(conf);
+        Map writes = new HashMap();
+        RemoteIterator files;
+        try {
+            files = system.listFiles(root, true);
+        } catch (FileNotFoundException error) {
+            return null;
+        }
+        int depth = system.makeQualified(root).depth();
+        for (int i = 0; files.hasNext(); i++) {
+            FileStatus file = (FileStatus) files.next();
+            if (i >= MOST_FILES) {
+                return null;
+            }
+            if (!isHidden(file.getPath(), depth)) {
+                add(writes, file);
+            }
+        }
+        long[] oldest = {0, 0, Long.MAX_VALUE};
+        boolean isAlone = true;
+        for (Iterator each = writes.values().iterator(); each.hasNext();) {
+            long[] write = (long[]) each.next();
+            isAlone = write[2] < oldest[2] || isAlone && write[2] > oldest[2];
+            oldest = write[2] < oldest[2] ? write : oldest;
+        }
+        return isAlone ? Arrays.asList(new Object[] {Long.valueOf(oldest[0]), Long.valueOf(oldest[1])}) : null;
+    }
+
+    private static void add(Map writes, FileStatus file) {
+        Matcher match = WRITE.matcher(file.getPath().getName());
+        String key = file.getPath().toString();
+        while (match.find()) {
+            key = match.group();
+        }
+        long[] write = (long[]) writes.get(key);
+        if (write == null) {
+            write = new long[] {0, 0, Long.MAX_VALUE};
+            writes.put(key, write);
+        }
+        write[0] += 1;
+        write[1] += file.getLen();
+        write[2] = Math.min(write[2], file.getModificationTime());
+    }
+
+    /** Returns whether Spark ignores a file: it, or a folder around it below the root, is hidden. */
+    private static boolean isHidden(org.apache.hadoop.fs.Path file, int depth) {
+        for (org.apache.hadoop.fs.Path each = file; each != null && each.depth() > depth; each = each.getParent()) {
+            String name = each.getName();
+            if (name.startsWith(".") || name.startsWith("_") && name.indexOf('=') < 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,140 @@
+"""Columns of the outputs of a task: those at its end, with the sources of the rows that are left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tasks import changes, dataset, edge, edges_of, execution, inputs_of, modes_of, reads, writes
+
+from airflow_provider_spark_lineage.lineage.compose import compose
+from airflow_provider_spark_lineage.lineage.model import ColumnChange, Field, Lineage, Mode, Output
+
+READ = reads("a", "x", "y")
+T = (edge("a.x", "s"), edge("a.y", "v"))
+FILLED = execution(READ, writes("t", *T, table="db.t"))
+
+
+def altered(*columns: str, changed: tuple[ColumnChange, ...] = (), version: str = "") -> Lineage:
+    """Make an ALTER of the table `t`, which then has these columns."""
+    output = changes("t", Mode.ALTER, changes=changed)
+    after = dataset("t", *columns, table="db.t").at(version)
+    return execution(replace(output, dataset=after))
+
+
+def columns_of(lineage: Lineage, name: str = "t") -> list[str]:
+    (output,) = (each for each in lineage.outputs if each.dataset.id.name == f"/wh/{name}")
+    return [column.name for column in output.dataset.fields]
+
+
+def typed(output: Output, **types: str) -> Output:
+    fields = tuple(Field(name, kind) for name, kind in types.items())
+    return replace(output, dataset=replace(output.dataset, fields=fields))
+
+
+def test_a_complete_overwrite_leaves_its_own_columns_types_and_edges() -> None:
+    """What was overwritten is not there at the end, neither its columns nor where they came from."""
+    first = typed(writes("t", edge("a.x", "id"), edge("a.y", "v")), id="int", v="int")
+    second = typed(writes("t", edge("b.x", "id"), edge("b.y", "s")), id="string", s="string")
+    lineage = compose([execution(READ, first), execution(reads("b", "x", "y"), second)])
+    (output,) = lineage.outputs
+    assert output.dataset.fields == (Field("id", "string"), Field("s", "string"))
+    assert set(output.edges) == {edge("b.x", "id"), edge("b.y", "s")}
+    assert [source.name for source in output.inputs] == ["/wh/b"]
+    assert inputs_of(lineage) == ["a", "b"], "both were read"
+
+
+def test_an_append_adds_columns_and_changes_no_type() -> None:
+    """Delta adds the columns of an append with `mergeSchema` behind its own."""
+    first = typed(writes("t", edge("a.x", "id")), id="bigint")
+    second = typed(writes("t", edge("a.y", "s"), mode=Mode.APPEND), id="int", s="string")
+    (output,) = compose([execution(READ, first), execution(READ, second)]).outputs
+    assert output.dataset.fields == (Field("id", "bigint"), Field("s", "string"))
+    assert set(output.edges) == {edge("a.x", "id"), edge("a.y", "s")}
+
+
+def test_a_truncated_table_keeps_its_columns_alone() -> None:
+    """No row is left, so no column has a source."""
+    (output,) = compose([FILLED, execution(changes("t", Mode.TRUNCATE))]).outputs
+    assert columns_of(compose([FILLED, execution(changes("t", Mode.TRUNCATE))])) == ["s", "v"]
+    assert (output.edges, output.inputs) == ((), ())
+
+
+RENAMED = (ColumnChange("S", "z"),)
+DROPPED = (ColumnChange("v"),)
+
+
+def test_a_renamed_column_keeps_its_sources_in_the_table_and_in_what_is_read_from_it() -> None:
+    """A column has one name in the catalog, whatever the case of the statement."""
+    reading = execution(reads("t", "z", "v"), writes("o", edge("t.z", "z"), edge("t.v", "v")))
+    lineage = compose([FILLED, altered("z", "v", changed=RENAMED), reading])
+    assert columns_of(lineage) == ["z", "v"]
+    assert edges_of(lineage, "t") == {edge("a.x", "z"), edge("a.y", "v")}
+    assert edges_of(lineage, "o") == {edge("a.x", "z"), edge("a.y", "v")}
+    assert (lineage.gaps, inputs_of(lineage)) == ((), ["a"])
+
+
+def test_a_dropped_column_has_no_edge_any_more() -> None:
+    """A later column of the same name is another one: its values are NULL."""
+    again = execution(reads("t", "s", "v"), writes("o", edge("t.s", "s"), edge("t.v", "v")))
+    lineage = compose([FILLED, altered("s", changed=DROPPED), altered("s", "v"), again])
+    assert columns_of(lineage) == ["s", "v"]
+    assert edges_of(lineage, "t") == {edge("a.x", "s")}
+    assert edges_of(lineage, "o") == {edge("a.x", "s"), edge("t.v", "v")}
+
+
+def test_replaced_columns_have_no_values() -> None:
+    """REPLACE COLUMNS drops all columns, and adds new ones that may have the old names."""
+    lineage = compose([FILLED, altered("s", changed=(ColumnChange(""),))])
+    assert (columns_of(lineage), edges_of(lineage, "t")) == (["s"], set())
+
+
+def test_a_retyped_column_has_its_last_type() -> None:
+    """The type that a reader finds."""
+    lineage = compose([FILLED, execution(typed(changes("t", Mode.ALTER), s="bigint", v="int"))])
+    assert lineage.outputs[0].dataset.fields == (Field("s", "bigint"), Field("v", "int"))
+    assert edges_of(lineage, "t") == set(T)
+
+
+@pytest.mark.parametrize(
+    ("version", "column"),
+    [
+        ("0", "s"),
+        ("1", "z"),
+    ],
+)
+def test_a_former_version_has_its_former_columns(version: str, column: str) -> None:
+    """In Delta a change of columns is a version."""
+    filled = execution(READ, writes("t", *T, table="db.t", version="0"))
+    reading = execution(reads("t", column, version=version), writes("o", edge(f"t.{column}", "o")))
+    lineage = compose([filled, altered("z", "v", changed=RENAMED, version="1"), reading])
+    assert edges_of(lineage, "o") == {edge("a.x", "o")}
+    assert lineage.gaps == ()
+
+
+def test_a_change_of_columns_without_a_version_is_of_the_last_version() -> None:
+    """Iceberg's reader names the last snapshot, and has the table's present columns."""
+    filled = execution(READ, writes("t", *T, table="db.t", version="77"))
+    reading = execution(reads("t", "z", version="77"), writes("o", edge("t.z", "o")))
+    lineage = compose([filled, altered("z", "v", changed=RENAMED), reading])
+    assert edges_of(lineage, "o") == {edge("a.x", "o")}
+    assert lineage.gaps == ()
+
+
+def test_a_table_of_before_whose_column_is_renamed_is_read_by_its_new_name() -> None:
+    """Nothing of it was written by the task, so its columns start there."""
+    reading = execution(reads("t", "z"), writes("o", edge("t.z", "o")))
+    lineage = compose([altered("z", changed=(ColumnChange("s", "z"),)), reading])
+    assert edges_of(lineage, "o") == {edge("t.z", "o")}
+    assert inputs_of(lineage) == ["t"]
+
+
+def test_a_table_that_existed_without_rows_is_no_source_of_itself() -> None:
+    """Its first rows are the task's; the table is older, so that its DROP is reported."""
+    filling = execution(READ, writes("t", *T, mode=Mode.CREATE, was_empty=True))
+    reading = execution(reads("t", "s"), writes("o", edge("t.s", "o")))
+    lineage = compose([filling, reading])
+    assert inputs_of(lineage) == ["a"]
+    assert edges_of(lineage, "o") == {edge("a.x", "o")}
+    assert modes_of(lineage) == {"t": Mode.CREATE, "o": Mode.OVERWRITE}
+    assert modes_of(compose([filling, execution(changes("t", Mode.DROP))])) == {"t": Mode.DROP}
