@@ -39,6 +39,33 @@ def edges(composed):
     return {(column, source, kind) for column, _, source, _, kind, *_ in lines}
 
 
+def change_columns(spark, table, target):
+    """Fill a table of `COLUMNS`, change its columns, and write what it has then."""
+    spark.table("src").selectExpr("id", "name", "name as other", "v", "w").write.insertInto(table)
+    spark.sql(f"alter table {table} rename column name to label")
+    spark.sql(f"alter table {table} drop column other")
+    spark.sql(f"alter table {table} add column added string")
+    spark.table(table).write.parquet(target)
+
+
+COLUMNS = "id int, name string, other string, v double, w int"
+SOURCES = {("id", "id"), ("label", "name"), ("v", "v"), ("w", "w")}
+"""The columns after `change_columns` that have values, with their fields in `src`."""
+
+
+def check_changed_columns(records, table, target):
+    """The table and what is read from it have the columns of the end, and their sources."""
+    composed = compose(execution.lineage for execution in executions(records))
+    outputs = {output.dataset.id.name: output for output in composed.outputs}
+    for name in (table, target):
+        output = outputs[name]
+        assert [column.name for column in output.dataset.fields] == ["id", "label", "v", "w", "added"]
+        from_source = {edge for edge in output.edges if edge.source.name.endswith("/src")}
+        assert {(edge.column, edge.field) for edge in from_source} == SOURCES
+        assert {edge.column for edge in {*output.edges} - from_source} <= {"added"}
+    assert composed.gaps == ()
+
+
 def valid_events(records, folder):
     """The events of the records; also checks each against its schemas."""
     for record in records:

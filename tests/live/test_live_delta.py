@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pyspark
 import pytest
-from lakes import edges, lineage, make_source, named, valid_events
+from lakes import (
+    COLUMNS,
+    SCHEMA,
+    change_columns,
+    check_changed_columns,
+    edges,
+    lineage,
+    make_source,
+    named,
+    valid_events,
+)
 from live_session import start_spark
 from spark_packages import need, release
 
@@ -57,7 +67,7 @@ def test_a_table_is_its_location_with_the_tables_name_beside(spark, recorded, ta
     assert identity.catalog is not None
     assert identity.catalog.name == "spark_catalog"
     (written,) = composed.outputs
-    assert (written.dataset.id.name, written.mode.value) == (table + "2", "append")
+    assert (written.dataset.id.name, written.mode.value) == (table + "2", "create")
     assert composed.gaps == ()
     assert read.statistics.rows is not None
     assert read.statistics.files == 1
@@ -356,3 +366,65 @@ def test_events_are_valid(spark, recorded, table, tmp_path):
     assert written["facets"]["version"]["datasetVersion"] == "1"
     assert written["facets"]["storage"]["storageLayer"] == "delta"
     assert written["facets"]["catalog"]["framework"] == "delta"
+
+
+@alters
+@pytest.mark.parametrize("existed", [False, True])
+def test_columns_that_are_renamed_dropped_or_added(spark, recorded, tmp_path, existed):
+    """Sources follow the columns, also if another task created the table, without rows."""
+    make_source(spark, tmp_path)
+    place, target = str(tmp_path / "t"), str(tmp_path / "out")
+    spark.sql("drop table if exists changed")
+
+    def create():
+        spark.sql(
+            f"create table changed ({COLUMNS}) using delta location '{place}'"
+            " tblproperties ('delta.columnMapping.mode' = 'name')"
+        )
+
+    if existed:
+        create()
+    with recorded() as records:
+        if not existed:
+            create()
+        change_columns(spark, "changed", target)
+    check_changed_columns(records, place, target)
+
+
+def test_a_table_that_is_overwritten_with_another_schema(spark, recorded, tmp_path):
+    """Columns and types are those of the end; a table that an append or a stream makes is created."""
+    make_source(spark, tmp_path)
+    place = str(tmp_path / "t")
+    with recorded() as records:
+        rows = spark.table("src")
+        rows.select("id", "v").write.format("delta").mode("append").save(place)
+        changed = rows.selectExpr("string(id) id", "name").write.format("delta").mode("overwrite")
+        changed.option("overwriteSchema", True).save(place)
+    composed = compose(execution.lineage for execution in executions(records))
+    (output,) = composed.outputs
+    assert output.mode.value == "create"
+    assert [(column.name, column.type) for column in output.dataset.fields] == [
+        ("id", "string"),
+        ("name", "string"),
+    ]
+    assert {(edge.column, edge.field) for edge in output.edges} == {("id", "id"), ("name", "name")}
+    assert [read.dataset.id.name for read in composed.inputs] == [str(tmp_path / "src")]
+
+
+def test_a_table_that_a_stream_makes_is_no_source_of_itself(spark, recorded, tmp_path):
+    """Whatever the number of its batches."""
+    make_source(spark, tmp_path)
+    place, target = str(tmp_path / "t"), str(tmp_path / "out")
+    for _ in range(2):
+        spark.table("src").write.mode("append").parquet(str(tmp_path / "files"))
+    with recorded() as records:
+        stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        writer = stream.parquet(str(tmp_path / "files")).writeStream.format("delta")
+        writer = writer.trigger(availableNow=True).option("checkpointLocation", str(tmp_path / "state"))
+        writer.start(place).awaitTermination()
+        spark.read.format("delta").load(place).write.parquet(target)
+    composed = compose(execution.lineage for execution in executions(records))
+    assert [read.dataset.id.name for read in composed.inputs] == [str(tmp_path / "files")]
+    assert {edge.source.name for output in composed.outputs for edge in output.edges} == {
+        str(tmp_path / "files")
+    }

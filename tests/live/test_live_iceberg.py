@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pyspark
 import pytest
-from lakes import SCHEMA, edges, lineage, make_source, named, valid_events
+from lakes import (
+    COLUMNS,
+    SCHEMA,
+    change_columns,
+    check_changed_columns,
+    edges,
+    lineage,
+    make_source,
+    named,
+    valid_events,
+)
 from live_session import start_spark
 from spark_packages import need, release
 
@@ -271,3 +281,20 @@ def test_checks_ride_on_a_write_of_version_2(spark):
     once = pyspark.__version__ >= "4.3"
     assert found == [("made", "0", "99", "4950"), ("ordered", "0", "99", "4950" if once else True)]
     assert [findings.metrics.rows for findings in captured.findings] == [100, None]
+
+
+@pytest.mark.parametrize("existed", [False, True])
+def test_columns_that_are_renamed_dropped_or_added(spark, recorded, warehouse, tmp_path, existed):
+    """Sources follow the columns, also if another task created the table, without rows."""
+    spark.sql("drop table if exists lake.db.changed")
+
+    def create():
+        spark.sql(f"create table lake.db.changed ({COLUMNS}) using iceberg")
+
+    if existed:
+        create()
+    with recorded() as records:
+        if not existed:
+            create()
+        change_columns(spark, "lake.db.changed", str(tmp_path / "out"))
+    check_changed_columns(records, str(warehouse / "lake/db/changed"), str(tmp_path / "out"))

@@ -82,7 +82,8 @@ public class Paths {
         }
         if (path.startsWith("$oldestWrite(")) {
             boolean isAppend = "Append".equals(String.valueOf(second(path)));
-            return isAppend && query.reader.appended.add(target.toString()) ? files().oldestWrite(target) : null;
+            boolean isFirst = isAppend && query.reader.appended.add(target.toString());
+            return isFirst ? files().oldestWrite(target, query.started) : null;
         }
         if (path.startsWith("$sql(")) {
             Object url = second(path);

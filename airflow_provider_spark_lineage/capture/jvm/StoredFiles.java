@@ -50,9 +50,12 @@ public class StoredFiles {
 
     /**
      * Returns number and bytes of the oldest files that one write left in a folder: [0, 0] if there is no file,
-     * null if that is unknown. Later writes do not change the answer.
+     * null if that is unknown, or if they are older than `started`, in milliseconds since 1970.
+     *
+     * Later writes do not change the answer. The time does not matter if there are files of one write only: the
+     * clock of the storage may differ.
      */
-    public List oldestWrite(Object folder) throws Exception {
+    public List oldestWrite(Object folder, Long started) throws Exception {
         org.apache.hadoop.fs.Path root = path(folder);
         FileSystem system = root.getFileSystem(conf);
         Map writes = new HashMap();
@@ -79,7 +82,8 @@ public class StoredFiles {
             isAlone = write[2] < oldest[2] || isAlone && write[2] > oldest[2];
             oldest = write[2] < oldest[2] ? write : oldest;
         }
-        return isAlone ? Arrays.asList(new Object[] {Long.valueOf(oldest[0]), Long.valueOf(oldest[1])}) : null;
+        boolean isKnown = writes.size() < 2 || isAlone && started != null && oldest[2] >= started.longValue();
+        return isKnown ? Arrays.asList(new Object[] {Long.valueOf(oldest[0]), Long.valueOf(oldest[1])}) : null;
     }
 
     private static void add(Map writes, FileStatus file) {
