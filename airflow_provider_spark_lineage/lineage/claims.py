@@ -85,9 +85,9 @@ class Claim:
     def add(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
         """Add a write, or a change of the dataset's columns."""
         folder = output.dataset.identity.folder
-        before = self.written
+        was_counted = output.rewrites and self.written is not None
         inside = [each for each in self.parts.around(folder) if each != folder]
-        is_uncounted = any(self.parts[each].counts is not None for each in inside)
+        is_inside = any(self.parts[each].counts is not None for each in inside)
         part = self._part(output, folder)
         part.edges |= edges
         part.inputs |= inputs
@@ -97,11 +97,11 @@ class Claim:
         # An ALTER has all columns of the dataset, in their order; a write may have some of them.
         is_whole = output.mode is Mode.ALTER and bool(columns)
         part.fields = columns if is_whole else part.fields | columns | part.fields
-        if before is not None and output.rewrites:
+        if was_counted:
             # Unknown: the number of earlier rows that are left, and how many of them were counted.
             self._forget_counts()
         elif output.has_rows and output.mode is not Mode.TRUNCATE:
-            part.counts = self._counts(output, folder, part, is_uncounted=is_uncounted)
+            part.counts = self._counts(output, folder, part, is_inside=is_inside)
         if output.mode is not Mode.RENAME:
             self.data_mode = output.mode if self.data_mode is None else _merged(self.data_mode, output.mode)
         self.output = replace(
@@ -127,15 +127,15 @@ class Claim:
             part = self.parts[folder] = _Part(fields={column.name: column for column in kept})
         return part
 
-    def _counts(self, output: Output, folder: str, part: _Part, *, is_uncounted: bool) -> Statistics:
-        """Return the counts of a folder after a write; `is_uncounted`: a folder around it has counts."""
+    def _counts(self, output: Output, folder: str, part: _Part, *, is_inside: bool) -> Statistics:
+        """Return the counts of a folder after a write; `is_inside`: of a folder that has counts."""
         if output.mode is Mode.APPEND:
             return output.statistics if part.counts is None else added(part.counts, output.statistics)
         below = [self.parts[each] for each in self.parts.below(folder)]
         is_partial = part.counts is not None or any(each.counts is not None for each in below)
         for each in below:
             each.counts = None
-        return Statistics() if is_uncounted or is_partial else output.statistics
+        return Statistics() if is_inside or is_partial else output.statistics
 
     def _forget_counts(self) -> None:
         """Make the counts of all folders unknown."""

@@ -26,6 +26,7 @@ _REWRITING = frozenset(
 
 _MODES: Mapping[tuple[str, bool | None], Mode] = {
     ("append", None): Mode.APPEND,
+    ("append", False): Mode.CREATE,
     ("complete", None): Mode.OVERWRITE,
     ("overwrite", None): Mode.OVERWRITE,
     ("errorifexists", None): Mode.CREATE,
@@ -35,6 +36,7 @@ _MODES: Mapping[tuple[str, bool | None], Mode] = {
     ("false", None): Mode.APPEND,
     # Writes to a V2 table: the mode is the class.
     ("appenddata", None): Mode.APPEND,
+    ("appenddata", False): Mode.CREATE,
     ("overwritebyexpression", None): Mode.OVERWRITE,
     ("overwritepartitionsdynamic", None): Mode.OVERWRITE,
     ("deltadynamicpartitionoverwritecommand", None): Mode.OVERWRITE,

@@ -118,6 +118,28 @@ def test_paths_are_complete(remote, recorded, orders, tmp_path):
     assert connect["reads"][0]["paths"] == [f"file:{orders}"]
 
 
+def test_an_append_to_what_is_not_there_creates_it(remote, recorded, orders, tmp_path):
+    """A folder and a table: neither is an input, and the next append finds data."""
+    place = str(tmp_path / "out")
+    remote.sql("drop table if exists appended")
+
+    def job():
+        remote.read.parquet(orders).write.mode("append").parquet(place)
+        remote.read.parquet(orders).write.mode("append").saveAsTable("appended")
+        remote.read.parquet(place).union(remote.table("appended")).write.mode("overwrite").parquet(
+            str(tmp_path / "both")
+        )
+
+    modes = []
+    for inputs in (1, 3):
+        with recorded() as records:
+            job()
+        composed = compose(execution.lineage for execution in executions(records))
+        assert len(composed.inputs) == inputs
+        modes.append(sorted(output.mode.value for output in composed.outputs))
+    assert modes == [["create", "create", "overwrite"], ["append", "append", "overwrite"]]
+
+
 def test_an_overwrite_says_which_rows_it_replaces(remote, recorded, tmp_path):
     """The other partitions stay, so earlier rows are still part of the dataset."""
     rows = remote.range(4).selectExpr("id", "id % 2 as half")

@@ -172,7 +172,8 @@ def _write(write: Any) -> Action:
     action = Action("save", command=command)
     if to == "path":
         command["path"] = without_secrets(write.path)
-        if command["mode"] == "Ignore":
+        if command["mode"] in ("Append", "Ignore"):
+            # Whether there is something at the path decides what the write does.
             action.ask = Ask.BEFORE
         if command["format"] == "iceberg" and "/" not in write.path:
             # A name instead of a path.
@@ -185,7 +186,7 @@ def _write(write: Any) -> Action:
         command["insert"] = method.endswith("INSERT_INTO")
         action.name = "insertInto" if command["insert"] else "saveAsTable"
         action.targets = (name,)
-        if not command["insert"] and command["mode"] != "Append":
+        if not command["insert"]:
             action.ask = Ask.BEFORE
     _explain(action, write.input)
     return action

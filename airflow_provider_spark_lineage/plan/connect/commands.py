@@ -71,6 +71,8 @@ def _write(command: Mapping[str, Any], about: About) -> Target:
         return _NOTHING
     partitions = list(command.get("partition_by") or ())
     facts: dict[str, Any] = {"mode": mode, "partition_columns": partitions}
+    if mode == "Append" and command.get("existed") is False:
+        facts["existed"] = False
     if source in FILES and path:
         facts |= {"paths": path, "format": source, **settings_facts(about.settings)}
         facts["dynamic_partitions"] = bool(partitions) and _is_dynamic(command, mode, about)
@@ -126,6 +128,8 @@ def _to_table(command: Mapping[str, Any], about: About) -> Target:
     if not is_described(table):
         return _unnamed(name)
     facts = {**facts_of(table, about.settings), "mode": mode}
+    if mode == "Append" and not is_insert and name in about.before:
+        facts["existed"] = is_described(about.before[name])
     columns = table.get("columns") or ()
     partitions = list(table.get("partition_columns") or ())
     if partitions:
