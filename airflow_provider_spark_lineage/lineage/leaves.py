@@ -20,12 +20,15 @@ from airflow_provider_spark_lineage.lineage.stored_results import (
     ResultKey,
     Results,
     StoredResult,
+    is_variable,
     rdd_key,
 )
 from airflow_provider_spark_lineage.lineage.values import Sources
 from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
+    IMMEDIATE,
     NO_NEW_DATA,
+    PARAMETER,
     Attribute,
     Declare,
     Kind,
@@ -58,6 +61,9 @@ class Leaf:
     gaps: tuple[Gap, ...] = ()
     column_gaps: tuple[Gap, ...] = ()
     """Gaps about its columns, which matter only if columns are written."""
+
+    unknown_value: str = ""
+    """Why its values are unknown: a gap about the columns and rows that use them, and only about those."""
 
     name: str = ""
     """Name in the physical scan, if that has no location."""
@@ -123,6 +129,8 @@ class FactsOfPlan:
             # Without a result, no query set the variable: its value is the literal default.
             variable = self.kept(scan.output[0].name).of(None)
             return _result_leaf(scan, variable) if variable else Leaf()
+        if scan.relation == IMMEDIATE:
+            return _immediate(scan, [*filter(None, map(self._if_set_by_query, self._results))])
         if scan.relation == NO_NEW_DATA:
             batch = self.kept(_ids(scan)).of(None)
             return _result_leaf(scan, batch) if batch else _unnamed(scan, _ROWS_OF_STATE)
@@ -141,6 +149,11 @@ class FactsOfPlan:
             return _result_leaf(scan, result)
         results = [self.kept(rdd_key(rdd_id)).of(None) for rdd_id in rdd.queries(facts)]
         return _rdd(scan, facts, [result for result in results if result])
+
+    def _if_set_by_query(self, key: ResultKey) -> str:
+        """Return the name of a variable whose value comes from data, or may do; else an empty text."""
+        variable = self.kept(key).of(None) if is_variable(key) else None
+        return str(key) if variable and (any(variable.columns.values()) or variable.gaps) else ""
 
     def _result_of_same_rdd(self, scan: Scan, facts: Facts) -> StoredResult | None:
         """Return the result with the same RDD but other column ids, if the query reads both."""
@@ -265,6 +278,22 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
         (Gap(scan.label, f"{_rows(scan)} came through an RDD; {reason}"),),
         is_counted=scan.relation == _JOB,
     )
+
+
+def _immediate(scan: Scan, variables: list[str]) -> Leaf:
+    """Return the leaf of a value in the text of EXECUTE IMMEDIATE, where Spark has replaced variables.
+
+    Only a value in the place of a parameter is known to be no part of the text itself.
+    """
+    names = " or ".join(f"`{name}`" for name in variables)
+    if not names:
+        return Leaf()
+    if scan.output[0].name == PARAMETER:
+        return Leaf(
+            unknown_value=f"a parameter of EXECUTE IMMEDIATE may be the value of the variable {names}"
+        )
+    reason = f"its text may have values of the variable {names}, which Spark reads as literals"
+    return Leaf(column_gaps=(Gap(scan.label, reason),))
 
 
 def _place(identity: Identity) -> DatasetSnapshot:

@@ -43,7 +43,7 @@ def render(lineage: Lineage, column: str = "") -> str:
         shown = {output.dataset.id for output in lineage.outputs}
         for gap in lineage.gaps:
             # The target of a write that failed is not an output.
-            missing = f"{gap.output.namespace} {gap.output.name}" if gap.output not in {None, *shown} else ""
+            missing = " ".join(gap.output) if gap.output and gap.output not in shown else ""
             where = " -> ".join(filter(None, [gap.where, missing, gap.column]))
             lines.append(f"gap     {where}   {gap.reason}")
         for failure in lineage.failures:

@@ -15,13 +15,16 @@ import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.plans.JoinType;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.Origin;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 
 /**
  * Writes a logical plan as JSON: a tree is the list of its nodes, each before its children.
@@ -218,11 +221,17 @@ public class Plans {
         if (names.length != values.size()) {
             unwritten(node, asking);
         } else {
+            if (simpleName(node).equals("UpdateFields")) {
+                fieldNames((TreeNode) children.get(0));
+            }
             Alias alias = node instanceof Alias ? (Alias) node : null;
             if (alias != null && unnamed != null) {
                 note(alias);
             }
             boolean isLiteral = node.getClass().getName().endsWith(".Literal");
+            if (isLiteral || simpleName(node).equals("LocalRelation")) {
+                immediate(node, isLiteral);
+            }
             for (int i = 0; i < names.length; i++) {
                 if (!(isLiteral && names[i].equals("value"))) {
                     Object value = values.get(i);
@@ -234,6 +243,45 @@ public class Plans {
             }
         }
         out.close('}');
+    }
+
+    /** Writes the names of a struct's fields, which are literals of its expression; columns have a type. */
+    private void fieldNames(TreeNode struct) {
+        if (struct instanceof AttributeReference || simpleName(struct).equals("UpdateFields")) {
+            return;
+        }
+        try {
+            StructType type = (StructType) ((Expression) struct).dataType();
+            out.name("fields");
+            out.value(java.util.Arrays.asList(type.fieldNames()));
+        } catch (RuntimeException error) {
+            // It is not analyzed.
+        }
+    }
+
+    /** Writes which values of EXECUTE IMMEDIATE may be a variable's: Spark puts them into the text. */
+    private void immediate(TreeNode node, boolean isLiteral) {
+        scala.Option statement = node.origin().objectType();
+        if (statement.isDefined() && statement.get().equals("EXECUTE IMMEDIATE")) {
+            out.name("immediate");
+            out.plain(isParameter(node.origin(), isLiteral) ? "parameter" : "text");
+        }
+    }
+
+    /** Returns whether a literal is in the place of a parameter; for listed rows, whether there are any. */
+    private static boolean isParameter(Origin origin, boolean isLiteral) {
+        try {
+            // Since Spark 4.1; before, the plan has the variables themselves.
+            scala.Option mapper = (scala.Option) Paths.call(origin, "positionMapper", new Object[0]);
+            if (mapper.isEmpty() || !isLiteral) {
+                return mapper.isDefined();
+            }
+            Object place = Paths.call(mapper.get(), "mapToOriginal", new Object[] {origin.startIndex().get()});
+            char first = ((String) origin.sqlText().get()).charAt(((Integer) place).intValue());
+            return first == ':' || first == '?';
+        } catch (Exception error) {
+            return false;
+        }
     }
 
     /** Writes only the columns of a node whose fields have no names at run time. */

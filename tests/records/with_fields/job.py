@@ -1,4 +1,4 @@
-"""Replacing a nested field transforms the whole column by the new value."""
+"""A field that is dropped is no source; a new field and the others are."""
 
 from pyspark.sql import functions as F
 
