@@ -77,6 +77,9 @@ class ExecutionFacts:
     name: str = ""
     """Spark's name of the action, for example `save` or `checkpoint`."""
 
+    statement: str = ""
+    """Text of its SQL statement; empty if it is unknown."""
+
     key: str = ""
     """Name of the execution, unique in the task; needed if it keeps a result."""
 
@@ -119,7 +122,7 @@ class ExecutionLineage:
 
 def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None = None) -> ExecutionLineage:
     """Return the inputs and outputs of one execution; `results` come from earlier executions."""
-    facts = FactsOfPlan(about.facts, results or {})
+    facts = FactsOfPlan(about.facts, results or {}, about.statement)
     evaluation = evaluate(plan) if plan is not None else Evaluation()
     writes = [TableWrite(written, facts.of_target(written.write)) for written in evaluation.writes]
     leaves = {scan: facts.leaf(scan) for scan in evaluation.scans}

@@ -7,6 +7,7 @@ unknown.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -89,7 +90,10 @@ class Leaf:
 class FactsOfPlan:
     """Finds the facts of a scan by its first column's id, and the facts of a command by its position."""
 
-    def __init__(self, entries: Iterable[Mapping[str, object]], results: Results) -> None:
+    def __init__(
+        self, entries: Iterable[Mapping[str, object]], results: Results, statement: str = ""
+    ) -> None:
+        self._statement = statement.lower()
         self._scans: dict[tuple[str, int], Facts] = {}
         self._targets: dict[str, list[Facts]] = {}
         self._results = results
@@ -130,14 +134,17 @@ class FactsOfPlan:
             variable = self.kept(scan.output[0].name).of(None)
             return _result_leaf(scan, variable) if variable else Leaf()
         if scan.relation == IMMEDIATE:
-            return _immediate(scan, [*filter(None, map(self._if_set_by_query, self._results))])
+            return _immediate(scan, self._variables())
         if scan.relation == NO_NEW_DATA:
             batch = self.kept(_ids(scan)).of(None)
             return _result_leaf(scan, batch) if batch else _unnamed(scan, _ROWS_OF_STATE)
         facts = self._of(scan)
         if scan.relation == "LocalRelation":
             listed = (others for (relation, _), others in self._scans.items() if relation == scan.relation)
-            return _unnamed(scan, _ROWS_OF_PROGRAM) if program.is_of_program(facts, listed) else Leaf()
+            if program.is_of_program(facts, listed):
+                return _unnamed(scan, _ROWS_OF_PROGRAM)
+            # Spark evaluates the expressions of VALUES, so the plan has only their values.
+            return _listed(self._variables_in_statement() if facts.get("in_sql") is True else [])
         if source_of(facts).makes_rows():
             return Leaf()
         if scan.relation not in _RDDS:
@@ -150,10 +157,16 @@ class FactsOfPlan:
         results = [self.kept(rdd_key(rdd_id)).of(None) for rdd_id in rdd.queries(facts)]
         return _rdd(scan, facts, [result for result in results if result])
 
-    def _if_set_by_query(self, key: ResultKey) -> str:
-        """Return the name of a variable whose value comes from data, or may do; else an empty text."""
-        variable = self.kept(key).of(None) if is_variable(key) else None
-        return str(key) if variable and (any(variable.columns.values()) or variable.gaps) else ""
+    def _variables(self) -> list[str]:
+        """Return the names of the variables whose values come from data, or may do."""
+        frames = {str(key): self.kept(key).of(None) for key in self._results if is_variable(key)}
+        return [name for name, kept in frames.items() if kept and (any(kept.columns.values()) or kept.gaps)]
+
+    def _variables_in_statement(self) -> list[str]:
+        """Return such variables that the statement names; all of them if its text is unknown."""
+        names = self._variables()
+        words = set(re.findall(r"\w+", self._statement)) if names else set()
+        return [name for name in names if not words or name in words]
 
     def _result_of_same_rdd(self, scan: Scan, facts: Facts) -> StoredResult | None:
         """Return the result with the same RDD but other column ids, if the query reads both."""
@@ -285,15 +298,25 @@ def _immediate(scan: Scan, variables: list[str]) -> Leaf:
 
     Only a value in the place of a parameter is known to be no part of the text itself.
     """
-    names = " or ".join(f"`{name}`" for name in variables)
-    if not names:
+    if not variables:
         return Leaf()
+    names = _any_of(variables)
     if scan.output[0].name == PARAMETER:
         return Leaf(
             unknown_value=f"a parameter of EXECUTE IMMEDIATE may be the value of the variable {names}"
         )
     reason = f"its text may have values of the variable {names}, which Spark reads as literals"
     return Leaf(column_gaps=(Gap(scan.label, reason),))
+
+
+def _listed(variables: list[str]) -> Leaf:
+    """Return the leaf of rows that a query lists, perhaps with values of variables."""
+    reason = f"the listed rows may have values of the variable {_any_of(variables)}"
+    return Leaf(unknown_value=reason) if variables else Leaf()
+
+
+def _any_of(variables: list[str]) -> str:
+    return " or ".join(f"`{name}`" for name in variables)
 
 
 def _place(identity: Identity) -> DatasetSnapshot:

@@ -119,6 +119,7 @@ def _about(record: Record) -> ExecutionFacts:
         problems=record.problems,
         failure=failure_of(record),
         name=record.name,
+        statement=record.sql,
         key=f"{record.application_id} {record.number}",
         rdd_id=record.rdd_id,
         kept_rdd=record.kept_rdd,

@@ -1,4 +1,4 @@
-"""EXECUTE IMMEDIATE: Spark puts values of variables into its text, so that the plan has only literals."""
+"""EXECUTE IMMEDIATE and VALUES: Spark replaces variables by values, so that a plan has no variable."""
 
 from __future__ import annotations
 
@@ -80,3 +80,16 @@ def test_a_variable_that_such_a_query_sets_hands_the_gap_on() -> None:
     used = call("VariableReference", originalNameParts=["session", "res"])
     ((name, reason),) = gaps(SET, into, record(project(ONE, alias("m", 8, used))))
     assert (name, "EXECUTE IMMEDIATE" in reason) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("statement", "has_gap"),
+    [("insert into t values (Lim, 1)", True), ("insert into t values (1, 1)", False), ("", True)],
+)
+def test_listed_rows_may_have_values_of_variables(statement: str, has_gap: bool) -> None:
+    """The statement tells whether it uses a variable; without its text, that is unknown."""
+    rows = record(node("LocalRelation", output=[column("m", 8)]), sql=statement)
+    rows.facts.append({"node": "LocalRelation", "expr_id": 8, "probed": {"in_sql": True}})
+    found = gaps(SET, rows)
+    assert [(name, "variable `lim`" in reason) for name, reason in found] == [("m", True)] * has_gap
+    assert gaps(rows) == []

@@ -58,8 +58,8 @@ def called(name: str, values: list[Value], texts: list[str], lambdas: list[Value
         result = _zipped(values, texts)
     elif name in REPLACED and len(trees) >= REPLACED[name][0]:
         result = REPLACED[name][1](trees), types.common(kinds)
-    elif name in _OPERATIONS:
-        result = _operation(name, values, texts)
+    elif name.lower() in _OPERATIONS:
+        result = _operation(name.lower(), values, texts)
     elif name == "update_fields":
         result = _updated(values)
     else:
@@ -84,7 +84,7 @@ def _struct(values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | 
 
 
 _OPERATIONS = {"dropfield": ("DropField", 1), "withfield": ("WithField", 2)}
-"""Function -> its class, and the number of its arguments: a name, and the value of a field that is set."""
+"""Function in lower case -> its class, and the number of its arguments: a name, and the new value if any."""
 
 
 def _operation(name: str, values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | None:
