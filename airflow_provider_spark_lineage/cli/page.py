@@ -157,7 +157,7 @@ def _gap(gap: Document, about: str | None) -> str:
 
 
 def _place(gap: Document) -> str:
-    """Return what a gap is about, if the page has no block of its output: the dataset, and its column."""
+    """Return the dataset and the column of a gap whose output has no block on the page."""
     dataset = f"{gap['output']['namespace']} {gap['output']['name']}" if gap["output"] else ""
     return ".".join(filter(None, [dataset, gap["column"]]))
 

@@ -159,8 +159,10 @@ class FactsOfPlan:
 
     def _variables(self) -> list[str]:
         """Return the names of the variables whose values come from data, or may do."""
-        frames = {str(key): self.kept(key).of(None) for key in self._results if is_variable(key)}
-        return [name for name, kept in frames.items() if kept and (any(kept.columns.values()) or kept.gaps)]
+        values = {str(key): self.kept(key).of(None) for key in self._results if is_variable(key)}
+        return [
+            name for name, value in values.items() if value and (any(value.columns.values()) or value.gaps)
+        ]
 
     def _variables_in_statement(self) -> list[str]:
         """Return such variables that the statement names; all of them if its text is unknown."""
@@ -296,7 +298,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
 def _immediate(scan: Scan, variables: list[str]) -> Leaf:
     """Return the leaf of a value in the text of EXECUTE IMMEDIATE, where Spark has replaced variables.
 
-    Only a value in the place of a parameter is known to be no part of the text itself.
+    A value in the place of a parameter is certainly not written in the text itself.
     """
     if not variables:
         return Leaf()

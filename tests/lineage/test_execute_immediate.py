@@ -41,15 +41,15 @@ def test_a_column_of_a_parameter_has_a_gap() -> None:
 
 def test_rows_that_a_parameter_chooses_have_a_gap() -> None:
     """A filter is about all columns."""
-    kept = node("Filter", scan(column("y", 1)), condition=call("LessThan", column("y", 1), PARAMETER))
-    ((name, reason),) = gaps(SET, record(kept))
+    rows = node("Filter", scan(column("y", 1)), condition=call("LessThan", column("y", 1), PARAMETER))
+    ((name, reason),) = gaps(SET, record(rows))
     assert name == ""
     assert reason.startswith("which rows there are: a parameter of EXECUTE IMMEDIATE")
 
 
 @pytest.mark.parametrize("literal", [PARAMETER, TEXT])
 def test_without_a_variable_from_data_a_literal_is_a_literal(literal: Tree) -> None:
-    """`using 3.5 as m` is no gap, nor is a variable that was set to a constant."""
+    """Neither `using 3.5 as m` nor a variable that was set to a constant leaves a gap."""
     constant = assigned(project(ONE, alias("m", 5, call("Literal", dataType="long"))))
     query = record(project(ONE, alias("m", 8, literal)))
     assert gaps(query) == gaps(constant, query) == []
@@ -90,6 +90,6 @@ def test_listed_rows_may_have_values_of_variables(statement: str, has_gap: bool)
     """The statement tells whether it uses a variable; without its text, that is unknown."""
     rows = record(node("LocalRelation", output=[column("m", 8)]), sql=statement)
     rows.facts.append({"node": "LocalRelation", "expr_id": 8, "probed": {"in_sql": True}})
-    found = gaps(SET, rows)
-    assert [(name, "variable `lim`" in reason) for name, reason in found] == [("m", True)] * has_gap
+    named = [(name, "variable `lim`" in reason) for name, reason in gaps(SET, rows)]
+    assert named == [("m", True)] * has_gap
     assert gaps(rows) == []

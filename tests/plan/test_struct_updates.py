@@ -1,4 +1,4 @@
-"""Structs whose fields are set or dropped: what was removed or replaced is no source of the result."""
+"""Structs whose fields are set or dropped: a field that was removed or replaced is not a source."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def sources(value: Tree, struct_of: Tree = STRUCT) -> set[tuple[str, bool]]:
     The column `s` (9) of the value's input is the given struct.
     """
     below = project(scan(K, L, V, W), alias("s", 9, struct_of), K, L, V, W)
-    ((_, found),) = evaluate(read_plan(project(below, alias("r", 10, value)))).output
-    return {(name_of(origin), path.kind.is_direct) for origin, path in found.whole}
+    ((_, result),) = evaluate(read_plan(project(below, alias("r", 10, value)))).output
+    return {(name_of(origin), path.kind.is_direct) for origin, path in result.whole}
 
 
 S = struct(9, "k", "l")
@@ -102,7 +102,7 @@ def test_a_struct_without_known_fields_is_used_as_a_whole() -> None:
 
 
 def test_an_update_of_a_null_struct_is_null() -> None:
-    """What decides whether the struct is null acts on each new field; the struct's own fields do not."""
+    """Each new field depends on the choice of the struct, not on the fields of the struct."""
     new = update(S, put("k", LITERAL), drop("l"))
     assert sources(new, NULLABLE) == {("v", False)}
     assert sources(update(NULLABLE, put("k", LITERAL), drop("l"), fields="k l")) == {("v", False)}
@@ -113,8 +113,10 @@ def test_a_column_of_a_dataset_is_used_by_the_fields_that_stay() -> None:
     column_of_dataset = struct(1, "k", "l")
 
     def origins(value: Tree) -> set[tuple[tuple[str, ...], bool]]:
-        ((_, found),) = evaluate(read_plan(project(scan(column_of_dataset, W), alias("r", 10, value)))).output
-        return {(origin[2], path.kind.is_direct) for origin, path in found.whole if origin[1] == 1}
+        ((_, result),) = evaluate(
+            read_plan(project(scan(column_of_dataset, W), alias("r", 10, value)))
+        ).output
+        return {(origin[2], path.kind.is_direct) for origin, path in result.whole if origin[1] == 1}
 
     assert origins(update(column_of_dataset, drop("k"))) == {(("l",), True)}
     assert origins(update(column_of_dataset, put("k", W))) == {(("l",), True), ((), False)}

@@ -240,7 +240,7 @@ def _immediate(name: str) -> Plan:
 
 
 _IMMEDIATE = {name: _immediate(name) for name in (PARAMETER, "text")}
-"""What the plan says of a value in the text of EXECUTE IMMEDIATE -> a plan of one row: the value."""
+"""Mark of a value in the text of EXECUTE IMMEDIATE -> a plan of one row: the value."""
 
 
 def immediate(node: dict[str, Any], steps: Steps = SAME) -> tuple[Subquery, ...]:

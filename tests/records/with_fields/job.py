@@ -1,4 +1,4 @@
-"""A field that is dropped is no source; a new field and the others are."""
+"""A new field and those that stay are sources; a field that is dropped is not."""
 
 from pyspark.sql import functions as F
 
