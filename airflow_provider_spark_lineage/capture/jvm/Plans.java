@@ -212,7 +212,8 @@ public class Plans {
     private void node(TreeNode node, List children, int inside, int asking) throws Exception {
         out.open('{');
         out.name("class");
-        out.plain(node.getClass().getName());
+        String kind = node.getClass().getName();
+        out.plain(kind);
         out.name("num-children");
         out.raw(Integer.valueOf(children.size()));
         String[] names = names(node.getClass());
@@ -221,15 +222,15 @@ public class Plans {
         if (names.length != values.size()) {
             unwritten(node, asking);
         } else {
-            if (simpleName(node).equals("UpdateFields")) {
+            if (kind.endsWith(".UpdateFields")) {
                 fieldNames((TreeNode) children.get(0));
             }
             Alias alias = node instanceof Alias ? (Alias) node : null;
             if (alias != null && unnamed != null) {
                 note(alias);
             }
-            boolean isLiteral = node.getClass().getName().endsWith(".Literal");
-            if (isLiteral || simpleName(node).equals("LocalRelation")) {
+            boolean isLiteral = kind.endsWith(".Literal");
+            if (isLiteral || kind.endsWith(".LocalRelation")) {
                 immediate(node, isLiteral);
             }
             for (int i = 0; i < names.length; i++) {
