@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from spark_trees import WRITE, alias, call, column, node, project, record, scan
+import pytest
+from spark_trees import WRITE, Tree, alias, call, column, node, project, record, scan
 
 from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.lineage.model import Lineage
@@ -154,6 +155,19 @@ def test_an_execution_that_touched_no_dataset_has_no_events() -> None:
     """It takes no name either."""
     nothing = record([], plan=ONE, facts=[])
     assert jobs_of(nothing, record(scan(column("a", 1)))) == ["etl.out"]
+
+
+@pytest.mark.parametrize("rows", [scan(column("a", 1)), node("Range", output=[column("id", 1)])])
+def test_a_write_that_failed_has_events_whatever_it_read(rows: Tree) -> None:
+    """Its child run says that it failed, also if it read no dataset, and takes the name of its target.
+
+    A write that was rejected before it started a job did nothing.
+    """
+    error = {"outcome": "failure", "error": {"class": "E", "message": "m"}}
+    assert jobs_of(record(rows, jobs=1, **error)) == ["etl.out"]
+    assert jobs_of(record(rows, jobs=0, **error)) == []
+    collected = record([], plan=rows, facts=[], jobs=1, **error)
+    assert jobs_of(collected) == []
 
 
 def test_a_table_that_is_created_has_the_job_of_later_writes() -> None:

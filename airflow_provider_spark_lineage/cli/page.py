@@ -58,14 +58,15 @@ def page(lineage: Document, column: str = "", empty: str = EMPTY) -> str:
     for output in outputs:
         gaps = [gap for gap in lineage["gaps"] if gap["output"] and _id(gap["output"]) == _id(output)]
         rows = list(_rows(output, names, column, {gap["column"] for gap in gaps if gap["column"]}))
-        lines = [*_table(rows), *(_gap(gap) for gap in gaps if column in ("", gap["column"]))]
+        lines = [*_table(rows), *(_gap(gap, gap["column"]) for gap in gaps if column in ("", gap["column"]))]
         previous = f" of {output['previous']['name']}" if "previous" in output else ""
         written = _line("writes", output, f"{output['mode']}{previous}", _counts(output["statistics"]))
         checks = [] if column else _checks(output)
         blocks.append([written, *("  " + line for line in lines), *checks])
     if not column:
         others = [gap for gap in lineage["gaps"] if not gap["output"] or _id(gap["output"]) not in shown]
-        blocks.append([*map(_gap, others), *map(_failure, lineage["failures"])])
+        # Several writes may have failed in the same way: only their targets differ.
+        blocks.append([*(_gap(gap, _place(gap)) for gap in others), *map(_failure, lineage["failures"])])
     texts = ["".join(printable(line) + "\n" for line in block) for block in blocks if block]
     return "\n".join(texts) or empty
 
@@ -150,9 +151,15 @@ def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:
         above = target
 
 
-def _gap(gap: Document) -> str:
-    where = f"{gap['where']} -> {gap['column']}" if gap["column"] else gap["where"]
+def _gap(gap: Document, about: str | None) -> str:
+    where = f"{gap['where']} -> {about}" if about else gap["where"]
     return f"gap     {where}   {gap['reason']}"
+
+
+def _place(gap: Document) -> str:
+    """Return the dataset and the column of a gap whose output has no block on the page."""
+    dataset = f"{gap['output']['namespace']} {gap['output']['name']}" if gap["output"] else ""
+    return ".".join(filter(None, [dataset, gap["column"]]))
 
 
 def _checks(dataset: Document) -> Iterator[str]:

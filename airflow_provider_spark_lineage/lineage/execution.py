@@ -77,6 +77,9 @@ class ExecutionFacts:
     name: str = ""
     """Spark's name of the action, for example `save` or `checkpoint`."""
 
+    statement: str = ""
+    """Text of its SQL statement; empty if it is unknown."""
+
     key: str = ""
     """Name of the execution, unique in the task; needed if it keeps a result."""
 
@@ -119,7 +122,7 @@ class ExecutionLineage:
 
 def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None = None) -> ExecutionLineage:
     """Return the inputs and outputs of one execution; `results` come from earlier executions."""
-    facts = FactsOfPlan(about.facts, results or {})
+    facts = FactsOfPlan(about.facts, results or {}, about.statement)
     evaluation = evaluate(plan) if plan is not None else Evaluation()
     writes = [TableWrite(written, facts.of_target(written.write)) for written in evaluation.writes]
     leaves = {scan: facts.leaf(scan) for scan in evaluation.scans}
@@ -299,8 +302,25 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     unknown = [gap for leaf in fed_by for gap in (*leaf.gaps, *leaf.column_gaps)]
     for identity in identities:
         gaps.extend(replace(gap, output=identity.id) for gap in unknown)
-        gaps.extend(_gap(gap, identity.id) for gap in written.gaps)
+        gaps.extend(
+            _gap(gap, identity.id) for gap in (*written.gaps, *_unknown_values(write, leaves, fields))
+        )
     return outputs, gaps
+
+
+def _unknown_values(write: TableWrite, leaves: Leaves, fields: Sequence[Field]) -> Iterator[PlanGap]:
+    """Yield the gaps about the columns and the rows that use values of unknown origin."""
+    written = write.written
+    for scan in written.scans:
+        reason = leaves[scan].unknown_value
+        if not reason:
+            continue
+        uses = [any(origin[0] is scan for origin, _ in value.whole) for _, value in written.columns]
+        names = tuple(field_.name for field_, is_used in zip(fields, uses, strict=True) if is_used)
+        if names:
+            yield PlanGap(scan.label, reason, names)
+        if any(origin[0] is scan for origin, _ in written.rows):
+            yield PlanGap(scan.label, f"which rows there are: {reason}")
 
 
 def _traced(sources: Sources, leaves: Mapping[Scan, Leaf]) -> frozenset[FieldUse]:
@@ -332,6 +352,7 @@ def _stored_results(
     datasets = merged((dataset for leaf in leaves.values() for dataset in leaf.datasets), by_snapshot=True)
     rows_read = frozenset[FieldUse]().union(*(leaf.rows for leaf in leaves.values()))
     gaps = (*lineage.gaps, *(gap for leaf in leaves.values() for gap in leaf.column_gaps))
+    gaps += tuple(Gap(scan.label, leaf.unknown_value) for scan, leaf in leaves.items() if leaf.unknown_value)
     results = facts.kept_after(evaluation.scans)
     declared = {
         name: sources for node, sources in evaluation.declared for name in variables(facts.of_target(node))

@@ -7,6 +7,7 @@ unknown.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -20,12 +21,15 @@ from airflow_provider_spark_lineage.lineage.stored_results import (
     ResultKey,
     Results,
     StoredResult,
+    is_variable,
     rdd_key,
 )
 from airflow_provider_spark_lineage.lineage.values import Sources
 from airflow_provider_spark_lineage.plan.algebra import (
     IDENTITY,
+    IMMEDIATE,
     NO_NEW_DATA,
+    PARAMETER,
     Attribute,
     Declare,
     Kind,
@@ -59,6 +63,9 @@ class Leaf:
     column_gaps: tuple[Gap, ...] = ()
     """Gaps about its columns, which matter only if columns are written."""
 
+    unknown_value: str = ""
+    """Why its values are unknown: a gap about the columns and rows that use them, and only about those."""
+
     name: str = ""
     """Name in the physical scan, if that has no location."""
 
@@ -83,7 +90,10 @@ class Leaf:
 class FactsOfPlan:
     """Finds the facts of a scan by its first column's id, and the facts of a command by its position."""
 
-    def __init__(self, entries: Iterable[Mapping[str, object]], results: Results) -> None:
+    def __init__(
+        self, entries: Iterable[Mapping[str, object]], results: Results, statement: str = ""
+    ) -> None:
+        self._statement = statement.lower()
         self._scans: dict[tuple[str, int], Facts] = {}
         self._targets: dict[str, list[Facts]] = {}
         self._results = results
@@ -123,13 +133,18 @@ class FactsOfPlan:
             # Without a result, no query set the variable: its value is the literal default.
             variable = self.kept(scan.output[0].name).of(None)
             return _result_leaf(scan, variable) if variable else Leaf()
+        if scan.relation == IMMEDIATE:
+            return _immediate(scan, self._variables())
         if scan.relation == NO_NEW_DATA:
             batch = self.kept(_ids(scan)).of(None)
             return _result_leaf(scan, batch) if batch else _unnamed(scan, _ROWS_OF_STATE)
         facts = self._of(scan)
         if scan.relation == "LocalRelation":
             listed = (others for (relation, _), others in self._scans.items() if relation == scan.relation)
-            return _unnamed(scan, _ROWS_OF_PROGRAM) if program.is_of_program(facts, listed) else Leaf()
+            if program.is_of_program(facts, listed):
+                return _unnamed(scan, _ROWS_OF_PROGRAM)
+            # Spark evaluates the expressions of VALUES, so the plan has only their values.
+            return _listed(self._variables_in_statement() if facts.get("in_sql") is True else [])
         if source_of(facts).makes_rows():
             return Leaf()
         if scan.relation not in _RDDS:
@@ -141,6 +156,19 @@ class FactsOfPlan:
             return _result_leaf(scan, result)
         results = [self.kept(rdd_key(rdd_id)).of(None) for rdd_id in rdd.queries(facts)]
         return _rdd(scan, facts, [result for result in results if result])
+
+    def _variables(self) -> list[str]:
+        """Return the names of the variables whose values come from data, or may do."""
+        values = {str(key): self.kept(key).of(None) for key in self._results if is_variable(key)}
+        return [
+            name for name, value in values.items() if value and (any(value.columns.values()) or value.gaps)
+        ]
+
+    def _variables_in_statement(self) -> list[str]:
+        """Return such variables that the statement names; all of them if its text is unknown."""
+        names = self._variables()
+        words = set(re.findall(r"\w+", self._statement)) if names else set()
+        return [name for name in names if not words or name in words]
 
     def _result_of_same_rdd(self, scan: Scan, facts: Facts) -> StoredResult | None:
         """Return the result with the same RDD but other column ids, if the query reads both."""
@@ -265,6 +293,32 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
         (Gap(scan.label, f"{_rows(scan)} came through an RDD; {reason}"),),
         is_counted=scan.relation == _JOB,
     )
+
+
+def _immediate(scan: Scan, variables: list[str]) -> Leaf:
+    """Return the leaf of a value in the text of EXECUTE IMMEDIATE, where Spark has replaced variables.
+
+    A value in the place of a parameter is certainly not written in the text itself.
+    """
+    if not variables:
+        return Leaf()
+    names = _any_of(variables)
+    if scan.output[0].name == PARAMETER:
+        return Leaf(
+            unknown_value=f"a parameter of EXECUTE IMMEDIATE may be the value of the variable {names}"
+        )
+    reason = f"its text may have values of the variable {names}, which Spark reads as literals"
+    return Leaf(column_gaps=(Gap(scan.label, reason),))
+
+
+def _listed(variables: list[str]) -> Leaf:
+    """Return the leaf of rows that a query lists, perhaps with values of variables."""
+    reason = f"the listed rows may have values of the variable {_any_of(variables)}"
+    return Leaf(unknown_value=reason) if variables else Leaf()
+
+
+def _any_of(variables: list[str]) -> str:
+    return " or ".join(f"`{name}`" for name in variables)
 
 
 def _place(identity: Identity) -> DatasetSnapshot:

@@ -21,7 +21,15 @@ ResultKey = tuple[int, ...] | str
 
 def rdd_key(rdd_id: int) -> str:
     """Return the key of a query whose rows were used as an RDD."""
-    return f"rdd {rdd_id}"
+    return f"{_RDD}{rdd_id}"
+
+
+def is_variable(key: ResultKey) -> bool:
+    """Return whether a key is the name of a variable."""
+    return isinstance(key, str) and not key.startswith(_RDD)
+
+
+_RDD = "rdd "
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,11 @@ def render(lineage: Lineage, column: str = "") -> str:
         bare = [(name, "", "") for name in fields if name not in used and column in ("", name)]
         lines.extend(_table([*bare, *(_edge(edge, short) for edge in edges)]))
     if not column:
+        shown = {output.dataset.id for output in lineage.outputs}
         for gap in lineage.gaps:
-            where = f"{gap.where} -> {gap.column}" if gap.column else gap.where
+            # The target of a write that failed is not an output.
+            missing = " ".join(gap.output) if gap.output and gap.output not in shown else ""
+            where = " -> ".join(filter(None, [gap.where, missing, gap.column]))
             lines.append(f"gap     {where}   {gap.reason}")
         for failure in lineage.failures:
             state = f" (SQLSTATE {failure.sql_state})" if failure.sql_state else ""

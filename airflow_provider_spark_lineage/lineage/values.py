@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Kind, Member, Scan, Transformation, united
+from airflow_provider_spark_lineage.plan.algebra import (
+    IDENTITY,
+    PRESENCE,
+    Kind,
+    Member,
+    Scan,
+    Transformation,
+    in_all,
+    united,
+)
 
 Origin = tuple[Scan, int, tuple[str, ...]]
 """(scan, id of its column, path inside a struct column; empty for the whole column).
@@ -40,11 +49,29 @@ class Value:
         """Return a field of a struct; if its fields are unknown, the sources of the whole."""
         value = self
         for depth, (position, _) in enumerate(path):
+            if path[depth] == PRESENCE:
+                return value.presence()
             if position >= len(value.members):
-                names = tuple(name for _, name in path[depth:])
+                names = tuple(member[1] for member in path[depth:] if member != PRESENCE)
                 return Value(frozenset(_inside(source, names) for source in value.whole))
             value = value.members[position]
         return value
+
+    def presence(self) -> Value:
+        """Return what decides whether the struct is null: not its fields, but what acts on all of them.
+
+        A field of another struct is null with that struct.
+        """
+        if not self.members:
+            return self
+        common = in_all([(source[0], source) for source in member.whole] for member in self.members)
+        around = (
+            ((scan, column, path[:-1]), step)
+            for member in self.members
+            for (scan, column, path), step in member.whole
+            if path
+        )
+        return Value(frozenset((*common, *around)))
 
     def influenced(self, sources: Sources) -> Value:
         """Return this value with sources that act on it as a whole, and therefore on each of its fields."""

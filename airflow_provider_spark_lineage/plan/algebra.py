@@ -7,7 +7,7 @@ plans. The algebra is independent of datasets and of Spark.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cache
@@ -79,12 +79,25 @@ class Attribute:
 VARIABLE = -1
 """Id of the one column of a `Scan` of a variable."""
 
+IMMEDIATE = "EXECUTE IMMEDIATE"
+"""Relation of a `Scan` of a value in the text of this statement, which may be a variable's."""
+
+PARAMETER = "parameter"
+"""Name of the column of such a scan, if the value is in the place of a parameter."""
+
 NO_NEW_DATA = "stream without new data"
 """Relation of a `Scan` in a batch of a stream that reads only rows that earlier batches kept in the state."""
 
 
+Part = TypeVar("Part")
+Use = TypeVar("Use")
+
 Member = tuple[int, str]
 """Position of a field in a struct, and its name; the name is empty if the plan does not have it."""
+
+
+PRESENCE: Member = (-1, "")
+"""In the place of a field: whether the struct is null, or how many structs an array has."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +152,39 @@ class Expression:
             tuple(member.influenced(other) for member in self.members),
         )
 
+    def presence(self) -> Expression:
+        """Return what decides whether a struct is null: not its fields, but what acts on all of them.
+
+        A field that is read from another struct is null with that struct.
+        """
+        if not self.members:
+            return self
+        members = self.members
+        uses = in_all([((use[0],), use) for use in member.uses] for member in members)
+        fields = in_all([(use[:2], use) for use in member.field_uses] for member in members)
+        subqueries = in_all(
+            [((each.plan, each.path), each) for each in member.subqueries] for member in members
+        )
+        around = (
+            (key, (*path[:-1], PRESENCE), step) for member in members for key, path, step in member.field_uses
+        )
+        outer = (
+            replace(each, path=(*each.path[:-1], PRESENCE))
+            for member in members
+            for each in member.subqueries
+            if each.path
+        )
+        return Expression(
+            uses, tuple(dict.fromkeys((*subqueries, *outer))), tuple(dict.fromkeys((*fields, *around)))
+        )
+
+
+def in_all(parts: Iterable[Sequence[tuple[Hashable, Use]]]) -> tuple[Use, ...]:
+    """Return the uses whose key is in every part, each once."""
+    parts = list(parts)
+    keys = set[Hashable].intersection(*({key for key, _ in uses} for uses in parts))
+    return tuple(dict.fromkeys(use for uses in parts for key, use in uses if key in keys))
+
 
 def union(expressions: Iterable[Expression]) -> Expression:
     """Merge expressions into one; the fields of structs are merged by position."""
@@ -157,9 +203,6 @@ def union(expressions: Iterable[Expression]) -> Expression:
 def same(column: Attribute) -> Expression:
     """Return the expression of a column, unchanged."""
     return Expression(((column.id, IDENTITY),))
-
-
-Part = TypeVar("Part")
 
 
 def united(structs: Iterable[Sequence[Part]], join: Callable[[Sequence[Part]], Part]) -> tuple[Part, ...]:

@@ -34,7 +34,7 @@ def execution_events_of(
     for execution in executions:
         if streams.has(execution):
             streams.add(execution)
-        elif execution.lineage:
+        elif execution.has_events:
             yield event_execution(execution, job_of(execution, jobs))
     for run in runs:
         yield from (ended for _, ended in streams.end(run))
@@ -42,7 +42,7 @@ def execution_events_of(
 
 
 def job_of(execution: Execution, jobs: JobNames) -> str:
-    """Return the next name of a job, for an execution that touched a dataset."""
+    """Return the next name of a job, for an execution that has events."""
     return jobs.next(_subject(execution))
 
 
@@ -102,7 +102,7 @@ class _Stream:
             # A function of `foreachBatch` may go on after an error.
             self._last_failed = record.failed
         self.failed = self.failed or record.failed
-        if execution.lineage:
+        if execution.has_events:
             subject = _subject(execution)
             if execution.lineage.outputs or execution.target:
                 self._written = self._written or subject

@@ -36,6 +36,16 @@ class Execution:
     target: Identity | None = None
     """Dataset that its query writes, or would have written before it failed; the first of several."""
 
+    @property
+    def has_events(self) -> bool:
+        """Return whether it is a child run: it touched a dataset, or failed while it wrote one.
+
+        A write that was rejected before it started a job touched nothing.
+        """
+        return bool(self.lineage) or (
+            self.record.failed and self.target is not None and self.record.jobs != 0
+        )
+
 
 def execution_lineage(record: Record, results: Results | None = None) -> ExecutionLineage:
     """Return the lineage of one record; a plan that cannot be read becomes a gap, never an exception.
@@ -109,6 +119,7 @@ def _about(record: Record) -> ExecutionFacts:
         problems=record.problems,
         failure=failure_of(record),
         name=record.name,
+        statement=record.sql,
         key=f"{record.application_id} {record.number}",
         rdd_id=record.rdd_id,
         kept_rdd=record.kept_rdd,

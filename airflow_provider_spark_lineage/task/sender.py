@@ -98,10 +98,10 @@ class Sender:
         return self.which in ("all", "writes")
 
     def begin(self, execution: Execution) -> None:
-        """Send START of a running execution, if it touches a dataset."""
+        """Send START of a running execution, if it has events."""
         from airflow_provider_spark_lineage.facets.events import START
 
-        if self.silenced() or not execution.lineage or not self._is_wanted(execution):
+        if self.silenced() or not execution.has_events or not self._is_wanted(execution):
             return
         with self._lock:
             if self._is_stopped:
@@ -111,7 +111,7 @@ class Sender:
                 self._begun[_key(execution)] = started
 
     def put(self, execution: Execution) -> None:
-        """Send the events of an execution that has ended, if it touched a dataset."""
+        """Send the events of an execution that has ended, if it has any."""
         with self._lock:
             if not self._is_stopped:
                 self._put_ended(execution)
@@ -128,7 +128,7 @@ class Sender:
             return
         elif self._streams.has(execution):
             self._put(application_id, self._streams.add(execution))
-        elif execution.lineage and self._is_wanted(execution):
+        elif execution.has_events and self._is_wanted(execution):
             # Store the execution without its record, which may be large.
             self._put(application_id, [event_execution(execution, job_of(execution, self._jobs))])
 

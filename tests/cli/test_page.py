@@ -75,7 +75,20 @@ writes  file /b   append   1 row
   gap     line 1 -> x   where x comes from
 
 gap     line 1   of all
-gap     line 1   of nothing written
+gap     line 1 -> file /c   of nothing written
+"""
+    )
+
+
+def test_failed_writes_are_told_apart_by_their_targets() -> None:
+    """Several writes of a script may fail in the same way: each line names the dataset that it is about."""
+    gaps = [gap("the write failed", "/a"), gap("the write failed", "/b"), gap("no source", "/b", "x")]
+    assert (
+        page(lineage(gaps=gaps))
+        == """\
+gap     line 1 -> file /a   the write failed
+gap     line 1 -> file /b   the write failed
+gap     line 1 -> file /b.x   no source
 """
     )
 

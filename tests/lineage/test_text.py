@@ -53,6 +53,15 @@ def test_readable_lineage() -> None:
     ]
 
 
+def test_a_gap_of_a_dataset_that_is_not_an_output_names_it() -> None:
+    """Several writes may fail in the same way: only their targets differ."""
+    failed = [Gap("Insert#0", "the write failed", dataset(f"/out/{name}").id) for name in "ab"]
+    assert render(Lineage(gaps=tuple(failed))).splitlines() == [
+        "gap     Insert#0 -> file /out/a   the write failed",
+        "gap     Insert#0 -> file /out/b   the write failed",
+    ]
+
+
 def test_one_column_shows_its_edges_and_those_of_all_rows() -> None:
     """Asked for one column, the text is about nothing else."""
     assert render(LINEAGE, "total").splitlines() == [

@@ -71,3 +71,56 @@ def test_a_source_written_in_python_is_written_under_its_name(spark, numbers):
     assert captured.lineage.gaps == ()
     (execution,) = captured.executions()
     assert "hunter2" not in str(execution.record.to_json())
+
+
+def columns_of(captured, column):
+    (output,) = captured.lineage.outputs
+    return {(edge.field, edge.part) for edge in output.edges if edge.column == column}
+
+
+def test_a_field_that_was_dropped_or_replaced_is_no_source(spark, numbers, tmp_path):
+    """The names of a struct's fields are recorded, also if it is made in the same expression."""
+    from pyspark.sql import functions as F  # noqa: N812  as everybody writes it
+
+    struct = F.struct(F.col("id").alias("k"), F.upper("x").alias("l"))
+    frame = spark.read.parquet(numbers).select(
+        struct.dropFields("k").alias("direct"),
+        F.when(F.col("x") > 1, struct).withField("k", F.lit(1)).dropFields("l").alias("chosen"),
+        F.transform(F.array(struct), lambda each: each.dropFields("l")).alias("listed"),
+    )
+    with capture_lineage(spark) as captured:
+        frame.write.parquet(str(tmp_path / "made"))
+    assert columns_of(captured, "direct") == {("x", "")}
+    assert columns_of(captured, "chosen") == {("x", "")}
+    assert columns_of(captured, "listed") == {("id", "")}
+    stored = spark.read.parquet(str(tmp_path / "made")).select(F.col("chosen").dropFields("none").alias("s"))
+    with capture_lineage(spark) as captured:
+        stored.write.parquet(str(tmp_path / "stored"))
+    assert columns_of(captured, "s") == {("chosen", "k")}
+
+
+@pytest.mark.parametrize(
+    ("statement", "has_gap"),
+    [
+        ("execute immediate 'select id, :m as m from numbers' using most as m", True),
+        ("execute immediate 'select id, ? + 1 as m from numbers' using most * 2", True),
+        ("execute immediate 'select * from values (1, :m) as t (id, m)' using most as m", True),
+        ("execute immediate 'select id, most as m from numbers'", False),
+    ],
+)
+def test_a_value_that_execute_immediate_puts_into_its_text(spark, numbers, tmp_path, statement, has_gap):
+    """The column has the variable's source, or a gap of its own; the other columns of the query do not."""
+    if tuple(map(int, spark.version.split(".")[:2])) < (4, 0):
+        pytest.skip("EXECUTE IMMEDIATE is new in Spark 4.0")
+    spark.read.parquet(numbers).createOrReplaceTempView("numbers")
+    with capture_lineage(spark) as captured:
+        spark.sql("declare or replace variable most double")
+        spark.sql("set variable most = (select max(x) from numbers)")
+        spark.sql(statement).write.parquet(str(tmp_path / "out"))
+        spark.sql("drop temporary variable most")
+    gaps = [gap for gap in captured.lineage.gaps if "EXECUTE IMMEDIATE" in gap.reason]
+    is_known = columns_of(captured, "m") == {("x", "")}
+    # Before Spark 4.1, the plan has the variable itself.
+    assert is_known != any("`m`" in gap.reason for gap in gaps)
+    assert is_known or has_gap
+    assert all("`most`" in gap.reason for gap in gaps)

@@ -355,3 +355,77 @@ def collected(spark):
     """Rows that are collected and sent back have no source that a plan knows."""
     rows = spark.table("items").filter("stock > 3").count()
     return spark.table("orders").select("oid", F.lit("x").alias("x")).limit(1000).filter(f"{rows} >= 0")
+
+
+@query
+def fields_of_a_struct_dropped_and_replaced(spark):
+    inner = F.struct("amount", "note").alias("in")
+    orders = spark.table("orders").select("oid", "status", F.struct("item", "qty", inner).alias("s"))
+    s = F.col("s")
+    replaced = s.withField("item", F.upper("s.in.note"))
+    return orders.select(
+        "oid",
+        s.dropFields("item").alias("dropped"),
+        s.dropFields("in.note", "qty").alias("inside"),
+        replaced.alias("replaced"),
+        replaced.dropFields("in", "qty").alias("one"),
+        s.withField("in.note", F.col("status")).dropFields("item").alias("set_inside"),
+        s.withField("extra", F.col("status")).withField("EXTRA", F.lit(1)).dropFields("in").alias("twice"),
+        F.to_json(s.dropFields("in")).alias("text"),
+        F.size(F.array(s.dropFields("in"), s.dropFields("in"))).alias("number"),
+    )
+
+
+@query
+def fields_of_a_struct_in_one_expression(spark):
+    s = F.struct("item", F.upper("note").alias("note"), F.col("qty").alias("n"))
+    chosen = F.when(F.col("amount") > 50, s)
+    return spark.table("orders").select(
+        "oid",
+        s.dropFields("item").alias("dropped"),
+        s.withField("n", F.col("status")).alias("replaced"),
+        chosen.dropFields("note").alias("chosen"),
+        chosen.withField("n", F.lit(1)).dropFields("note", "item").alias("null_or_one"),
+        F.coalesce(chosen, s).dropFields("note", "item").alias("coalesced"),
+        chosen.isNull().alias("is_null"),
+        s.dropFields("item").isNotNull().alias("never_null"),
+    )
+
+
+@query
+def fields_of_a_table_s_struct(spark):
+    st, sts = F.col("st"), F.col("sts")
+    return spark.table("events").select(
+        "eid",
+        st.dropFields("p").alias("dropped"),
+        st.withField("p", F.col("who")).alias("replaced"),
+        st.withField("r.z", F.lit(1)).dropFields("p").alias("inside"),
+        st.withField("p", F.lit(1)).withField("q", F.lit("x")).dropFields("r").alias("null_or_constant"),
+        F.transform(sts, lambda x: x.dropFields("p", "r")).alias("parts"),
+        F.transform(sts, lambda x: x.withField("q", x["r"]["z"]).dropFields("r")).alias("moved"),
+        F.transform(sts, lambda x: x.withField("p", F.col("who")))[0]["q"].alias("first"),
+        st.isNull().alias("is_null"),
+    )
+
+
+@query
+def fields_of_a_struct_from_above(spark):
+    orders = spark.table("orders")
+    best = orders.groupBy("cust").agg(
+        F.max_by(F.struct("item", "note"), "amount").alias("best"),
+        F.first(F.struct("qty", "day")).alias("any"),
+    )
+    joined = spark.table("customers").join(best, F.col("cid") == F.col("cust"), "left")
+    return joined.select(
+        "cid",
+        F.col("best").dropFields("item").alias("b"),
+        F.col("best").withField("item", F.lit("x")).dropFields("note").alias("n"),
+    )
+
+
+@query
+def structs_united_by_name(spark):
+    orders = spark.table("orders").select(F.struct("item", "qty").alias("s"))
+    items = spark.table("items").select(F.struct("stock", F.col("name").alias("item")).alias("s"))
+    united = orders.unionByName(items, allowMissingColumns=True)
+    return united.select(F.col("s").dropFields("qty").alias("s"), F.col("s.qty").alias("q"))

@@ -15,13 +15,16 @@ import org.apache.spark.sql.catalyst.expressions.Alias;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.plans.JoinType;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.Origin;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 
 /**
  * Writes a logical plan as JSON: a tree is the list of its nodes, each before its children.
@@ -209,7 +212,8 @@ public class Plans {
     private void node(TreeNode node, List children, int inside, int asking) throws Exception {
         out.open('{');
         out.name("class");
-        out.plain(node.getClass().getName());
+        String kind = node.getClass().getName();
+        out.plain(kind);
         out.name("num-children");
         out.raw(Integer.valueOf(children.size()));
         String[] names = names(node.getClass());
@@ -218,11 +222,17 @@ public class Plans {
         if (names.length != values.size()) {
             unwritten(node, asking);
         } else {
+            if (kind.endsWith(".UpdateFields")) {
+                fieldNames((TreeNode) children.get(0));
+            }
             Alias alias = node instanceof Alias ? (Alias) node : null;
             if (alias != null && unnamed != null) {
                 note(alias);
             }
-            boolean isLiteral = node.getClass().getName().endsWith(".Literal");
+            boolean isLiteral = kind.endsWith(".Literal");
+            if (isLiteral || kind.endsWith(".LocalRelation")) {
+                immediate(node, isLiteral);
+            }
             for (int i = 0; i < names.length; i++) {
                 if (!(isLiteral && names[i].equals("value"))) {
                     Object value = values.get(i);
@@ -234,6 +244,45 @@ public class Plans {
             }
         }
         out.close('}');
+    }
+
+    /** Writes the names of a struct's fields, which are literals of its expression; columns have a type. */
+    private void fieldNames(TreeNode struct) {
+        if (struct instanceof AttributeReference || simpleName(struct).equals("UpdateFields")) {
+            return;
+        }
+        try {
+            StructType type = (StructType) ((Expression) struct).dataType();
+            out.name("fields");
+            out.value(java.util.Arrays.asList(type.fieldNames()));
+        } catch (RuntimeException error) {
+            // It is not analyzed.
+        }
+    }
+
+    /** Writes which values of EXECUTE IMMEDIATE may be a variable's: Spark puts them into the text. */
+    private void immediate(TreeNode node, boolean isLiteral) {
+        scala.Option statement = node.origin().objectType();
+        if (statement.isDefined() && statement.get().equals("EXECUTE IMMEDIATE")) {
+            out.name("immediate");
+            out.plain(isParameter(node.origin(), isLiteral) ? "parameter" : "text");
+        }
+    }
+
+    /** Returns whether a literal is in the place of a parameter; for listed rows, whether there are any. */
+    private static boolean isParameter(Origin origin, boolean isLiteral) {
+        try {
+            // Since Spark 4.1; before, the plan has the variables themselves.
+            scala.Option mapper = (scala.Option) Paths.call(origin, "positionMapper", new Object[0]);
+            if (mapper.isEmpty() || !isLiteral) {
+                return mapper.isDefined();
+            }
+            Object place = Paths.call(mapper.get(), "mapToOriginal", new Object[] {origin.startIndex().get()});
+            char first = ((String) origin.sqlText().get()).charAt(((Integer) place).intValue());
+            return first == ':' || first == '?';
+        } catch (Exception error) {
+            return false;
+        }
     }
 
     /** Writes only the columns of a node whose fields have no names at run time. */

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import (
+    IMMEDIATE,
+    PARAMETER,
     VARIABLE,
     Attribute,
     Expression,
@@ -25,7 +27,14 @@ from airflow_provider_spark_lineage.plan.spark.lambdas import (
     substituted,
     variables_of,
 )
-from airflow_provider_spark_lineage.plan.spark.structs import FIELD_ACCESS, member_of, members_of
+from airflow_provider_spark_lineage.plan.spark.struct_updates import read_update
+from airflow_provider_spark_lineage.plan.spark.structs import (
+    FIELD_ACCESS,
+    UPDATE,
+    member_of,
+    members_of,
+    presence_of,
+)
 from airflow_provider_spark_lineage.plan.spark.tree import end_of
 from airflow_provider_spark_lineage.plan.steps import (
     AGGREGATED,
@@ -226,6 +235,20 @@ def _variable(node: dict[str, Any]) -> Plan:
     return Plan((Scan((), (column,), "VariableReference", relation="VariableReference"),))
 
 
+def _immediate(name: str) -> Plan:
+    return Plan((Scan((), (Attribute(VARIABLE, name),), IMMEDIATE, relation=IMMEDIATE),))
+
+
+_IMMEDIATE = {name: _immediate(name) for name in (PARAMETER, "text")}
+"""Mark of a value in the text of EXECUTE IMMEDIATE -> a plan of one row: the value."""
+
+
+def immediate(node: dict[str, Any], steps: Steps = SAME) -> tuple[Subquery, ...]:
+    """Return the value of a node in the text of EXECUTE IMMEDIATE, once for each step; else nothing."""
+    plan = _IMMEDIATE.get(str(node.get("immediate")))
+    return tuple(Subquery(plan, step) for step in steps) if plan is not None else ()
+
+
 _MAX_NESTING = 8
 """Maximum nesting of structs and lambdas; each level reads the tree below it again."""
 
@@ -240,12 +263,12 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting:
     def read(inner: Tree) -> Expression:
         return read_expression(inner, read_plan, nesting + 1)
 
-    root = simple_name(tree[0]["class"])
-    if root in FUNCTIONS and nesting < _MAX_NESTING:
-        return read_function(root, tree, read)
+    root = _read_whole(tree, read) if nesting < _MAX_NESTING else None
+    if root is not None:
+        return root
     uses: dict[tuple[int, Transformation], None] = {}
     unbound: dict[int, Expression] = {}
-    subqueries: list[Subquery] = []
+    subqueries: dict[Subquery, None] = {}
     separate: list[Expression] = []
     # The trees of outer references are read in place, so contexts wait beside their nodes.
     stack: list[tuple[Tree, int, Steps]] = [(tree, 0, SAME)]
@@ -271,12 +294,10 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting:
                 unbound.update((variable, Expression()) for variable in variables_of(nodes, position))
             elif name in _SHARING:
                 steps_here = _share(shared, node, steps_here)
-            elif name == "VariableReference":
-                subqueries.extend(Subquery(_variable(node), step) for step in steps_here)
             elif name == "OuterReference":
                 stack.append((node["e"], 0, steps_here))
             else:
-                subqueries.extend(_subqueries(node, steps_here, read_plan))
+                subqueries.update(dict.fromkeys(_subqueries(node, steps_here, read_plan)))
             contexts.extend(composed(steps_here, step) for step in reversed(_rule(nodes, position)))
     whole = union((Expression(ordered(uses), tuple(subqueries)), *separate))
     members = members_of(tree, _rule, read) if nesting < _MAX_NESTING else ()
@@ -284,8 +305,18 @@ def read_expression(tree: Tree, read_plan: Callable[[list[Any]], Plan], nesting:
     return substituted(replace(whole, members=members), unbound)
 
 
-_READ_APART = FIELD_ACCESS | FUNCTIONS.keys()
+_NULL_TESTS = frozenset({"IsNotNull", "IsNull"})
+
+_READ_APART = FIELD_ACCESS | FUNCTIONS.keys() | _NULL_TESTS | {UPDATE}
 """Classes whose result is not the union of their children's uses; each has its own reader."""
+
+
+def _read_whole(tree: Tree, read: Callable[[Tree], Expression]) -> Expression | None:
+    """Read a class whose reader finds the parts and the whole together; None for any other class."""
+    name = simple_name(tree[0]["class"])
+    if name == UPDATE:
+        return read_update(tree, read)
+    return read_function(name, tree, read) if name in FUNCTIONS else None
 
 
 def _read_apart(tree: Tree, position: int, read: Callable[[Tree], Expression]) -> Expression | None:
@@ -293,13 +324,20 @@ def _read_apart(tree: Tree, position: int, read: Callable[[Tree], Expression]) -
     name = simple_name(tree[position]["class"])
     if name in FIELD_ACCESS:
         return member_of(tree, position, read)
-    return read_function(name, tree[position : end_of(tree, position)], read)
+    below = tree[position : end_of(tree, position)]
+    if name in _NULL_TESTS:
+        presence = presence_of(below[1:], read)
+        return presence.after(VALUE) if presence is not None else None
+    return _read_whole(below, read)
 
 
 def _subqueries(
     node: dict[str, Any], outer: Steps, read_plan: Callable[[list[Any]], Plan]
 ) -> Iterator[Subquery]:
     name = simple_name(node["class"])
+    if name == "VariableReference":
+        yield from (Subquery(_variable(node), step) for step in outer)
+    yield from immediate(node, outer)
     for value in node.values():
         if is_plan(value):
             plan = read_plan(value)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from airflow_provider_spark_lineage.plan.algebra import Expression, Member, union
+from airflow_provider_spark_lineage.plan.algebra import PRESENCE, Expression, Member, union
 from airflow_provider_spark_lineage.plan.spark.tree import children
 from airflow_provider_spark_lineage.plan.steps import TESTED, VALUE
 from airflow_provider_spark_lineage.records.plan_json import Tree
@@ -182,7 +182,9 @@ def _meaning_of(stands_for: int, arguments: Expressions) -> Expression:
 
 
 def _field_at(struct: Expression, path: Sequence[Member]) -> Expression:
-    for position, _ in path:
+    for position, name in path:
+        if (position, name) == PRESENCE:
+            return struct.presence()
         if position >= len(struct.members):
             return struct
         struct = struct.members[position]

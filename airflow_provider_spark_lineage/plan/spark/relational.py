@@ -12,6 +12,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Command,
     Constant,
     Derive,
+    Expression,
     Kind,
     Loop,
     Node,
@@ -20,6 +21,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     Scan,
     same,
 )
+from airflow_provider_spark_lineage.plan.spark.expressions import immediate
 from airflow_provider_spark_lineage.plan.spark.programs import (
     append_columns,
     deserialize,
@@ -76,7 +78,12 @@ def _listed(step: Step) -> Node:
     """Rows that a query lists, which depend on no dataset, or that a program lists: a gap."""
     # In a batch of a stream, a source without new data is replaced by empty rows.
     relation = NO_NEW_DATA if step.fields.get("isStreaming") is True else step.name
-    return Scan((), step.attributes("output"), step.label, relation=relation)
+    rows = Scan((), step.attributes("output"), step.label, relation=relation)
+    values = Expression(subqueries=immediate(step.fields))
+    if not values.subqueries:
+        return rows
+    columns = {column.id: (values,) for column in rows.output}
+    return Derive((step.put(rows),), rows.output, step.label, columns=columns)
 
 
 def _argument(step: Step) -> Node:

@@ -31,6 +31,9 @@ Read = Callable[[Tree], Expression]
 FIELD_ACCESS = frozenset({"GetStructField", "GetArrayStructFields"})
 """Classes that take one field out of a struct, or out of each struct of an array."""
 
+UPDATE = "UpdateFields"
+"""Class that sets or drops fields of a struct."""
+
 _ATTRIBUTES = frozenset({"AttributeReference", "NamedLambdaVariable", "OuterReference"})
 
 _STRUCT_CHILDREN: dict[str, Callable[[int], Sequence[int]]] = {
@@ -109,7 +112,7 @@ def _is_struct(tree: Tree, depth: int = 0) -> bool:
     name = simple_name(tree[0]["class"])
     if name in _ATTRIBUTES or name in FIELD_ACCESS:
         return bool(_fields(_type(tree)))
-    if name in ("ArraysZip", "CreateNamedStruct", "UpdateFields"):
+    if name in ("ArraysZip", "CreateNamedStruct", UPDATE):
         return True
     if name == _SUBQUERY:
         column = _column_of(tree[0].get("plan"))
@@ -138,10 +141,11 @@ def _members_of_struct(tree: Tree, rule: Rule, read: Read) -> tuple[Expression, 
     if name == "CreateNamedStruct":
         # Children are pairs: a field's name, then its value.
         return tuple(read(value) for value in children(tree)[1::2])
-    if name == "UpdateFields":
-        return _updated_fields(tree, read)
     if name in FUNCTIONS:
         return read(tree).members
+    if name == UPDATE:
+        # `struct_updates` reads it, unless the names of its fields are unknown.
+        return ()
     if name == _SUBQUERY:
         return _of_subquery(read(tree), _members_of_struct(_column_of(root["plan"]), rule, read))
     path, attribute = _path_and_attribute(tree, 0)
@@ -201,27 +205,6 @@ def _compared(members: tuple[Expression, ...], name: str) -> tuple[Expression, .
     return members
 
 
-def _updated_fields(tree: Tree, read: Read) -> tuple[Expression, ...]:
-    """Return the fields of `UpdateFields`, which sets fields of a struct by name, or drops them."""
-    struct, *operations = children(tree)
-    whole = read(struct)
-    fields = [str(member["name"]).lower() for member in _fields(_type(struct))]
-    members = list(zip(fields, whole.members, strict=False))
-    # UpdateFields of a null struct is null, so each new field depends on whether the struct is null.
-    tested = whole.after(TESTED)
-    nullness = tested if struct[0].get("nullable", True) else Expression()
-    for operation in operations if members else ():
-        name = str(operation[0].get("name")).lower()
-        if simple_name(operation[0]["class"]) == "DropField":
-            members = [member for member in members if member[0] != name]
-            continue
-        value = read(children(operation)[0]).influenced(nullness)
-        members = [(field, value if field == name else member) for field, member in members]
-        if name not in dict(members):
-            members.append((name, value))
-    return tuple(member for _, member in members)
-
-
 def _path_and_attribute(tree: Tree, position: int) -> tuple[tuple[int, ...], dict[str, Any] | None]:
     """Return the path of nested field accesses, and the attribute that it starts from, if any."""
     path: list[int] = []
@@ -233,6 +216,28 @@ def _path_and_attribute(tree: Tree, position: int) -> tuple[tuple[int, ...], dic
         node = node["e"][0]
     is_attribute = simple_name(node["class"]) in ("AttributeReference", "NamedLambdaVariable")
     return tuple(reversed(path)), node if is_attribute else None
+
+
+def field_names(tree: Tree) -> tuple[str, ...]:
+    """Return the names of a struct's fields, from the type of its attribute; empty if that is unknown."""
+    kind = _type(tree)
+    # A type from a plan's text may have only some of its fields.
+    fields = [] if isinstance(kind, dict) and "partial" in kind else _fields(kind)
+    return tuple(str(field["name"]) for field in fields)
+
+
+def is_part(tree: Tree, struct: Tree) -> bool:
+    """Return whether a value is a field of a struct column, or of a field of it."""
+    path, attribute = _path_and_attribute(tree, 0)
+    outer, column = _path_and_attribute(struct, 0)
+    is_same = attribute is not None and column is not None and attribute["exprId"] == column["exprId"]
+    return is_same and len(path) > len(outer) and path[: len(outer)] == outer
+
+
+def presence_of(tree: Tree, read: Read) -> Expression | None:
+    """Return what decides whether a struct is null; None if the value is not a struct with known fields."""
+    value = read(tree) if _is_struct(tree) else Expression()
+    return value.presence() if value.members else None
 
 
 def _type(tree: Tree) -> Any:

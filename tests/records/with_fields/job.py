@@ -1,4 +1,4 @@
-"""Replacing a nested field transforms the whole column by the new value."""
+"""A new field and those that stay are sources; a field that is dropped is not."""
 
 from pyspark.sql import functions as F
 

@@ -17,6 +17,36 @@ declare or replace variable low double default 1;
 declare or replace variable high double default 1;
 set var (low, high) = (select min(price), max(stock) from items);
 select oid, amount between low and high as b from orders
+-- variable from a variable
+declare or replace variable least double default 1;
+declare or replace variable most double default least * 2;
+set var least = (select min(price) from items where stock > 1);
+set var most = least + (select max(amount) from orders);
+select oid, amount between least and most as b from orders where amount > least
+-- execute immediate with the names of variables
+declare or replace variable bound double default 1;
+set var bound = (select avg(amount) from orders where status = 'N');
+execute immediate 'select cid, tier * bound as x from customers where tier < bound'
+-- execute immediate with parameters
+declare or replace variable bound double default 1;
+set var bound = (select avg(amount) from orders where status = 'N');
+execute immediate 'select cid, tier * :m as x, :n as n, city from customers' using bound as m, bound + 1 as n
+-- execute immediate with a parameter in a filter
+declare or replace variable bound int default 1;
+set var bound = (select max(qty) from orders where item = 'pen');
+execute immediate 'select cid, city from customers where tier + 5 > ?' using bound
+-- execute immediate with a text that is put together
+declare or replace variable bound int default 1;
+declare or replace variable query string;
+set var bound = (select max(qty) from orders where item = 'pen');
+set var query = 'select cid, ' || bound || ' as b from customers';
+execute immediate query
+-- execute immediate into a variable
+declare or replace variable bound double default 1;
+declare or replace variable result double default 1;
+set var bound = (select avg(amount) from orders where status = 'N');
+execute immediate 'select max(price) * ? from items' into result using bound;
+select cid, tier + result as x from customers
 -- function
 create or replace temporary function with_tax(a double, q int) returns double return a * 1.25 + coalesce(q, 0);
 select oid, with_tax(amount, qty) as t from orders

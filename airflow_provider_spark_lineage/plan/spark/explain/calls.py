@@ -16,8 +16,10 @@ from airflow_provider_spark_lineage.plan.spark.explain.functions import (
     type_of_function,
 )
 from airflow_provider_spark_lineage.plan.spark.lambdas import ACCUMULATOR, FUNCTIONS, INDEX
+from airflow_provider_spark_lineage.plan.spark.struct_updates import FIELDS
+from airflow_provider_spark_lineage.plan.spark.structs import UPDATE
 from airflow_provider_spark_lineage.plan.spark.tree import element
-from airflow_provider_spark_lineage.records.plan_json import Tree
+from airflow_provider_spark_lineage.records.plan_json import Tree, simple_name
 
 
 @dataclass
@@ -56,8 +58,11 @@ def called(name: str, values: list[Value], texts: list[str], lambdas: list[Value
         result = _zipped(values, texts)
     elif name in REPLACED and len(trees) >= REPLACED[name][0]:
         result = REPLACED[name][1](trees), types.common(kinds)
-    # The fields of the struct of `update_fields` are not in the text.
-    elif name != "update_fields":
+    elif name.lower() in _OPERATIONS:
+        result = _operation(name.lower(), values, texts)
+    elif name == "update_fields":
+        result = _updated(values)
+    else:
         tree = call(class_name or "Function", trees)
         result = (
             call("AggregateExpression", [tree]) if name in AGGREGATES else tree,
@@ -76,6 +81,41 @@ def _struct(values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | 
         {"name": name, "type": value.kind} for name, value in zip(texts[::2], values[1::2], strict=True)
     ]
     return call("CreateNamedStruct", [value.tree for value in values]), {"type": "struct", "fields": fields}
+
+
+_OPERATIONS = {"dropfield": ("DropField", 1), "withfield": ("WithField", 2)}
+"""Function in lower case -> its class, and the number of its arguments: a name, and the new value if any."""
+
+
+def _operation(name: str, values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | None:
+    """Return an operation of `update_fields`."""
+    class_name, arity = _OPERATIONS[name]
+    if len(values) != arity:
+        return None
+    tree = call(class_name, [value.tree for value in values[1:]])
+    tree[0]["name"] = texts[0]
+    return tree, values[-1].kind
+
+
+def _updated(values: list[Value]) -> tuple[Tree, types.Type] | None:
+    """Return an `update_fields`: its struct, and operations on the struct's fields."""
+    names = {class_name for class_name, _ in _OPERATIONS.values()}
+    struct, *operations = values
+    if not all(simple_name(value.tree[0]["class"]) in names for value in operations):
+        return None
+    tree = call(UPDATE, [value.tree for value in values])
+    kind = struct.kind
+    if not isinstance(kind, dict) or kind.get("type") != "struct" or not types.is_known(kind):
+        return tree, types.closed()
+    tree[0][FIELDS] = types.field_names(kind)
+    fields = {field["name"].lower(): field for field in kind["fields"]}
+    for value in operations:
+        name = str(value.tree[0]["name"])
+        if len(value.tree) > 1:
+            fields[name.lower()] = {"name": name, "type": value.kind}
+        else:
+            fields.pop(name.lower(), None)
+    return tree, {"type": "struct", "fields": [*fields.values()]}
 
 
 def _zipped(values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | None:
