@@ -50,8 +50,8 @@ def planned_lineage(
     """
     settings, given = dict(conf or {}), dict(variables or {})
     if language == "python":
-        found = places(path, settings.get("spark.submit.pyFiles", ""), directory)
-        program = read_script(text, arguments, given, settings, found)
+        folders = places(path, settings.get("spark.submit.pyFiles", ""), directory)
+        program = read_script(text, arguments, given, settings, folders)
     else:
         program = Program()
         program.add(read_sql(text, Session({**settings, **given}, settings)))

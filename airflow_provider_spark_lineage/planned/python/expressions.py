@@ -72,7 +72,7 @@ class Expressions:
         self.unsafe = Unsafe()
         self.objects = Objects()
         self.module: Callable[[str], Value | None] = lambda name: None
-        """Returns what a module of the project binds to a full name; None if it is not followed."""
+        """Returns the value of a full name in a module of the project; None if it is not followed."""
 
         self.follow: Callable[[Value, Arguments], Value] = lambda called, arguments: Unknown()
         """Reads a called function or class and returns its result."""
@@ -217,7 +217,7 @@ class Expressions:
         return self.objects.attribute(receiver, name)
 
     def entered(self, value: Value) -> Value:
-        """Return what a WITH binds for the value of its expression."""
+        """Return the value that a WITH binds."""
         if isinstance(value, Instance):
             return self.follow(self.attribute(value, "__enter__"), Arguments())
         return value if isinstance(value, Chain) else Unknown(sources=sources_of(value))

@@ -40,7 +40,7 @@ class Imports:
         return self._scopes[name]
 
     def member(self, name: str) -> Value | None:
-        """Return a module, or what it binds to a name, by the full name; None if it is not followed."""
+        """Return a module or a value in it, by the full name; None if the module is not followed."""
         module, _, last = name.rpartition(".")
         scope = self.scope(module) if module else None
         if scope and last in scope.values:

@@ -63,15 +63,15 @@ def joined_branches(branches: Sequence[Mapping[str, Value]]) -> dict[str, Value]
 
 def walked(*nodes: ast.AST) -> list[ast.AST]:
     """Return nodes and all nodes below them: as `ast.walk`, but much faster."""
-    found = list(nodes)
-    for node in found:
+    below = list(nodes)
+    for node in below:
         for name in node._fields:
             value = getattr(node, name, None)
             if isinstance(value, list):
-                found += [item for item in value if isinstance(item, ast.AST)]
+                below += [item for item in value if isinstance(item, ast.AST)]
             elif name != "ctx" and isinstance(value, ast.AST):
-                found.append(value)
-    return found
+                below.append(value)
+    return below
 
 
 def has(nodes: Iterable[ast.AST], *kinds: type) -> bool:
@@ -81,13 +81,13 @@ def has(nodes: Iterable[ast.AST], *kinds: type) -> bool:
 
 def _statements(node: ast.AST) -> frozenset[type]:
     """Return the kinds of a statement and of all statements inside; each is asked at each of its runs."""
-    found: frozenset[type] | None = vars(node).get("_statements")
-    if found is None:
+    kinds: frozenset[type] | None = vars(node).get("_statements")
+    if kinds is None:
         blocks = (getattr(node, name, ()) for name in ("body", "orelse", "finalbody", "handlers", "cases"))
         inner = chain.from_iterable(block for block in blocks if isinstance(block, list))
-        found = frozenset({type(node)}).union(*map(_statements, inner))
-        vars(node)["_statements"] = found
-    return found
+        kinds = frozenset({type(node)}).union(*map(_statements, inner))
+        vars(node)["_statements"] = kinds
+    return kinds
 
 
 def yields(node: ast.AST) -> bool:
@@ -172,8 +172,8 @@ def stored(node: ast.ClassDef) -> dict[str, bool]:
     """Return the attributes that methods assign to `self`, and whether only `__init__` does, by `=`."""
     if "_stored" not in vars(node):
         vars(node)["_stored"] = _stored(node)
-    found: dict[str, bool] = vars(node)["_stored"]
-    return found
+    attributes: dict[str, bool] = vars(node)["_stored"]
+    return attributes
 
 
 def _stored(node: ast.ClassDef) -> dict[str, bool]:
@@ -184,13 +184,13 @@ def _stored(node: ast.ClassDef) -> dict[str, bool]:
                 if isinstance(statement, ast.Assign | ast.AnnAssign):
                     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
                     plain.update(walked(*targets))
-    found: dict[str, bool] = {}
+    attributes: dict[str, bool] = {}
     for part in walked(node):
         if not isinstance(part, ast.Attribute) or isinstance(part.ctx, ast.Load):
             continue
         if getattr(part.value, "id", "") == SELF:
-            found[part.attr] = found.get(part.attr, True) and part in plain
-    return found
+            attributes[part.attr] = attributes.get(part.attr, True) and part in plain
+    return attributes
 
 
 def _imported(node: ast.AST) -> Iterable[str]:

@@ -64,7 +64,7 @@ class Container(Value):
     """Some statement or another function may change it."""
 
     is_escaped: bool = field(default=False, init=False)
-    """Code that is not followed may call what is in it."""
+    """Code that is not followed may call its entries."""
 
     def get(self, key: object) -> Value:
         """Return the value at a position or of a name."""
@@ -143,8 +143,8 @@ class Class(Value):
     @property
     def order(self) -> tuple[Class, ...]:
         """Return the class and its base classes, in the order in which Python looks for attributes."""
-        found = [self, *(each for base in self.bases for each in base.order)]
-        return tuple(dict.fromkeys(reversed(found)))[::-1]
+        classes = [self, *(each for base in self.bases for each in base.order)]
+        return tuple(dict.fromkeys(reversed(classes)))[::-1]
 
     def find(self, name: str) -> tuple[Class | None, Value | None]:
         """Return a member, and the class that has it."""
@@ -166,8 +166,8 @@ class Instance(Value):
         """Return a member of the class, and the class that has it."""
         order = self.of.order
         begin = order.index(self.after) + 1 if self.after in order else 0
-        found = ((each, each.members[name]) for each in order[begin:] if name in each.members)
-        return next(found, (None, None))
+        members = ((each, each.members[name]) for each in order[begin:] if name in each.members)
+        return next(members, (None, None))
 
 
 @dataclass(frozen=True)

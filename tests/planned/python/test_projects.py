@@ -93,10 +93,10 @@ def test_modules_are_followed_up_to_a_limit(tmp_path: Path) -> None:
     for number in range(MAX_MODULES + 5):
         (tmp_path / f"m{number}.py").write_text(READS, encoding="utf-8")
     lines = "".join(f"import m{number}\nm{number}.read('/{number}')\n" for number in range(MAX_MODULES + 5))
-    found = steps(lines, tmp_path)
-    assert sum(line.startswith("read") for line in found) == MAX_MODULES
-    assert sum("is not followed: at most" in line for line in found) == 5
-    assert sum(line.endswith("are not followed") for line in found) == 5
+    shown_steps = steps(lines, tmp_path)
+    assert sum(line.startswith("read") for line in shown_steps) == MAX_MODULES
+    assert sum("is not followed: at most" in line for line in shown_steps) == 5
+    assert sum(line.endswith("are not followed") for line in shown_steps) == 5
     (tmp_path / "large.py").write_text("#" * MAX_BYTES + f"#\n{READS}", encoding="utf-8")
     archive(tmp_path / "bomb.zip", bomb="#" * 50 * MAX_BYTES)
     for name, place in ("large", tmp_path), ("bomb", tmp_path / "bomb.zip"):
