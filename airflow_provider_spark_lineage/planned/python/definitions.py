@@ -7,6 +7,7 @@ unknown arguments.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -35,6 +36,9 @@ MAX_DEPTH, LEAST_DEPTH = 6, 2
 
 _PLAIN = frozenset({"abc.ABC", "builtins.object", "typing.NamedTuple", "typing.Protocol"})
 """Classes whose subclasses have no attributes that their text does not have."""
+
+_HOOKS = frozenset({"__getattr__", "__getattribute__", "__new__", "__setattr__"})
+"""Methods that may give or take other attributes than the text shows."""
 
 _KINDS: Mapping[str, str] = {
     **dict.fromkeys(("abc.abstractmethod", "functools.cache", "functools.lru_cache", "functools.wraps"), ""),
@@ -147,6 +151,7 @@ class Definitions:
             fields=fields if is_record else [],
             foreign=next(filter(self._expressions.objects.is_foreign, sorted(names)), ""),
             is_known=not node.keywords
+            and not _HOOKS & inner.values.keys()
             and decorators <= {"dataclasses.dataclass"}
             and len(classes) + len(names & {*_PLAIN}) >= len(node.bases)
             and all(base.is_known for base in classes),
@@ -204,8 +209,11 @@ class Definitions:
     def _inside(self, function: Function, arguments: Arguments) -> Value:
         node = function.node
         scope = Scope(outer=function.scope)
-        if isinstance(function.bound, Instance) and function.owner:
-            scope.bind(SUPER, replace(function.bound, after=function.owner))
+        first = next(iter(arguments.positional), None)
+        if function.owner and isinstance(first, Instance):
+            scope.bind(SUPER, replace(first, after=function.owner))
+        elif function.owner and isinstance(first, Class):
+            scope.bind(SUPER, Instance(first, after=function.owner))
         for parameter, value in self._expressions.parameters(function, arguments):
             self._expressions.bind(parameter, value, scope)
         self._active.append(node)
@@ -251,10 +259,14 @@ class Definitions:
         unsafe = self._expressions.unsafe
         is_stable = of.is_known and name not in unsafe.attributes and not unsafe.has_setattr
         is_stored = isinstance(receiver, Instance) and any(name in stored(each.node) for each in of.order)
-        if isinstance(receiver, Instance) and name in receiver.values and receiver.after is None:
-            is_final = is_stable and all(stored(each.node).get(name, True) for each in of.order)
-            return receiver.values[name] if is_final else Unknown()
         owner, member = receiver.find(name)
+        if isinstance(receiver, Instance) and name in receiver.values and receiver.after is None:
+            is_final = all(stored(each.node).get(name, True) for each in of.order)
+            if name in unsafe.changed:
+                change([receiver.values[name]])
+            # A property of this name may give another value.
+            is_plain = is_stable and is_final and not isinstance(member, Function)
+            return receiver.values[name] if is_plain else Unknown()
         if isinstance(member, Function):
             return self._method(receiver, owner, member)
         if member is not None and is_stable and not is_stored:
@@ -274,7 +286,7 @@ class Definitions:
         if member.kind == "class":
             return replace(member, bound=of, owner=owner)
         if isinstance(receiver, Class):
-            return member
+            return replace(member, owner=owner)
         bound = replace(member, bound=replace(receiver, after=None), owner=owner)
         return self.follow(bound, Arguments()) if member.kind == "property" else bound
 
@@ -291,7 +303,11 @@ class Definitions:
 
 
 def _field(part: ast.stmt) -> str:
-    return part.target.id if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name) else ""
+    """Return the name of a parameter of a dataclass; empty for another statement of its body."""
+    if not isinstance(part, ast.AnnAssign) or not isinstance(part.target, ast.Name):
+        return ""
+    is_parameter = not re.search(r"\b(?:ClassVar|KW_ONLY)\b", ast.unparse(part.annotation))
+    return part.target.id if is_parameter else ""
 
 
 def _fields(of: Class, arguments: Arguments) -> Iterator[tuple[str, Value]]:

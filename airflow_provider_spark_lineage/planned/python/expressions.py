@@ -158,9 +158,17 @@ class Expressions:
     # --- Choices
 
     def _choice(self, node: ast.BoolOp | ast.IfExp, scope: Scope) -> Value:
-        """Read an expression whose other parts may not run."""
+        """Read an expression whose other parts may not run; a constant decides which of them does."""
         first, *others = node.values if isinstance(node, ast.BoolOp) else (node.test, node.body, node.orelse)
-        self.escape(self.value(first, scope))
+        value = self.value(first, scope)
+        known = constant(value)
+        if known and isinstance(node, ast.IfExp):
+            return self.value(node.body if known.value else node.orelse, scope)
+        if known and isinstance(node, ast.BoolOp):
+            if bool(known.value) is isinstance(node.op, ast.Or):
+                return value
+            return self._choice(ast.BoolOp(node.op, others), scope) if others else value
+        self.escape(value)
         for part in others:
             self.escape(self.uncertain(part, scope))
         return Unknown()

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 MAX_MODULES = 100
-MAX_BYTES = 500_000
+MAX_BYTES = 300_000
 """Limits of the modules that are read for one script, together."""
 
 _LARGEST_ARCHIVE = 20_000_000
