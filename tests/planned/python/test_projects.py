@@ -84,6 +84,11 @@ def test_lineage_follows_the_modules_of_a_script(tmp_path: Path) -> None:
     )
     assert [read.dataset.id.name for read in lineage.inputs] == ["1"]
     assert [gap.where for gap in lineage.gaps] == ["text", "line 4", "b.zip/b.py line 1"]
+    # Python looks beside the file, not beside a link to it.
+    link = tmp_path / "link.py"
+    link.symlink_to(tmp_path / "jobs" / "job.py")
+    linked = planned_lineage(script, language="python", path=str(link))
+    assert [read.dataset.id.name for read in linked.inputs] == ["1"]
     alone = planned_lineage(script, language="python")
     assert [gap.where for gap in alone.gaps] == ["text", "line 2", "line 3", "line 4"]
 
