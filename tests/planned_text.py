@@ -23,7 +23,7 @@ def shown(program: Program) -> str:
 
 def _line(step: Access | Unread) -> str:
     if isinstance(step, Unread):
-        return f"gap {step.line}: {step.reason}"
+        return f"gap {step.file} {step.line}: {step.reason}".replace("  ", " ")
     words = [step.change or "read"]
     flags = ("partial", "rewrites", "if_exists", "is_view")
     words += [flag for flag in flags if getattr(step, flag)] + ([] if step.is_certain else ["maybe"])

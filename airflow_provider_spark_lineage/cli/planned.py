@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.planned.lineage import PLANNED
 from airflow_provider_spark_lineage.planned.python.reader import NOT_PYTHON
 from airflow_provider_spark_lineage.planned.sql.statements import lines_not_parsed
 from airflow_provider_spark_lineage.planned.texts import planned_lineage, program_text
+from airflow_provider_spark_lineage.submitted.jobs import PY_FILES
 
 _LANGUAGES: Mapping[str, Literal["python", "sql"]] = {".py": "python", ".sql": "sql", ".hql": "sql"}
 
@@ -51,6 +52,11 @@ def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
     help="A Spark setting, as for spark-submit; repeatable.",
 )
 @click.option(
+    "--py-files",
+    metavar="PATHS",
+    help="Modules of a script, as for spark-submit; those beside the script are found without it.",
+)
+@click.option(
     "--directory",
     type=click.Path(path_type=Path),
     help="Working directory of the driver  [default: the current one]",
@@ -62,6 +68,7 @@ def command(
     *,
     variables: tuple[str, ...],
     settings: tuple[str, ...],
+    py_files: str | None,
     directory: Path | None,
     as_json: bool,
     file: Path,
@@ -82,8 +89,9 @@ def command(
         language=language,
         arguments=args,
         variables=_pairs(variables, "--var"),
-        conf=_pairs(settings, "--conf"),
+        conf={**_pairs(settings, "--conf"), **({PY_FILES: py_files} if py_files else {})},
         directory=str((directory or Path()).absolute()),
+        path=str(file.absolute()),
     )
     for gap in lineage.gaps:
         if gap.reason.startswith(NOT_PYTHON):

@@ -55,7 +55,7 @@ def _of_application(application: LaunchedApplication) -> Lineage | None:
     if application.kind not in (PYTHON, SQL):
         return None
     directory = application.directory or ""
-    text, gaps = application.statements, list[Gap]()
+    text, gaps, path = application.statements, list[Gap](), None
     if not text:
         path = _path(application.main, directory)
         if path is None or not is_readable(path):
@@ -77,6 +77,7 @@ def _of_application(application: LaunchedApplication) -> Lineage | None:
         variables=application.variables,
         conf=application.conf,
         directory=directory if os.path.isabs(directory) else "",
+        path=str(path or ""),
     )
     return replace(lineage, gaps=(*lineage.gaps, *gaps))
 

@@ -59,8 +59,7 @@ class Planner:
         composer = Composer()
         for step in program.steps:
             if isinstance(step, Unread):
-                where = f"line {step.line}" if step.line else "text"
-                self._gaps[Gap(where, step.reason)] = None
+                self._gaps[Gap(_where(step), step.reason)] = None
             else:
                 composer.add(self._step(step))
         composed = composer.lineage()
@@ -71,7 +70,10 @@ class Planner:
         return Lineage(
             inputs=tuple(inputs[name] for name in sorted(inputs)),
             outputs=tuple(outputs[name] for name in sorted(outputs)),
-            gaps=(Gap("text", PLANNED), *sorted((gap for gap in self._gaps if gap not in hidden), key=_line)),
+            gaps=(
+                Gap("text", PLANNED),
+                *sorted((gap for gap in self._gaps if gap not in hidden), key=_place),
+            ),
         )
 
     def _step(self, access: Access) -> Lineage:
@@ -115,7 +117,7 @@ class Planner:
         )
 
     def _gap(self, access: Access, reason: str) -> None:
-        self._gaps[Gap(f"line {access.line}", reason)] = None
+        self._gaps[Gap(_where(access), reason)] = None
 
     # --- Names
 
@@ -161,7 +163,7 @@ class Planner:
             reason = f"the location of `{name}` is not known: the dataset has its name in the catalog"
         # One gap for each table, at the line of its first use.
         if entries and entries[0].id not in self._unplaced:
-            self._unplaced[entries[0].id] = gap = Gap(f"line {access.line}", reason)
+            self._unplaced[entries[0].id] = gap = Gap(_where(access), reason)
             self._gaps[gap] = None
         # The name of the entry is the only known name of the data, so it is not marked as an entry.
         return tuple(replace(entry, type="VIEW" if access.is_view else "") for entry in entries)
@@ -222,8 +224,14 @@ class Planner:
                 yield path
 
 
-def _line(gap: Gap) -> int:
-    return int(gap.where.rpartition(" ")[2]) if gap.where.startswith("line ") else 0
+def _where(step: Access | Unread) -> str:
+    return f"{step.file} line {step.line}".lstrip() if step.line else step.file or "text"
+
+
+def _place(gap: Gap) -> tuple[str, int]:
+    """Return the file and the line of a gap; the script's own are first."""
+    file, _, line = gap.where.rpartition("line ")
+    return (file, int(line)) if file != gap.where and line.isdecimal() else ("", 0)
 
 
 def _key(access: Access) -> tuple[str, tuple[str, ...]]:

@@ -58,6 +58,9 @@ class Access:
     previous: tuple[str, ...] = ()
     """Parts of the old name of a renamed table."""
 
+    file: str = ""
+    """The module that has the line; empty for the script itself."""
+
 
 @dataclass(frozen=True)
 class Unread:
@@ -65,6 +68,8 @@ class Unread:
 
     line: int
     reason: str
+    file: str = ""
+    """As in `Access`."""
 
 
 @dataclass

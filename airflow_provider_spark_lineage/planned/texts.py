@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import tokenize
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -11,6 +9,7 @@ from typing import Literal
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.planned.lineage import Planner
 from airflow_provider_spark_lineage.planned.program import Program
+from airflow_provider_spark_lineage.planned.python.modules import decoded, places
 from airflow_provider_spark_lineage.planned.python.reader import read_script
 from airflow_provider_spark_lineage.planned.session import Session
 from airflow_provider_spark_lineage.planned.sql.statements import read_sql
@@ -21,11 +20,7 @@ def program_text(path: Path) -> str:
 
     Raise OSError and UnicodeDecodeError.
     """
-    encoding = "utf-8-sig"
-    if path.suffix == ".py":
-        with path.open("rb") as file, contextlib.suppress(SyntaxError):
-            encoding, _ = tokenize.detect_encoding(file.readline)
-    return path.read_text(encoding=encoding)
+    return decoded(path.read_bytes()) if path.suffix == ".py" else path.read_text(encoding="utf-8-sig")
 
 
 def planned_lineage(
@@ -36,6 +31,7 @@ def planned_lineage(
     variables: Mapping[str, str] | None = None,
     conf: Mapping[str, str] | None = None,
     directory: str = "",
+    path: str = "",
 ) -> Lineage:
     """Return the datasets that a PySpark script or statements of Spark SQL will read and write.
 
@@ -43,6 +39,8 @@ def planned_lineage(
     - `variables`: a script's environment variables, or the values of `${...}` in SQL.
     - `conf`: Spark's settings, as in `spark-submit --conf`.
     - `directory`: the working directory of the driver.
+    - `path`: the path of a script on this machine. Modules are read, too, if they are beside it, or in files
+      that `spark.submit.pyFiles` in `conf` names.
 
     Any text gives a lineage. One gap says that nothing has run; each part that the text leaves open is a gap.
 
@@ -52,7 +50,8 @@ def planned_lineage(
     """
     settings, given = dict(conf or {}), dict(variables or {})
     if language == "python":
-        program = read_script(text, arguments, given, settings)
+        folders = places(path, settings.get("spark.submit.pyFiles", ""), directory)
+        program = read_script(text, arguments, given, settings, folders)
     else:
         program = Program()
         program.add(read_sql(text, Session({**settings, **given}, settings)))

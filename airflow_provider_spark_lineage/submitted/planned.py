@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.known_operators import (
 from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.planned.lineage import NO_FILE_SYSTEM, PLANNED
 from airflow_provider_spark_lineage.planned.texts import planned_lineage, program_text
-from airflow_provider_spark_lineage.submitted.jobs import pairs
+from airflow_provider_spark_lineage.submitted.jobs import PY_FILES, pairs
 from airflow_provider_spark_lineage.submitted.pipeline_files import definitions, read_spec, statements
 from airflow_provider_spark_lineage.submitted.properties import default_file_system, default_properties
 
@@ -79,11 +79,15 @@ def _of_script(task: Any) -> Lineage | None:
     path = Path(str(getattr(task, "application", "")))
     if path.suffix != ".py" or not is_readable(path):
         return None
+    py_files = getattr(task, "py_files", None)
+    # Of the option and the property, Spark uses the option.
+    conf = {**pairs(task.conf), **({PY_FILES: str(py_files)} if py_files else {})}
     return planned_lineage(
         program_text(path),
         language="python",
         arguments=[str(argument) for argument in task.application_args or ()],
-        conf=_settings(task, getattr(task, "_spark_binary", None) or "spark-submit", pairs(task.conf)),
+        conf=_settings(task, getattr(task, "_spark_binary", None) or "spark-submit", conf),
+        path=str(path),
     )
 
 

@@ -38,6 +38,22 @@ def test_sql_with_variables(tmp_path):
     ]
 
 
+def test_modules_of_a_script(tmp_path):
+    """Modules beside the script are read without an option, others by `--py-files`."""
+    script = tmp_path / "jobs" / "app.py"
+    (tmp_path / "given").mkdir()
+    script.parent.mkdir()
+    script.write_text("import beside, given\nbeside.read('s3://b/in')\ngiven.read('s3://b/given')")
+    for path in (script.with_name("beside.py"), tmp_path / "given" / "given.py"):
+        path.write_text("def read(path): spark.read.csv(path)")
+    assert run("--py-files", tmp_path / "given", script).stdout.startswith(
+        "reads   s3://b given\nreads   s3://b in\n"
+    )
+    alone = run(script).stdout
+    assert "s3://b given" not in alone
+    assert "gap     line 3   the reads and writes of `given.read` are not followed" in alone
+
+
 def test_relative_paths_are_below_the_folder(tmp_path):
     """A driver resolves them in its working directory: here, unless an option names another."""
     script = tmp_path / "app.py"

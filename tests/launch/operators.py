@@ -262,7 +262,8 @@ ROWS = [
                 ]
             },
         },
-        "python s3://jobs/load.py [x] conf=spark.a:1,spark.b:2 3 name=daily; EMR Serverless r-1",
+        "python s3://jobs/load.py [x] conf=spark.a:1,spark.b:2 3,spark.submit.pyFiles:s3://jobs/agent.zip"
+        " name=daily; EMR Serverless r-1",
         ran={"job_id": "r-1"},
     ),
     Row(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from recordings import Recording
 
 from airflow_provider_spark_lineage.launch.application import JAR, PYTHON, SQL, Launch, LaunchedApplication
 from airflow_provider_spark_lineage.launch.collector import Launched
+from airflow_provider_spark_lineage.launch.shell.applications import of_words
 from airflow_provider_spark_lineage.launch.texts import planned_of
 from airflow_provider_spark_lineage.planned.lineage import PLANNED
 from airflow_provider_spark_lineage.records.record import Record, encode_record
@@ -50,6 +52,20 @@ def reasons(lineage):
 def test_a_script_of_this_worker_is_certain(tmp_path):
     lineage, _ = planned_of([script(tmp_path / "a.py", "s3://b/in", "s3://b/out")])
     assert names(lineage) == (["in"], ["out"])
+    assert certain(lineage)
+
+
+def test_modules_of_a_script_are_read(tmp_path):
+    """Those beside it, and those that `--py-files` names on this worker."""
+    (tmp_path / "jobs").mkdir()
+    main = tmp_path / "jobs" / "a.py"
+    main.write_text("import b, c\nb.read('s3://b/in')\nc.read('s3://b/given')")
+    for path in (main.with_name("b.py"), tmp_path / "c.py"):
+        path.write_text("def read(path): spark.read.csv(path)")
+    words = ["spark-submit", "--py-files", f"s3://b/z.zip,{tmp_path}/c.py", str(main)]
+    [submitted] = of_words(words)
+    lineage, _ = planned_of([replace(submitted, is_here=True)])
+    assert names(lineage) == (["given", "in"], [])
     assert certain(lineage)
 
 

@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.launch.shell.mention import mentions_spark
 from airflow_provider_spark_lineage.launch.shell.options import Options, Word, spark_command
 from airflow_provider_spark_lineage.launch.shell.script import Command, MalformedError, commands
 from airflow_provider_spark_lineage.records.credentials import REMOVED
+from airflow_provider_spark_lineage.submitted.jobs import PY_FILES
 
 _KEYWORDS = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"})
 _SHELLS = frozenset({"bash", "sh", "dash", "ksh", "zsh"})
@@ -214,13 +215,15 @@ def _of_submit(options: Options, command: Command) -> LaunchedApplication | None
     main = options.rest[0].text if options.rest else ""
     arguments = options.rest[1:]
     problem = UNKNOWN_WORD.format("submit") if options.is_cut else ""
+    # Of the option and the property, Spark uses the option.
+    files = options.last("--py-files")
     return LaunchedApplication(
         kind=kind_of(main, options.last("--class")),
         main=main,
         main_class=options.last("--class"),
         arguments=tuple(word.text if word.is_known else None for word in arguments),
         shown=tuple(word.shown for word in arguments),
-        conf=options.conf,
+        conf={**options.conf, **({PY_FILES: files} if files else {})},
         name=options.last("--name"),
         variables=command.variables,
         problem=problem or ("" if main else "no application is given to spark-submit"),

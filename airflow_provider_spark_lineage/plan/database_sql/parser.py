@@ -23,13 +23,14 @@ def parsed(text: str, dialect: str | None) -> Any:
     try:
         with _quiet():
             trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
+            # For some incomplete texts sqlglot returns a tree with missing nodes.
+            is_whole = not any(node.error_messages() for tree in trees for node in tree.walk())
     # For some invalid texts sqlglot raises these errors instead of its own.
     except (SqlglotError, AttributeError, IndexError, KeyError, TypeError, ValueError):
         raise SqlError("it is not understood") from None
     if len(trees) != 1:
         raise SqlError("it is not a single query")
-    # For some incomplete texts sqlglot returns a tree with missing nodes.
-    if any(node.error_messages() for node in trees[0].walk()):
+    if not is_whole:
         raise SqlError("it is not understood")
     for node in list(trees[0].find_all(exp.Hint, exp.Lock)):
         node.pop()

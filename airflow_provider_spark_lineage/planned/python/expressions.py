@@ -5,20 +5,44 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeGuard
 
 from airflow_provider_spark_lineage.planned.python.application import Parser, given
-from airflow_provider_spark_lineage.planned.python.methods import is_harmless
-from airflow_provider_spark_lineage.planned.python.objects import Objects, is_method, result_of
+from airflow_provider_spark_lineage.planned.python.imports import STAR
+from airflow_provider_spark_lineage.planned.python.methods import LOGS, is_harmless
+from airflow_provider_spark_lineage.planned.python.objects import (
+    Objects,
+    frames_of,
+    is_method,
+    result_of,
+)
 from airflow_provider_spark_lineage.planned.python.reading import Reading
-from airflow_provider_spark_lineage.planned.python.scopes import Scope, assigned, imports, unsafe
-from airflow_provider_spark_lineage.planned.python.texts import FUNCTIONS, added, compared, formatted, joined
+from airflow_provider_spark_lineage.planned.python.scopes import (
+    SUPER,
+    Scope,
+    Unsafe,
+    assigned,
+    identifiers,
+    imports,
+    walked,
+)
+from airflow_provider_spark_lineage.planned.python.texts import (
+    FUNCTIONS,
+    added,
+    compared,
+    formatted,
+    joined,
+    part_of,
+)
 from airflow_provider_spark_lineage.planned.python.values import (
     CHANGED,
     Arguments,
     Chain,
+    Class,
     Container,
     Function,
+    Instance,
     Known,
     Module,
     Unknown,
@@ -28,6 +52,7 @@ from airflow_provider_spark_lineage.planned.python.values import (
     items_of,
     listed,
     reason_of,
+    sources_of,
     whole_text,
 )
 
@@ -42,27 +67,43 @@ class TooLongError(Exception):
 class Expressions:
     """Evaluates each expression, once for each time that it runs."""
 
-    def __init__(
-        self, tree: ast.Module, arguments: Sequence[str], variables: Mapping[str, str], reading: Reading
-    ) -> None:
-        nodes = list(ast.walk(tree))
+    def __init__(self, arguments: Sequence[str], variables: Mapping[str, str], reading: Reading) -> None:
         self.reading = reading
-        self.unsafe = unsafe(nodes)
-        self.objects = Objects(imports(nodes), self.unsafe.identifiers)
-        self.follow: Callable[[Function, Arguments], Value] = lambda function, arguments: Unknown()
-        """Reads a called function and returns its result."""
+        self.unsafe = Unsafe()
+        self.objects = Objects()
+        self.module: Callable[[str], Value | None] = lambda name: None
+        """Returns the value of a full name in a module of the project; None if it is not followed."""
 
-        self.later: Callable[[Function], None] = lambda function: None
-        """Stores a function that code that is not followed may call."""
+        self.follow: Callable[[Value, Arguments], Value] = lambda called, arguments: Unknown()
+        """Reads a called function or class and returns its result."""
 
-        self._arguments_given = () if "argv" in self.unsafe.changed else arguments
-        self._given = given(self._arguments_given, {} if "environ" in self.unsafe.changed else variables)
-        self._steps = 0
+        self.escape: Callable[[Value], None] = lambda value: None
+        """Notes that code that is not followed may call a function, or methods of an object."""
+
+        self.attribute: Callable[[Class | Instance, str], Value] = lambda receiver, name: Unknown()
+        self.store: Callable[[Instance, str, Value], None] = lambda receiver, name, value: None
+        """Assigns a value to an attribute of an object."""
+
+        self._arguments_given = arguments
+        self._variables = variables
+        self._given = given(arguments, variables)
+        self.steps = 0
+
+    def add(self, tree: ast.Module) -> None:
+        """Note the names in the script, or in another module, before its first statement is read."""
+        nodes = walked(tree)
+        self.unsafe.add(nodes)
+        self.objects.add(imports(nodes), identifiers(nodes))
+        if "argv" in self.unsafe.changed:
+            self._arguments_given = ()
+        if "environ" in self.unsafe.changed:
+            self._variables = {}
+        self._given = given(self._arguments_given, self._variables)
 
     def step(self) -> None:
         """Count one expression or statement."""
-        self._steps += 1
-        if self._steps > MAX_STEPS:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
             raise TooLongError
 
     def value(self, node: ast.AST | None, scope: Scope) -> Value:
@@ -108,16 +149,28 @@ class Expressions:
 
     def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
         known = constant(self.value(node.operand, scope))
-        return Known(not known.value) if known and isinstance(node.op, ast.Not) else Unknown()
+        if known and isinstance(node.op, ast.Not):
+            return Known(not known.value)
+        if known and isinstance(node.op, ast.USub) and isinstance(known.value, int):
+            return Known(-known.value)
+        return Unknown()
 
     # --- Choices
 
     def _choice(self, node: ast.BoolOp | ast.IfExp, scope: Scope) -> Value:
-        """Read an expression whose other parts may not run."""
+        """Read an expression whose other parts may not run; a constant decides which of them does."""
         first, *others = node.values if isinstance(node, ast.BoolOp) else (node.test, node.body, node.orelse)
-        self.value(first, scope)
+        value = self.value(first, scope)
+        known = constant(value)
+        if known and isinstance(node, ast.IfExp):
+            return self.value(node.body if known.value else node.orelse, scope)
+        if known and isinstance(node, ast.BoolOp):
+            if bool(known.value) is isinstance(node.op, ast.Or):
+                return value
+            return self._choice(ast.BoolOp(node.op, others), scope) if others else value
+        self.escape(value)
         for part in others:
-            self.uncertain(part, scope)
+            self.escape(self.uncertain(part, scope))
         return Unknown()
 
     def _comprehension(
@@ -129,7 +182,7 @@ class Expressions:
             self.value(generator.iter, inner)
         tests = [test for generator in node.generators for test in generator.ifs]
         for part in (*tests, *([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])):
-            self.uncertain(part, inner)
+            self.escape(self.uncertain(part, inner))
         return Unknown()
 
     # --- Names, attributes and items
@@ -137,7 +190,11 @@ class Expressions:
     def _name(self, node: ast.Name, scope: Scope) -> Value:
         value = scope.find(node.id)
         if value is None:
-            value = self.objects.of_module("builtins." * hasattr(builtins, node.id) + node.id)
+            module = Module("builtins") if hasattr(builtins, node.id) else scope.find(STAR)
+            prefix = f"{module.name}." if isinstance(module, Module) else ""
+            value = self.objects.of_module(f"{prefix}{node.id}")
+        if node.id in self.unsafe.changed:
+            change([value])
         return self.objects.by_name(node.id, CHANGED if node.id in self.unsafe.shared else value)
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
@@ -146,25 +203,54 @@ class Expressions:
             self.reading.line = node.lineno
             self.reading.gap(f"`{node.attr}` is called elsewhere: its reads and writes are not followed")
             return Unknown()
-        return self._member(receiver, node.attr)
+        value = self._member(receiver, node.attr)
+        if isinstance(value, Chain) and value.kind in ("write", "writeStream"):
+            self.use_frame(receiver)
+        return value
+
+    def use_frame(self, value: Value) -> None:
+        """Note that a value is read or written: what gave it must be followed."""
+        self.reading.program.add(sources_of(value))
+        if isinstance(value, Module) and self.objects.is_foreign(value.name):
+            self.reading.program.add([self.reading.unread(value.name)])
 
     def _member(self, receiver: Value, name: str) -> Value:
         if isinstance(receiver, Module):
             return self.imported(f"{receiver.name}.{name}", receiver)
         if _is_namespace(receiver):
             return receiver.get(name)
+        if isinstance(receiver, Class | Instance):
+            value = self.attribute(receiver, name)
+            return value if sources_of(value) else self.objects.by_name(name, value)
         return self.objects.attribute(receiver, name)
+
+    def entered(self, value: Value) -> Value:
+        """Return the value that a WITH binds."""
+        if isinstance(value, Instance):
+            return self.follow(self.attribute(value, "__enter__"), Arguments())
+        return value if isinstance(value, Chain) else Unknown(sources=sources_of(value))
 
     def imported(self, name: str, module: Module | None = None) -> Value:
         """Return the value of an imported full name."""
         if name in self._given:
             return self._given[name]
-        attribute = self.objects.attribute(module, name.rpartition(".")[2]) if module else None
+        last = name.rpartition(".")[2]
+        value = self.module(name)
+        if value is not None:
+            if last in self.unsafe.changed:
+                change([value])
+            return self.objects.by_name(last, CHANGED if last in self.unsafe.shared else value)
+        attribute = self.objects.attribute(module, last) if module else None
         return attribute if isinstance(attribute, Chain) else self.objects.of_module(name)
 
     def _item(self, node: ast.Subscript, scope: Scope) -> Value:
         receiver = self.value(node.value, scope)
+        if isinstance(node.slice, ast.Slice):
+            bounds = (node.slice.lower, node.slice.upper, node.slice.step)
+            return part_of(receiver, *(self.value(bound, scope) if bound else None for bound in bounds))
         key = constant(self.value(node.slice, scope))
+        if key is None or not isinstance(receiver, Container) or receiver.is_changed:
+            self.escape(receiver)
         if key and isinstance(receiver, Container):
             return receiver.get(key.value)
         return receiver if isinstance(receiver, Unknown) else Unknown()
@@ -177,12 +263,17 @@ class Expressions:
             case ast.Tuple(parts) | ast.List(parts):
                 is_plain = not any(isinstance(part, ast.Starred) for part in parts)
                 for number, part in enumerate(parts):
-                    item = value.get(number) if isinstance(value, Container) and is_plain else Unknown()
+                    item: Value = Unknown(sources=sources_of(value))
+                    if isinstance(value, Container) and is_plain:
+                        item = value.get(number)
                     self.assign(part, item, scope)
             case ast.Starred(inner):
                 self.assign(inner, Unknown(), scope)
+            case ast.Attribute(owner, name) if isinstance(of := self.value(owner, scope), Instance):
+                self.store(of, name, value)
             case _:
                 change([value])
+                self.escape(value)
                 self.value(target, scope)
 
     def bind(self, name: str, value: Value, scope: Scope) -> None:
@@ -198,20 +289,36 @@ class Expressions:
         if isinstance(node.func, ast.Attribute):
             receiver, name = self.value(node.func.value, scope), node.func.attr
             function = Unknown() if is_method(receiver, name) else self._member(receiver, name)
+            if isinstance(receiver, Module) and isinstance(function, Chain):
+                # A function of another module, `files.write(frame)`, and no writer of a frame.
+                function = Module(f"{receiver.name}.{name}")
         else:
             function, name = self.value(node.func, scope), ""
         arguments = self._arguments(node.args, node.keywords, scope)
         self.reading.line = node.lineno
-        if isinstance(function, Function):
+        if isinstance(function, Class | Function | Instance):
             return self.follow(function, arguments)
-        for value in arguments.values():
-            if isinstance(value, Function):
-                self.later(value)
-        self.reading.call(receiver, name, function, arguments)
         full = function.name if isinstance(function, Module) else ""
+        if full == "builtins.super":
+            return scope.find(SUPER) or Unknown()
+        if full not in _LOOKS and name not in LOGS:
+            for value in (receiver, *arguments.values()):
+                self.escape(value or Unknown())
+        self.reading.call(receiver, name, function, arguments)
         if not isinstance(receiver, Chain | Known) and not is_harmless(full, name):
             change(value for value in arguments.values() if not _is_namespace(value))
-        return self._result(receiver, name, full, arguments)
+        for frame in frames_of(receiver, name, arguments):
+            self.use_frame(frame)
+        result = self._result(receiver, name, full, arguments)
+        runs_own = any(isinstance(value, Function) for value in arguments.values())
+        if not isinstance(result, Unknown) or is_harmless(full, name) or runs_own:
+            # What a function of the program does, that is called elsewhere, is read with it.
+            return replace(result, sources=()) if isinstance(result, Unknown) else result
+        sources = sources_of(result, function)
+        if self.objects.is_foreign(full):
+            sources = (*sources_of(*arguments.values()), self.reading.unread(full))
+            self.reading.unfollowed.update(dict.fromkeys(sources))
+        return replace(result, sources=sources)
 
     def _result(self, receiver: Value | None, name: str, full: str, arguments: Arguments) -> Value:
         """Return the result of a method of an object, or of the function with a full name."""
@@ -219,6 +326,18 @@ class Expressions:
             return FUNCTIONS[full](*arguments.positional)
         if full == "argparse.ArgumentParser":
             return Parser(arguments, self._arguments_given, self.reading.conditions)
+        if full in _IMPORTS:
+            module = whole_text(arguments.get(0, "name"))
+            if module is None:
+                return Unknown(sources=(self.reading.unread(full),))
+            self.objects.add([module], [])
+            return self.imported(module)
+        if full == "builtins.getattr" and len(arguments.positional) > 1:
+            owner, attribute = arguments.positional[0], whole_text(arguments.positional[1])
+            if attribute is not None:
+                return self._member(owner, attribute)
+            is_own = isinstance(owner, Module) and self.module(owner.name) is not None
+            return Unknown(sources=(self.reading.unread(full),) if is_own else ())
         if full == "os.getenv":
             receiver, name = self._given["os.environ"], "get"
         if receiver is None:
@@ -241,7 +360,7 @@ class Expressions:
         for node in nodes:
             is_starred = isinstance(node, ast.Starred)
             value = self.value(node.value if isinstance(node, ast.Starred) else node, scope)
-            is_complete &= not is_starred or bool(items_of(value))
+            is_complete &= not is_starred or (isinstance(value, Container) and value.is_known)
             if is_complete:
                 positional += items_of(value) if is_starred else [value]
         for keyword in keywords:
@@ -249,13 +368,13 @@ class Expressions:
             pairs = value.pairs if isinstance(value, Container) else ()
             if keyword.arg is None:
                 named += [(whole_text(name) or "", item) for name, item in pairs]
-                is_complete &= bool(pairs)
+                is_complete &= isinstance(value, Container) and value.is_known
             else:
                 named.append((keyword.arg, value))
         return Arguments(tuple(positional), tuple(named), is_complete)
 
     def _lambda(self, node: ast.Lambda, scope: Scope) -> Value:
-        self.later(self.function(node, scope))
+        self.escape(self.function(node, scope))
         return Unknown()
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope) -> Function:
@@ -265,7 +384,8 @@ class Expressions:
         pairs = [*zip(positional[::-1], signature.defaults[::-1], strict=False)]
         pairs += [(p, d) for p, d in zip(signature.kwonlyargs, signature.kw_defaults, strict=True) if d]
         defaults = {parameter.arg: self.value(default, scope) for parameter, default in pairs}
-        return Function(node, scope.outer if scope.is_class else scope, defaults)
+        around = scope.outer if scope.is_class else scope
+        return Function(node, around, defaults, self.reading.file)
 
     def parameters(self, function: Function, arguments: Arguments) -> Iterator[tuple[str, Value]]:
         """Yield the parameters of a function with their values in a call."""
@@ -276,8 +396,25 @@ class Expressions:
             if value is None and arguments.is_complete:
                 value = function.defaults.get(parameter.arg)
             yield parameter.arg, value or Unknown()
-        for rest in filter(None, (signature.vararg, signature.kwarg)):
-            yield rest.arg, Unknown()
+        names = {parameter.arg for parameter in (*positional, *signature.kwonlyargs)}
+        more: dict[object, Value] = {name: value for name, value in arguments.named if name not in names}
+        for rest, values in (
+            (signature.vararg, listed(arguments.positional[len(positional) :])),
+            (signature.kwarg, Container({**more})),
+        ):
+            if rest:
+                yield rest.arg, values if arguments.is_complete else Unknown()
+
+
+_LOOKS = frozenset(
+    """
+    builtins.callable builtins.hasattr builtins.id builtins.isinstance builtins.issubclass builtins.len
+    builtins.print builtins.repr builtins.str builtins.type functools.update_wrapper functools.wraps
+    """.split()
+)
+"""Functions that call no method that reads or writes."""
+
+_IMPORTS = ("builtins.__import__", "importlib.import_module")
 
 
 def _is_namespace(value: Value) -> TypeGuard[Container]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -78,15 +79,41 @@ NOT_FOLLOWED = re.compile(
 )
 """Methods and functions that read or write, or return objects that do: each is a gap."""
 
-KNOWN_MODULES = re.compile(
+_CHANGE_NOTHING = re.compile(
     r"(?:awsglue|builtins|collections|contextlib|copy|dataclasses|datetime|delta|functools|itertools|json|logging"
     r"|math|os|pathlib|pprint|pyspark|re|string|sys|textwrap|time|typing|warnings)\."
 )
-"""Packages that change no list, and whose functions that read or write are all listed above."""
+"""Packages whose functions change no list."""
 
-_LOGS = frozenset({"critical", "debug", "error", "exception", "info", "log", "warn", "warning"})
+_KNOWN = {*sys.stdlib_module_names, "awsglue", "delta", "pyspark"}
+"""Packages whose functions that read or write are all listed above."""
+
+UNRELATED = frozenset(
+    """
+    absl airflow alembic attr attrs azure botocore bs4 cattrs certifi chardet click cloudpickle colorama
+    coloredlogs colorlog confluent_kafka croniter cryptography databricks datadog dateutil dbutils
+    ddtrace decouple deepdiff dotenv dynaconf environs faker fastapi filelock fire flask fsspec gcsfs
+    git google grpc h5py humanize hvac hydra isodate jinja2 joblib jsonschema jwt kafka keyring loguru
+    lxml markdown marshmallow matplotlib more_itertools msgpack multidict mypy_boto3 networkx newrelic
+    nltk omegaconf openpyxl opentelemetry orjson packaging paramiko pendulum pip pkg_resources plotly
+    prometheus_client psutil py4j pydantic pydantic_settings pymongo pymysql pyodbc pytest
+    python_json_logger pythonjsonlogger pytz redis regex rich ruamel s3fs schedule scipy seaborn
+    sentry_sdk setuptools shapely simplejson six slack_sdk smart_open spacy statsd statsmodels structlog
+    tabulate tenacity tensorflow termcolor tldextract toml tomli tomlkit toolz torch tqdm transformers
+    typeguard typer typing_extensions tzlocal ujson urllib3 uvicorn validators watchtower wheel xgboost
+    xmltodict yaml
+    """.split()
+)
+"""Packages whose functions read or write with Spark only if they get a frame or a session."""
+
+LOGS = frozenset({"critical", "debug", "error", "exception", "info", "log", "warn", "warning"})
 
 
 def is_harmless(function: str, method: str) -> bool:
     """Return whether a function, by its full name, or a method never changes a list among its arguments."""
-    return bool(KNOWN_MODULES.match(function)) or method in _LOGS
+    return bool(_CHANGE_NOTHING.match(function)) or method in LOGS
+
+
+def is_known(function: str) -> bool:
+    """Return whether all reads and writes of a function's package are listed above."""
+    return function.partition(".")[0] in _KNOWN

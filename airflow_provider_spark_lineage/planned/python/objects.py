@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from airflow_provider_spark_lineage.planned.python.methods import ROWS
+from airflow_provider_spark_lineage.planned.python.methods import ROWS, UNRELATED, VIEW, is_known
 from airflow_provider_spark_lineage.planned.python.texts import joined
 from airflow_provider_spark_lineage.planned.python.values import (
     Arguments,
     Chain,
+    Class,
+    Instance,
     Known,
     Module,
     Other,
     Unknown,
     Value,
+    sources_of,
 )
 
 _ATTRIBUTES: Mapping[tuple[str, str], str] = {
@@ -41,10 +44,19 @@ _UNCLEAR = {
 """Attribute of an unknown object -> its kind, with `?` if it may belong to another library."""
 
 _FRAMES = {
+    ("model", "transform"),
     *(("session", name) for name in ("createDataFrame", "range", "sql", "table")),
     *(key for key, row in ROWS.items() if key[0] in ("delta", "read") and not row.change),
 }
 """(kind of the object, method), for methods that return a frame."""
+
+_TAKE_FRAMES = frozenset(
+    """
+    crossJoin exceptAll foreach foreachBatch intersect intersectAll join subtract transform union unionAll
+    unionByName
+    """.split()
+)
+"""Methods of frames whose arguments are frames, or functions that get one."""
 
 _SAME = re.compile(
     "active|appName|config|create|enableHiveSupport|getActiveSession|getOrCreate|master|newSession|remote"
@@ -67,11 +79,14 @@ _OTHERS = re.compile(
 
 _SESSION = re.compile(r"_*(?:spark|spark_?[sS]ession|sql_?[cC]ontext)")
 _ANY_SESSION = re.compile(rf"{_SESSION.pattern}|_*session")
+_MODELS = re.compile(r"pyspark\.ml(?:lib)?\b")
+_MODEL = re.compile(r"(?:\w+_)?(?:model|pipeline)")
 _CONTEXT = re.compile(r"_*(?:sc|spark_?[cC]ontext)")
 _MAKES = (
     (re.compile(r"(?:.*\.)?(?:SparkSession|DatabricksSession|SQLContext|HiveContext)(?:\.\w+)?"), "session"),
     (re.compile(r"(?:.*\.)?SparkContext(?:\.\w+)?"), "context"),
     (re.compile(r"(?:.*\.)?SparkConf"), "conf"),
+    (re.compile(r"pyspark\.ml(?:lib)?\.(?!functions\.).*\.[A-Z]\w*(?:\.\w+)?"), "model"),
     # Conventional names: `get_spark`, `create_spark_session`; `getOrCreate` of any builder.
     (re.compile(r"(?:.*\.)?(?:[a-z_]+_spark(?:_session)?|getOrCreate)"), "session"),
 )
@@ -84,14 +99,35 @@ def is_spark(module: str) -> bool:
 
 
 class Objects:
-    """Objects behind the names of one script, depending on its imports."""
+    """Objects behind the names of a script and its modules, depending on their imports."""
 
-    def __init__(self, imports: Iterable[str], names: Iterable[str]) -> None:
-        modules = list(imports)
-        self._imports_spark = any(map(is_spark, modules))
-        self._is_mixed = any(map(_SIMILAR.fullmatch, modules))
-        uses_others = any(map(_OTHERS.fullmatch, modules)) and not any(map(_SESSION.fullmatch, names))
+    def __init__(self) -> None:
+        self._modules: set[str] = set()
+        self._packages = {""}
+        """First parts of the names of imports; empty for a relative import."""
+
+        self._has_session = self._imports_spark = self._imports_models = self._imports_others = False
+        self._is_mixed = self._is_other = False
+
+    def add(self, imports: Iterable[str], names: Iterable[str]) -> None:
+        """Note the imports and names of another module, which the others may use."""
+        modules = set(imports) - self._modules
+        self._modules |= modules
+        self._packages.update(name.partition(".")[0] for name in modules)
+        self._has_session |= any(map(_SESSION.fullmatch, names))
+        self._imports_spark |= any(map(is_spark, modules))
+        self._imports_models |= any(map(_MODELS.match, modules))
+        self._imports_others |= any(map(_OTHERS.fullmatch, modules))
+        self._is_mixed |= any(map(_SIMILAR.fullmatch, modules))
+        uses_others = self._imports_others and not self._has_session
         self._is_other = not self._imports_spark and (self._is_mixed or uses_others)
+
+    def is_foreign(self, function: str) -> bool:
+        """Return whether a function, by its full name, is imported, and may read and write with Spark."""
+        package = function.partition(".")[0]
+        is_unrelated = package in UNRELATED or _is_other(Module(function))
+        is_imported = "." in function and package in self._packages
+        return is_imported and not is_known(function) and not is_unrelated
 
     def by_name(self, name: str, value: Value) -> Value:
         """Guess from a conventional name (`spark`, `sc`) if the value is unknown."""
@@ -101,6 +137,8 @@ class Objects:
             return Chain("session")
         if self._imports_spark and isinstance(value, Unknown) and _ANY_SESSION.fullmatch(name):
             return Chain("session?" if self._is_mixed else "session")
+        if self._imports_models and isinstance(value, Unknown) and _MODEL.fullmatch(name):
+            return Chain("model")
         return Chain("context") if _CONTEXT.fullmatch(name) else value
 
     def of_module(self, name: str) -> Value:
@@ -116,13 +154,15 @@ class Objects:
         kind = _ATTRIBUTES.get((receiver.kind if isinstance(receiver, Chain) else "", name))
         if kind is None and name in _UNCLEAR and not self._is_other:
             kind = _UNCLEAR[name].rstrip("?") + "?" if self._is_mixed else _UNCLEAR[name]
-        return Chain(kind) if kind else self.by_name(name, Unknown())
+        return Chain(kind) if kind else self.by_name(name, Unknown(sources=sources_of(receiver)))
 
     def called(self, receiver: Value, name: str, arguments: Arguments) -> Value:
         """Return the result of a method of an object; `model.write()` is MLlib's."""
         if _is_other(receiver):
             return Other()
-        if name in ("write", "writeTo"):
+        if isinstance(receiver, Class | Instance):
+            return Unknown()
+        if name == "writeTo" or (name == "write" and not arguments.values()):
             kind = "model" if name == "write" else name
             return Unknown() if self._is_other else Chain(kind, ((name, arguments),))
         if not isinstance(receiver, Chain):
@@ -139,6 +179,14 @@ class Objects:
 def is_method(receiver: Value, name: str) -> bool:
     """Return whether a method of an object of Spark reads or writes."""
     return isinstance(receiver, Chain) and ((receiver.kind, name) in ROWS or name == "sql")
+
+
+def frames_of(receiver: Value | None, method: str, arguments: Arguments) -> tuple[Value, ...]:
+    """Return the values that the called method shows to be frames, or functions that get one."""
+    if method == "writeTo" or VIEW.fullmatch(method):
+        return () if receiver is None else (receiver,)
+    is_frame = isinstance(receiver, Chain) or (isinstance(receiver, Unknown) and receiver.sources)
+    return arguments.values() if is_frame and method in _TAKE_FRAMES else ()
 
 
 def result_of(function: str) -> Value:

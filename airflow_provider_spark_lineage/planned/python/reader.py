@@ -7,106 +7,87 @@ that is not constant.
 from __future__ import annotations
 
 import ast
-import warnings
+import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from airflow_provider_spark_lineage.planned.program import Program, Unread
+from airflow_provider_spark_lineage.planned.python.definitions import Definitions
 from airflow_provider_spark_lineage.planned.python.expressions import Expressions, TooLongError
+from airflow_provider_spark_lineage.planned.python.imports import STAR, Imports
 from airflow_provider_spark_lineage.planned.python.methods import CHANGE_THEMSELVES
-from airflow_provider_spark_lineage.planned.python.objects import is_spark, result_of
+from airflow_provider_spark_lineage.planned.python.modules import (
+    ModuleFiles,
+    ModuleText,
+    UnreadableError,
+    parsed,
+)
 from airflow_provider_spark_lineage.planned.python.reading import Reading
 from airflow_provider_spark_lineage.planned.python.scopes import Scope, assigned, has, joined_branches
 from airflow_provider_spark_lineage.planned.python.values import (
-    Arguments,
+    SEVERAL,
     Chain,
-    Function,
     Known,
     Module,
     Unknown,
     Value,
     constant,
     items_of,
-    merged,
+    whole_text,
 )
 from airflow_provider_spark_lineage.planned.session import Session
 
 NOT_PYTHON = "the script is not Python: "
 """Beginning of the reason of the only gap of such a text."""
 
-MAX_DEPTH = 2
-"""Limit of calls inside calls: `main()` calls functions that read and write."""
-
 
 def read_script(
-    text: str, arguments: Sequence[str], variables: Mapping[str, str], conf: Mapping[str, str]
+    text: str,
+    arguments: Sequence[str],
+    variables: Mapping[str, str],
+    conf: Mapping[str, str],
+    places: Iterable[str] = (),
 ) -> Program:
-    """Return the reads and writes of a script; a text that is not Python gives a program with one gap."""
+    """Return the reads and writes of a script; a text that is not Python gives a program with one gap.
+
+    `places` are the folders, archives and files in which the driver finds the modules of the project.
+    """
     program = Program()
     try:
-        with warnings.catch_warnings():
-            # Python warns about invalid escapes in the script.
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
-        problem = getattr(error, "msg", "it cannot be parsed")
-        program.add([Unread(getattr(error, "lineno", 0) or 1, f"{NOT_PYTHON}{problem}")])
+        tree = parsed(text)
+    except UnreadableError as error:
+        program.add([Unread(error.line, f"{NOT_PYTHON}{error}")])
     else:
         reading = Reading(program, Session({}, conf))
-        _Walk(reading, Expressions(tree, arguments, variables, reading)).script(tree)
+        with contextlib.closing(ModuleFiles(places)) as files:
+            _Walk(reading, Expressions(arguments, variables, reading), files).script(tree)
     return program
-
-
-@dataclass(frozen=True)
-class _Waiting:
-    """A function that is read at the end, and the gap for it if it reads or writes."""
-
-    function: Function
-    line: int = 0
-    gap: str = ""
 
 
 class _Walk:
     """Goes through a script; a statement's method returns True if the next statement never runs."""
 
-    def __init__(self, reading: Reading, expressions: Expressions) -> None:
+    def __init__(self, reading: Reading, expressions: Expressions, files: ModuleFiles) -> None:
         self._reading = reading
         self._expressions = expressions
-        expressions.follow, expressions.later = self._follow, self._later
-        self._waiting: dict[ast.AST, _Waiting] = {}
-        """Functions to read at the end: those that are not called, and those that other code may call."""
-
-        self._finished: set[ast.AST] = set()
-        """Functions that were read at the end."""
-
-        self._passed: set[ast.AST] = set()
-        """Functions that code that is not followed may call."""
-
-        self._active: list[ast.AST] = []
-        """The functions that are being read, the innermost last."""
-
-        self._returned: list[list[Value]] = [[]]
-        """Return values so far of each of them."""
+        self._imports = Imports(files, reading, self._run)
+        self._definitions = Definitions(reading, expressions, self._block)
+        expressions.module = self._imports.member
 
     def script(self, tree: ast.Module) -> None:
         """Read a whole script, and at last the functions that it does not call."""
         try:
-            self._block(tree.body, Scope({"__name__": Known("__main__")}))
-            while self._waiting:
-                self._read_uncalled(self._waiting.pop(next(iter(self._waiting))))
+            self._expressions.add(tree)
+            self._block(tree.body, Scope({"__name__": Known("__main__"), "__package__": Known("")}))
+            self._definitions.finish()
         except TooLongError:
             self._reading.gap("the script has too many steps to be followed further")
+        if not self._reading.program.steps:
+            self._reading.program.add(self._reading.unfollowed)
 
-    def _read_uncalled(self, waiting: _Waiting) -> None:
-        function = waiting.function
-        self._finished.add(function.node)
-        function.scope.forget_order()
-        before = self._reading.accesses
-        with self._reading.below(object()):
-            self._read(function, Arguments(is_complete=False))
-        if waiting.gap and function.node not in self._passed and self._reading.accesses > before:
-            self._reading.line = waiting.line
-            self._reading.gap(waiting.gap)
+    def _run(self, text: ModuleText, scope: Scope) -> None:
+        """Read a module of the project."""
+        self._expressions.add(text.tree)
+        self._block(text.tree.body, scope)
 
     def _block(self, statements: Sequence[ast.stmt], scope: Scope, *, uncertain: bool = False) -> bool:
         """Read statements; return whether the end of the block is never reached."""
@@ -153,8 +134,15 @@ class _Walk:
             scope.values = dict(before)
             if not self._block(block, scope, uncertain=True):
                 ends.append(scope.values)
-        scope.values = joined_branches(ends or [before])
+        self._join(ends or [before], scope)
         return not ends
+
+    def _join(self, ends: Sequence[dict[str, Value]], scope: Scope) -> None:
+        """Continue after alternative blocks; a function or object that is one of several is not followed."""
+        scope.values = joined_branches(ends)
+        for name in [name for name, value in scope.values.items() if value == SEVERAL]:
+            for values in ends:
+                self._expressions.escape(values.get(name, SEVERAL))
 
     def _if(self, node: ast.If, scope: Scope) -> bool:
         test = constant(self._expressions.value(node.test, scope))
@@ -202,14 +190,14 @@ class _Walk:
                 scope.bind(handler.name, Unknown())
             if not self._block(handler.body, scope, uncertain=True):
                 ends.append(scope.values)
-        scope.values = joined_branches(ends or [before.values])
+        self._join(ends or [before.values], scope)
         return self._block(node.finalbody, scope) or not ends
 
     def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> bool:
         for item in node.items:
             value = self._expressions.value(item.context_expr, scope)
             if item.optional_vars:
-                entered = value if isinstance(value, Chain) else Unknown()
+                entered = self._expressions.entered(value)
                 self._expressions.assign(item.optional_vars, entered, scope)
         ended = self._block(node.body, scope)
         suppresses = any("suppress(" in ast.unparse(item.context_expr) for item in node.items)
@@ -220,6 +208,9 @@ class _Walk:
 
     def _expression(self, node: ast.Expr, scope: Scope) -> bool:
         value = self._expressions.value(node.value, scope)
+        if isinstance(value, Unknown):
+            # The call of a function that is not followed, for what it does.
+            self._reading.program.add(value.sources)
         if isinstance(value, Chain) and value.kind in CHANGE_THEMSELVES:
             owner: ast.AST = node.value
             while isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute):
@@ -234,7 +225,7 @@ class _Walk:
 
     def _return(self, node: ast.Return, scope: Scope) -> bool:
         value = self._expressions.value(node.value, scope) if node.value else Known(None)
-        self._returned[-1].append(value)
+        self._definitions.returned[-1].append(value)
         return True
 
     # --- Statements that bind names
@@ -248,74 +239,42 @@ class _Walk:
     def _import(self, node: ast.Import, scope: Scope) -> None:
         for alias in node.names:
             top = alias.name.partition(".")[0]
+            self._reading.line = node.lineno
+            self._imports.scope(alias.name)
             scope.bind(alias.asname or top, Module(alias.name if alias.asname else top))
 
     def _import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
-        for alias in node.names:
-            name = f"{'.' * node.level}{node.module or ''}.{alias.name}"
-            if alias.name != "*":
-                scope.bind(alias.asname or alias.name, self._expressions.imported(name))
-            elif not is_spark(node.module or ""):
-                # The other module may define the same names.
-                scope.forget([name for name, value in scope.values.items() if constant(value)])
+        self._reading.line = node.lineno
+        module = _absolute(node, scope)
+        if node.names[0].name != "*":
+            for alias in node.names:
+                value = self._expressions.imported(f"{module}.{alias.name}")
+                self._expressions.bind(alias.asname or alias.name, value, scope)
+            return
+        names = self._imports.public(module)
+        for name, value in (names or {}).items():
+            self._expressions.bind(name, value, scope)
+        if names is None and self._expressions.objects.is_foreign(f"{module}.*"):
+            # The other module may define the same names.
+            scope.forget([name for name, value in scope.values.items() if constant(value)])
+            scope.bind(STAR, Module(module))
 
     # --- Functions and classes
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
-        for part in node.decorator_list:
-            self._expressions.value(part, scope)
-        function = self._expressions.function(node, scope)
-        gap = f"the script does not call `{node.name}`: it may or may not run"
-        self._waiting[node] = _Waiting(function, node.lineno, gap)
-        # A decorator may call the function with other arguments, and give other results.
-        scope.bind(node.name, Unknown() if node.decorator_list else function)
-        self._passed.update([node] if node.decorator_list else [])
+        self._definitions.function(node, scope)
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
-        for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
-            self._expressions.value(part, scope)
-        self._block(node.body, Scope(outer=scope, is_class=True))
-        gap = f"the objects of the class `{node.name}` are not followed: its methods may or may not run"
-        for method in self._waiting.keys() & set(node.body):
-            self._waiting[method] = _Waiting(self._waiting[method].function, node.lineno, gap)
-            self._passed.discard(method)
-        scope.bind(node.name, Unknown())
+        self._definitions.class_(node, scope)
 
-    def _later(self, function: Function) -> None:
-        if function.node not in self._finished:
-            self._waiting[function.node] = _Waiting(function)
-            self._passed.add(function.node)
 
-    def _follow(self, function: Function, arguments: Arguments) -> Value:
-        """Read a called function, and return its result."""
-        node = function.node
-        if node in self._active or len(self._active) >= MAX_DEPTH:
-            self._later(function)
-            return result_of(getattr(node, "name", ""))
-        if node not in self._passed:
-            self._waiting.pop(node, None)
-        return self._read(function, arguments)
-
-    def _read(self, function: Function, arguments: Arguments) -> Value:
-        node, line = function.node, self._reading.line
-        scope = Scope(outer=function.scope)
-        for parameter, value in self._expressions.parameters(function, arguments):
-            self._expressions.bind(parameter, value, scope)
-        self._active.append(node)
-        self._returned.append([])
-        try:
-            if isinstance(node, ast.Lambda):
-                return self._expressions.value(node.body, scope)
-            ended = self._block(node.body, scope)
-        finally:
-            self._active.pop()
-            returned = self._returned.pop()
-            self._reading.line = line
-        returned += [] if ended else [Known(None)]
-        if isinstance(node, ast.AsyncFunctionDef) or has(node.body, ast.Yield, ast.YieldFrom):
-            returned = []
-        value = merged(returned) if returned else Unknown()
-        return result_of(node.name) if isinstance(value, Unknown) else value
+def _absolute(node: ast.ImportFrom, scope: Scope) -> str:
+    """Return the full name of the module of a FROM; a relative one is unknown outside of a package."""
+    if not node.level:
+        return node.module or ""
+    around = (whole_text(scope.find("__package__")) or "").split(".")
+    package = ".".join(around[: len(around) - node.level + 1])
+    return ".".join(filter(None, (package or "." * node.level, node.module)))
 
 
 _LOOPS = (ast.AsyncFor, ast.For, ast.While)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from airflow_provider_spark_lineage.planned.program import HOLE, UNKNOWN_FORMAT, Access, Program, Unread
 from airflow_provider_spark_lineage.planned.python.calls import Call
-from airflow_provider_spark_lineage.planned.python.methods import KNOWN_MODULES, NOT_FOLLOWED, ROWS, VIEW
+from airflow_provider_spark_lineage.planned.python.methods import NOT_FOLLOWED, ROWS, VIEW, is_known
 from airflow_provider_spark_lineage.planned.python.texts import joined
 from airflow_provider_spark_lineage.planned.python.values import (
     Arguments,
@@ -38,6 +38,12 @@ class Reading:
     line: int = 0
     """The line of the current call."""
 
+    file: str = ""
+    """The module that has this line; empty for the script itself."""
+
+    unfollowed: dict[Unread, None] = field(default_factory=dict)
+    """Gaps about calls that are not followed; reported if nothing else is known of a script."""
+
     statements: int = 0
     """Number of SQL texts that were read."""
 
@@ -61,9 +67,27 @@ class Reading:
         finally:
             self.session.place = before
 
+    @contextlib.contextmanager
+    def inside(self, file: str) -> Iterator[None]:
+        """Read lines of another file, or of the same one at another place."""
+        before = self.file, self.line
+        self.file = file
+        try:
+            yield
+        finally:
+            self.file, self.line = before
+
+    def add(self, steps: Iterable[Access | Unread]) -> None:
+        """Add steps in the current file."""
+        self.program.add(replace(step, file=self.file) if self.file else step for step in steps)
+
     def gap(self, reason: str) -> None:
         """Add a gap at the line of the call."""
-        self.program.add([Unread(self.line, reason)])
+        self.add([Unread(self.line, reason)])
+
+    def unread(self, function: str) -> Unread:
+        """Return the gap about a call that is not followed."""
+        return Unread(self.line, f"the reads and writes of `{function}` are not followed", self.file)
 
     def call(self, receiver: Value | None, name: str, function: Value, arguments: Arguments) -> None:
         """Note the reads and writes of a method, or of a function of another module."""
@@ -91,9 +115,8 @@ class Reading:
     def _foreign(self, name: str, arguments: Arguments) -> None:
         """Note a gap if a function of another module gets a session or a frame, and may read and write."""
         is_given = any(isinstance(value, Chain) for value in arguments.values())
-        is_foreign = is_given and "." in name and not KNOWN_MODULES.match(name)
-        if is_foreign or NOT_FOLLOWED.fullmatch(name):
-            self.gap(f"the reads and writes of `{name}` are not followed")
+        if (is_given and "." in name and not is_known(name)) or NOT_FOLLOWED.fullmatch(name):
+            self.program.add([self.unread(name)])
 
     # --- Reads and writes
 
@@ -130,7 +153,7 @@ class Reading:
                 is_certain=not self.conditions,
                 partial=is_partial,
             )
-            self.program.add([access])
+            self.add([access])
 
     def _paths(self, paths: tuple[Value, ...], call: Call) -> Iterator[str]:
         for value in paths:
@@ -153,7 +176,7 @@ class Reading:
         if rewrites:
             result.access(name, "", partial=False)
         result.access(name, change, rewrites=rewrites, **more)
-        self.program.add(result.steps)
+        self.add(result.steps)
 
     # --- SQL, views and settings
 
@@ -169,7 +192,7 @@ class Reading:
         if self.statements > MAX_STATEMENTS:
             self.gap(f"only the first {MAX_STATEMENTS} texts of SQL are read")
             return
-        self.program.add(read_sql(query.value, self.session, self.line, is_certain=not self.conditions))
+        self.add(read_sql(query.value, self.session, self.line, is_certain=not self.conditions))
 
     def _use(self, words: str, arguments: Arguments) -> None:
         self._sql(Arguments((joined(Known(words), *arguments.positional[:1]),)))

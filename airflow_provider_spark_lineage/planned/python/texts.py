@@ -13,16 +13,21 @@ from typing import Any
 from airflow_provider_spark_lineage.planned.program import HOLE
 from airflow_provider_spark_lineage.planned.python.values import (
     Arguments,
+    Container,
     Known,
     Unknown,
     Value,
     constant,
     items_of,
+    listed,
     reason_of,
 )
 
 MAX_TEXT = 100_000
 """Limit, in characters, of a text that is put together."""
+
+MAX_ITEMS = 1000
+"""Limit of a slice of a list whose end is not known."""
 
 _BRACES = re.compile(r"(?P<own>[{}])(?P=own)|\{(?P<name>\w*)\}")
 
@@ -88,6 +93,23 @@ def _path(*parts: Value) -> Value:
         return Unknown(reason_of(text))
     texts = (str(part.value) if isinstance(part, Known) else HOLE for part in parts)
     return Known(posixpath.join(*texts), text.reason)
+
+
+def part_of(value: Value, start: Value | None, stop: Value | None, step: Value | None) -> Value:
+    """Return a slice of a list; `None` for a bound that is not written."""
+    bounds = [constant(bound or Known(None)) for bound in (start, stop, step)]
+    numbers = [bound.value for bound in bounds if bound and isinstance(bound.value, int | None)]
+    if not isinstance(value, Container) or not value.is_list or value.is_changed or len(numbers) < 3:
+        return Unknown(reason_of(value))
+    if value.is_open:
+        first, last = numbers[0] or 0, numbers[1]
+        if last is None or min(first, last) < 0 or last > MAX_ITEMS or numbers[2] is not None:
+            return Unknown()
+        # Of arguments that are not given, the reason has the number.
+        return listed(value.get(number) for number in range(first, last))
+    with contextlib.suppress(ValueError):
+        return listed([*value.entries.values()][slice(*numbers)])
+    return Unknown()
 
 
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
+
+from airflow_provider_spark_lineage.planned.program import Unread
 
 NOT_CONSTANT = "is not a constant"
 
@@ -20,6 +23,9 @@ class Unknown(Value):
 
     reason: str = NOT_CONSTANT
     """The words after "the path" in a gap."""
+
+    sources: tuple[Unread, ...] = ()
+    """Gaps about the functions that gave it and are not followed; they count if it is a frame."""
 
 
 SEVERAL = Unknown("has several values")
@@ -57,6 +63,9 @@ class Container(Value):
     is_changed: bool = field(default=False, init=False)
     """Some statement or another function may change it."""
 
+    is_escaped: bool = field(default=False, init=False)
+    """Code that is not followed may call its entries."""
+
     def get(self, key: object) -> Value:
         """Return the value at a position or of a name."""
         if self.is_list and not self.is_open and isinstance(key, int) and key < 0:
@@ -66,8 +75,12 @@ class Container(Value):
     @property
     def pairs(self) -> tuple[tuple[Value, Value], ...]:
         """Return all positions or names, with their values; empty if they are unknown."""
-        is_known = not (self.is_changed or self.is_open)
-        return tuple((Known(key), value) for key, value in self.entries.items()) if is_known else ()
+        return tuple((Known(key), value) for key, value in self.entries.items()) if self.is_known else ()
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether all entries are known."""
+        return not (self.is_changed or self.is_open)
 
 
 def listed(values: Iterable[Value], *, is_open: bool = False, missing: str = NOT_CONSTANT) -> Container:
@@ -91,6 +104,70 @@ class Function(Value):
     """The names around it, a `scopes.Scope`."""
 
     defaults: Mapping[str, Value]
+    file: str = ""
+    """The module that defines it; empty for the script itself."""
+
+    is_decorated: bool = False
+    """A decorator may call it with other arguments, and give other results."""
+
+    kind: str = ""
+    """Of a method: `static`, `class`, `property` or empty."""
+
+    bound: Value | None = None
+    """The object of a method, its first argument."""
+
+    owner: Class | None = None
+    """The class of a bound method."""
+
+
+@dataclass(eq=False)
+class Class(Value):
+    """A class that the program defines."""
+
+    name: str
+    node: ast.ClassDef
+    members: Mapping[str, Value]
+    bases: tuple[Class, ...]
+    gap: Unread
+    """The gap about methods whose calls are not known."""
+
+    fields: Sequence[str] = ()
+    """Names of the parameters of a dataclass or a named tuple."""
+
+    foreign: str = ""
+    """Full name of a base class that is not followed."""
+
+    is_known: bool = True
+    """All base classes and decorators are known."""
+
+    @property
+    def order(self) -> tuple[Class, ...]:
+        """Return the class and its base classes, in the order in which Python looks for attributes."""
+        classes = [self, *(each for base in self.bases for each in base.order)]
+        return tuple(dict.fromkeys(reversed(classes)))[::-1]
+
+    def find(self, name: str) -> tuple[Class | None, Value | None]:
+        """Return a member, and the class that has it."""
+        return next(((each, each.members[name]) for each in self.order if name in each.members), (None, None))
+
+
+@dataclass(eq=False)
+class Instance(Value):
+    """An object of a class of the program."""
+
+    of: Class
+    values: dict[str, Value] = field(default_factory=dict)
+    """Attribute -> its value if it never had another value."""
+
+    after: Class | None = None
+    """For `super()`: the class after which the search begins."""
+
+    def find(self, name: str) -> tuple[Class | None, Value | None]:
+        """Return a member of the class, and the class that has it."""
+        order = self.of.order
+        begin = order.index(self.after) + 1 if self.after in order else 0
+        members = ((each, each.members[name]) for each in order[begin:] if name in each.members)
+        return next(members, (None, None))
 
 
 @dataclass(frozen=True)
@@ -160,6 +237,12 @@ def change(values: Iterable[Value]) -> None:
         if isinstance(value, Container) and not value.is_changed:
             value.is_changed = True
             change(value.entries.values())
+
+
+def sources_of(*values: Value) -> tuple[Unread, ...]:
+    """Return the gaps about the functions that gave these values."""
+    gaps = (value.sources for value in values if isinstance(value, Unknown))
+    return tuple(dict.fromkeys(chain.from_iterable(gaps)))
 
 
 def reason_of(value: Value | None) -> str:

@@ -55,13 +55,20 @@ def test_arguments_of_the_application() -> None:
 
 
 def test_arguments_that_are_unpacked() -> None:
-    """Names that `sys.argv` is assigned to are known; a part of it is not."""
+    """Names that `sys.argv` or a slice of it is assigned to are known."""
     text = "import sys\n{}\nspark.read.parquet(source).write.parquet(target)"
     known = text.format("_, source, target = sys.argv")
     assert steps(known, "/in", "/out") == ["read parquet /in", "create parquet /out"]
     assert all("is not given" in gap for gap in steps(known))
-    part = text.format("source, target = sys.argv[1:]")
-    assert all(gap.endswith("is not a constant") for gap in steps(part, "/in", "/out"))
+    for part in ("[1:]", "[1:3]", "[-2:]", "[1:][:2]"):
+        sliced = text.format(f"source, target = sys.argv{part}")
+        assert steps(sliced, "/in", "/out") == ["read parquet /in", "create parquet /out"]
+        assert all(gap.startswith("gap") for gap in steps(sliced))
+    assert steps(text.format("source, target = sys.argv[1:3]"))[1].endswith("argument 2, which is not given")
+    fewer = steps(text.format("source, target = sys.argv[1:3]"), "/in")
+    assert (fewer[0], len(fewer)) == ("read parquet /in", 2)
+    rest = text.format("source, *rest = sys.argv[1:]; target = rest[0]; sys.argv.pop()")
+    assert all(gap.startswith("gap") for gap in steps(rest, "/in", "/out"))
 
 
 PARSED = """
