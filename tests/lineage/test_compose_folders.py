@@ -17,17 +17,18 @@ from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, O
 from airflow_provider_spark_lineage.lineage.reads import together
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.sources.dataset import Part
 
-Part = TypeVar("Part", Input, Output)
+Access = TypeVar("Access", Input, Output)
 
 DAYS = [("20240101", "20240102"), ("2024-01-01", "2024-01-02"), ("2024/01/01", "2024/01/02"), ("d=1", "d=2")]
 
 
-def at(part: Part, *folders: str) -> Part:
+def at(part: Access, *folders: str) -> Access:
     """A read or a write of folders of its dataset alone; an empty name is all of it."""
     name = part.dataset.id.name
     locations = tuple(f"file:{name}/{folder}" for folder in folders if folder)
-    return replace(part, dataset=part.dataset.of(locations))
+    return replace(part, dataset=part.dataset.of(Part(locations)))
 
 
 def copied(source: str, *folders: str, mode: Mode = Mode.OVERWRITE, rows: int | None = None) -> Lineage:

@@ -23,7 +23,7 @@ SESSION = "SparkSession"
 Lookup = Callable[[str, str], frozenset[str]]
 """Takes a type and a member's key. Returns the types that the member may have; empty if unknown."""
 
-WHOLE = frozenset({"$exists", "$files", "$options", "$sql"})
+WHOLE = frozenset({"$exists", "$files", "$files_among", "$options", "$patterns", "$sample", "$sql"})
 NUMBERS = frozenset({"$started", "$ended"})
 
 

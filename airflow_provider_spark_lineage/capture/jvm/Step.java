@@ -20,6 +20,7 @@ public class Step {
 
     /** Returns whether the step applies to the result of the whole path in its arguments. */
     public boolean isWhole() {
-        return name.equals("$exists") || name.equals("$files") || name.equals("$options") || name.equals("$sql");
+        return name.equals("$exists") || name.equals("$files") || name.equals("$files_among")
+            || name.equals("$options") || name.equals("$patterns") || name.equals("$sample") || name.equals("$sql");
     }
 }

@@ -20,7 +20,7 @@ from typing import Any, Dict, Optional, Tuple
 
 _CLASSES = tuple(
     """
-    ClassesFile Computed Counts Execution Foresight Jobs Joins Json Listener Mark MaskedSql Observed Paths
+    ClassesFile Computed Counts Execution Foresight Jobs Joins Json Listener Mark MaskedSql Observed Paths Patterns
     Plans Query Reader Schemas StageUsage Step StreamRun Streams Texts TooLarge Usage
     """.split()
 )
