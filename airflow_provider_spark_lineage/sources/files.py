@@ -104,14 +104,16 @@ def _created(table: str) -> Mapping[str, str]:
     }
 
 
+_PATH = "relation.options.get('path')?"
+
 PROBES = (
     *read(
         "LogicalRelation",
         relation="HadoopFsRelation",
         accessors={
             **_index("relation.location"),
-            # In SQL text (json.`/in/*`) the path is no option.
-            "patterns": "$patterns(relation.options.get('path')?, origin.context.fragment)",
+            # In SQL text (json.`/in/*`) and with several paths, there is no option.
+            "patterns": f"$patterns({_PATH}, origin.context.fragment, relation.location)",
             "format": "relation.fileFormat",
             "option_names": "relation.options.keySet[]",
             "is_stream": "isStreaming",
@@ -265,7 +267,7 @@ def _paths(facts: FileFacts) -> List[str]:
         return _below(str(facts["base_path"]), paths)
     if facts.get("is_stream"):
         # A stream over a pattern: each batch reads other files of the same folders.
-        return [posixpath.dirname(path) for path in paths]
+        return list(dict.fromkeys(posixpath.dirname(path) for path in paths))
     return [paths] if isinstance(paths, str) else list(paths)
 
 

@@ -127,14 +127,16 @@ public class Paths {
         return current;
     }
 
-    /** Returns the patterns among one or more paths, or in a reference in SQL if there is no path. */
+    /** Returns the patterns among one or more paths; without a path, in a reference in SQL, or noted of an index. */
     private List patterns(List paths) throws Exception {
         Object given = follow((String) paths.get(0));
         if (given != null) {
             return Patterns.among(given instanceof String ? Collections.singletonList(given) : all(given));
         }
         Object reference = paths.size() > 1 ? follow((String) paths.get(1)) : null;
-        return reference == null ? null : Patterns.inSql((String) reference);
+        List inSql = reference == null ? null : Patterns.inSql((String) reference);
+        Object index = paths.size() > 2 && inSql == null ? follow((String) paths.get(2)) : null;
+        return index == null ? inSql : query.reader.patterns.noted(index);
     }
 
     private Object each(Object many, Step step) throws Exception {

@@ -1,6 +1,9 @@
 package sparklineage;
 
+import java.lang.ref.WeakReference;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -19,6 +22,35 @@ public class Patterns {
     /** Files in SQL text: json.`/in/*`. */
     private static final Pattern IN_SQL = Pattern.compile("\\w+\\s*\\.\\s*`((?:[^`]|``)+)`");
 
+    /** Limit of reads whose patterns are kept. */
+    private static final int MOST_READS = 1000;
+
+    /** Pairs of a file index, by a reference that does not keep it, and its patterns. */
+    private final ArrayDeque noted = new ArrayDeque();
+
+    /** Notes the patterns by which a file index was made, if Spark does not keep them. */
+    public synchronized void note(Object index, List patterns) {
+        if (noted.size() >= MOST_READS) {
+            noted.removeFirst();
+        }
+        noted.addLast(new Object[] {new WeakReference(index), patterns});
+    }
+
+    /** Returns the patterns that were noted of a file index; null if there are none. */
+    public synchronized List noted(Object index) {
+        List patterns = null;
+        for (Iterator each = noted.iterator(); each.hasNext();) {
+            Object[] pair = (Object[]) each.next();
+            Object known = ((WeakReference) pair[0]).get();
+            if (known == null) {
+                each.remove();
+            } else if (known == index) {
+                patterns = among((List) pair[1]);
+            }
+        }
+        return patterns;
+    }
+
     /** Returns the paths with wildcards; null if there are none. */
     public static List among(List paths) {
         List patterns = new ArrayList();
@@ -35,7 +67,7 @@ public class Patterns {
     public static List inSql(String text) {
         Matcher reference = IN_SQL.matcher(text.length() <= MOST_LETTERS ? text : "");
         return reference.matches()
-            ? among(java.util.Collections.singletonList(reference.group(1).replace("``", "`"))) : null;
+            ? among(Collections.singletonList(reference.group(1).replace("``", "`"))) : null;
     }
 
     private static boolean hasWildcard(String path) {

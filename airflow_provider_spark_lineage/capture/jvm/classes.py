@@ -20,8 +20,8 @@ from typing import Any, Dict, Optional, Tuple
 
 _CLASSES = tuple(
     """
-    ClassesFile Computed Counts Execution Foresight Jobs Joins Json Listener Mark MaskedSql Observed Paths Patterns
-    Plans Query Reader Schemas StageUsage Step StreamRun Streams Texts TooLarge Usage
+    ClassesFile Computed Counts Execution Foresight Jobs Joins Json Listener Mark MaskedSql Observed Paths
+    Patterns Plans Query Reader Schemas StageUsage Step StreamRun Streams Texts TooLarge Usage
     """.split()
 )
 
