@@ -176,6 +176,9 @@ def trim_partitions(path: str) -> str:
     root is never cut: a root is not a dataset.
     """
     trimmed = path.rstrip("/") or path
+    if trimmed.endswith(":") and "/" not in trimmed:
+        # `file:/` is the root, `file:` is nothing.
+        return trimmed + "/"
     while True:
         parent, _, last = trimmed.rpartition("/")
         folders = _DATE_FOLDERS.match(trimmed) or _STAGE.match(trimmed)

@@ -26,7 +26,7 @@ NOT_ALL = "its pattern matches too many folders, so only some of them were recor
 UNMATCHED = "what its pattern matches was not recorded; a folder that it matches may be a dataset of its own"
 
 _MAX_ALTERNATIVES = 50
-"""Limit of patterns that braces with slashes stand for."""
+"""Limit of the patterns of one path with slashes in braces."""
 
 _LETTER = re.compile(r"\\(.)|([*?\[{])", re.DOTALL)
 """An escaped letter, or the first letter of a wildcard."""
@@ -100,7 +100,7 @@ class Pattern(NamedTuple):
 
 
 def alternatives(path: str) -> List[str]:
-    """Return the patterns that a path stands for: Hadoop splits braces that have a slash.
+    """Return the patterns of a path, which are several if braces have a slash, as in Hadoop.
 
     >>> alternatives("/in/{a/x,b}/*.json"), alternatives("/in/{a,b}")
     (['/in/a/x/*.json', '/in/b/*.json'], ['/in/{a,b}'])
@@ -144,8 +144,8 @@ def matches(
 ) -> Dict[str, Group]:
     """Return the datasets of a read by their full paths.
 
-    `patterns` are the program's, `paths` what they match today, with the paths without a wildcard. Where
-    `is_file` is not recorded, names with an ending are files. `has_all`: there are no further paths.
+    `patterns` are the program's; `paths` are their matches, and the paths without a wildcard. Where `is_file` is
+    not recorded, names with an ending are files. `has_all`: `paths` has all of them.
     """
     split = [Pattern.of(path) for text in patterns for path in alternatives(text)]
     matched: Dict[Tuple[str, bool], Group] = {}
@@ -164,8 +164,8 @@ def matches(
             group.patterns.append(pattern.full(folder))
     groups = roots(plain)
     for (folder, of_files), group in matched.items():
-        for root, one in _datasets(folder, group, of_files=of_files, has_all=has_all):
-            _add(groups, root, one)
+        for root, of_dataset in _datasets(folder, group, of_files=of_files, has_all=has_all):
+            _add(groups, root, of_dataset)
     return groups
 
 
@@ -204,7 +204,7 @@ def _datasets(folder: str, group: Group, *, of_files: bool, has_all: bool) -> It
 
 
 def _add(groups: Dict[str, Group], root: str, group: Group) -> None:
-    """Add what was read of a dataset to what other paths read of it."""
+    """Add a group to the other paths of its dataset."""
     before = groups.get(root, Group([], []))
     patterns = dict.fromkeys((*before.patterns, *group.patterns))
     groups[root] = Group([*before.paths, *group.paths], list(patterns), before.note or group.note)
