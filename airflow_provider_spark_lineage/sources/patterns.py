@@ -144,8 +144,8 @@ def matches(
 ) -> Dict[str, Group]:
     """Return the datasets of a read by their full paths.
 
-    `patterns` are the program's; `paths` are their matches, and the paths without a wildcard. Where `is_file` is
-    not recorded, names with an ending are files. `has_all`: `paths` has all of them.
+    `patterns` are the program's; `paths` are their matches, and the paths without a wildcard. Where `is_file`
+    is not recorded, names with an ending are files. `has_all`: `paths` has all of them.
     """
     split = [Pattern.of(path) for text in patterns for path in alternatives(text)]
     matched: Dict[Tuple[str, bool], Group] = {}
