@@ -147,6 +147,25 @@ def test_locations_are_not_named_where_all_of_the_dataset_was_read() -> None:
     )
 
 
+def by_pattern(pattern: str, *files: str) -> Lineage:
+    """An execution that reads files of `d` by a pattern."""
+    locations = tuple(f"file:/wh/d/{name}" for name in files)
+    part = Part(locations, (f"file:/wh/d/{pattern}",))
+    of_files = reads("d", "v", rows=1)
+    return execution(replace(of_files, dataset=of_files.dataset.of(part)), writes("out", edge("d.v", "v")))
+
+
+def test_reads_by_patterns_state_the_patterns_and_are_compared_by_their_files() -> None:
+    """Files of two patterns add; beside a plain path, that path is stated; with the whole, nothing is."""
+    json, csv = by_pattern("*.json", "a.json", "b.json"), by_pattern("*.csv", "c.csv")
+    both = compose([json, csv, json])
+    assert both.inputs[0].dataset.identity.part.shown == ("file:/wh/d/*.json", "file:/wh/d/*.csv")
+    assert rows_read(both) == 2
+    mixed = compose([json, read("1")])
+    assert mixed.inputs[0].dataset.identity.part.shown == ("file:/wh/d/*.json", "file:/wh/d/1")
+    assert compose([json, read("")]).inputs[0].dataset.identity.part.shown == ()
+
+
 def both_days(first: int | None = None, second: int | None = None) -> Input:
     """One execution reads two folders of `d` apart."""
     return together(at(reads("d", "v", rows=first), "1"), at(reads("d", "v", rows=second), "2"))
