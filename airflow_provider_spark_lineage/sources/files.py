@@ -31,7 +31,7 @@ from airflow_provider_spark_lineage.sources.paths import (
     roots,
     split_location,
 )
-from airflow_provider_spark_lineage.sources.patterns import matches, without_matches
+from airflow_provider_spark_lineage.sources.patterns import NOT_ALL, matches, without_matches
 from airflow_provider_spark_lineage.sources.probe import Probe, read, write
 from airflow_provider_spark_lineage.sources.source import Source
 
@@ -238,9 +238,11 @@ def _groups(facts: FileFacts) -> Dict[str, Group]:
     elif facts.get("base_path"):
         groups = roots(_paths(facts))
     else:
-        groups = matches(given, paths, facts.get("is_file") or (), has_all=_has_all(facts))
+        groups = matches(given, paths, facts.get("is_file") or ())
+    note = "" if _has_all(facts) or len(groups) == 1 else NOT_ALL
     return {
-        root: group._replace(paths=_read_below(facts, root) or group.paths) for root, group in groups.items()
+        root: Group(_read_below(facts, root) or group.paths, group.patterns, group.note or note)
+        for root, group in groups.items()
     }
 
 

@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.sources.paths import (
     trim_partitions,
 )
 
-NOT_ALL = "its pattern matches too many folders, so only some of them were recorded"
+NOT_ALL = "too many paths are read at once: only some of them were recorded, so there may be further datasets"
 UNMATCHED = "what its pattern matches was not recorded; a folder that it matches may be a dataset of its own"
 
 _MAX_ALTERNATIVES = 50
@@ -139,13 +139,11 @@ def _braces_with_slash(path: str) -> Tuple[int, List[str], int]:
     return 0, [], 0
 
 
-def matches(
-    patterns: Sequence[str], paths: Sequence[str], is_file: Sequence[bool], *, has_all: bool
-) -> Dict[str, Group]:
+def matches(patterns: Sequence[str], paths: Sequence[str], is_file: Sequence[bool]) -> Dict[str, Group]:
     """Return the datasets of a read by their full paths.
 
     `patterns` are the program's; `paths` are their matches, and the paths without a wildcard. Where `is_file`
-    is not recorded, names with an ending are files. `has_all`: `paths` has all of them.
+    is not recorded, names with an ending are files.
     """
     split = [Pattern.of(path) for text in patterns for path in alternatives(text)]
     matched: Dict[Tuple[str, bool], Group] = {}
@@ -164,7 +162,7 @@ def matches(
             group.patterns.append(pattern.full(folder))
     groups = roots(plain)
     for (folder, of_files), group in matched.items():
-        for root, of_dataset in _datasets(folder, group, of_files=of_files, has_all=has_all):
+        for root, of_dataset in _datasets(folder, group, of_files=of_files):
             _add(groups, root, of_dataset)
     return groups
 
@@ -188,7 +186,7 @@ def _matching(patterns: Sequence[Pattern], path: str) -> Tuple[str, Pattern]:
     return path, Pattern(path)
 
 
-def _datasets(folder: str, group: Group, *, of_files: bool, has_all: bool) -> Iterator[Tuple[str, Group]]:
+def _datasets(folder: str, group: Group, *, of_files: bool) -> Iterator[Tuple[str, Group]]:
     """Yield the datasets of the files or the folders that patterns below `folder` matched."""
     if of_files:
         yield trim_partitions(folder), group
@@ -199,8 +197,7 @@ def _datasets(folder: str, group: Group, *, of_files: bool, has_all: bool) -> It
     if len(by_root) > MAX_SIBLINGS:
         yield trim_partitions(folder), group._replace(note=TOO_MANY)
         return
-    note = "" if has_all or len(by_root) == 1 else NOT_ALL
-    yield from ((root, Group(below, group.patterns, note)) for root, below in by_root.items())
+    yield from ((root, group._replace(paths=below)) for root, below in by_root.items())
 
 
 def _add(groups: Dict[str, Group], root: str, group: Group) -> None:

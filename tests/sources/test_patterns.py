@@ -144,6 +144,8 @@ def test_very_many_matches_that_were_recorded_in_part_are_no_part_to_compare() -
     assert identity.part.shown == ("file:/in/*.json",)
     folders = [f"file:/in/{number % 3}/x{number}=1/" for number in range(1000)]
     assert {each.note for each in read("/in/*/*", *folders, path_count=10_000)} == {NOT_ALL}
+    plain = {"paths": ["file:/a/1.json", "file:/b/1.json"], "path_count": 10_000}
+    assert {each.note for each in identify(plain)} == {NOT_ALL}
 
 
 def test_names_tell_files_where_nothing_else_does() -> None:
