@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import MAX_MESSAGE_LENGTH, Record
 from airflow_provider_spark_lineage.records.sql_text import FULL
+from airflow_provider_spark_lineage.sources.patterns import has_wildcard
 
 Handler = Callable[[Call, LiveApplication], Optional[Record]]
 """Returns the record of a call; None if there is nothing to record."""
@@ -101,6 +102,16 @@ def _record_query_of_rdd(call: Call, application: LiveApplication) -> Optional[R
     return record
 
 
+def _note_patterns(call: Call, application: LiveApplication) -> None:
+    """Note the patterns of a read of several paths; of a single path Spark keeps them."""
+    arguments = call.arguments()
+    paths = arguments.get("paths", arguments.get("path"))
+    if call.error is None and isinstance(paths, (list, tuple)) and len(paths) > 1:
+        patterns = [path for path in paths if isinstance(path, str) and has_wildcard(path)]
+        if patterns:
+            application.reader.note_patterns(call.result._jdf.queryExecution().analyzed(), patterns)
+
+
 def _tag_jobs(call: Call, application: LiveApplication) -> None:
     """Mark the jobs that this thread starts from now on with the call's tag."""
     if call.tag:
@@ -142,6 +153,7 @@ AFTER: Dict[Kind, Handler] = {
     Kind.RDD_JOB: _record_job,
     Kind.CONTEXT_JOB: _record_job,
     Kind.QUERY_TO_RDD: _record_query_of_rdd,
+    Kind.READ: _note_patterns,
 }
 
 _VALUE = {

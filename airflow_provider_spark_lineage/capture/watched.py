@@ -1,7 +1,8 @@
 """The watched methods of pyspark, and one call of such a method.
 
 Spark's listeners receive queries only. An action or a save of an RDD is not a query, and listener events do
-not have the origins of an RDD, so these methods are watched.
+not have the origins of an RDD, so these methods are watched. So are reads of files, because Spark replaces
+several patterns by what they match.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ Sorting and numbering call some of these to sample or count rows before they ret
 """
 
 
+READS = ("csv", "json", "load", "orc", "parquet", "text", "xml")
+"""The methods of pyspark's `DataFrameReader` that take one path or several."""
+
+
 class Kind(Enum):
     """Kind of a watched method; `capture.calls` has its handlers."""
 
@@ -37,6 +42,7 @@ class Kind(Enum):
     STATEMENT = "runs a statement of SQL"
     QUERY_TO_RDD = "returns the rows of a query as an RDD"
     CHECKPOINT = "removes the origins of an RDD"
+    READ = "reads files by their paths"
     STREAM_BATCH = "passes a batch of a stream to a function of the program"
 
 
@@ -91,6 +97,8 @@ class Call:
         """The Spark context of the call."""
         if self.site.kind is Kind.STREAM_BATCH:
             return self.subject.session.sparkContext
+        if self.site.kind is Kind.READ:
+            return self.subject._spark._sc
         if self.site.kind in (Kind.STATEMENT, Kind.QUERY_TO_RDD):
             return self.subject._sc
         return self.rdd.ctx
@@ -110,6 +118,7 @@ def sites() -> List[Site]:
     except ImportError:  # Spark 3.5
         from pyspark.sql import DataFrame
     from pyspark.sql import SparkSession
+    from pyspark.sql.readwriter import DataFrameReader
     from pyspark.sql.utils import ForeachBatchFunction
 
     watched = [
@@ -118,6 +127,7 @@ def sites() -> List[Site]:
         Site(SparkSession, "sql", Kind.STATEMENT),
         Site(DataFrame, "rdd", Kind.QUERY_TO_RDD),
         Site(DataFrame, "toJSON", Kind.QUERY_TO_RDD),
+        *(Site(DataFrameReader, name, Kind.READ) for name in READS),
         Site(RDD, "checkpoint", Kind.CHECKPOINT),
         Site(RDD, "localCheckpoint", Kind.CHECKPOINT),
         Site(ForeachBatchFunction, "call", Kind.STREAM_BATCH),

@@ -85,8 +85,8 @@ def _facets_of_access(
 ) -> dict[str, F]:
     """Return the facets of one read or write: its part of the dataset, and its counts."""
     facets: dict[str, F] = {}
-    if access.dataset.identity.locations:
-        condition = base_subset_dataset.LocationSubsetCondition(list(access.dataset.identity.locations))
+    if shown := access.dataset.identity.part.shown:
+        condition = base_subset_dataset.LocationSubsetCondition(list(shown))
         facets["subset"] = subset(condition, producer=PRODUCER)
     if access.statistics:
         facets[counts] = statistics(

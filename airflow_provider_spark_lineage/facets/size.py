@@ -180,7 +180,7 @@ def _letters(edge: Edge) -> int:
 
 def _largest_dataset(dataset: Dataset) -> int:
     identity = dataset.identity
-    names = [*identity.id, *identity.locations]
+    names = [*identity.id, *identity.part.shown]
     names += [name for link in identity.symlinks for name in (link.namespace, link.name)]
     # A nested type has an object for each of its fields.
     fields = sum(100 + 6 * len(field.name) + 20 * len(field.type) for field in dataset.fields)

@@ -46,7 +46,7 @@ def _dataset(dataset: Dataset) -> dict[str, Any]:
         **_id(identity.id),
         "format": identity.file_format,
         "symlinks": [asdict(link) for link in identity.symlinks],
-        "locations": list(identity.locations),
+        "locations": list(identity.part.shown),
         "fields": [asdict(field) for field in dataset.fields],
     }
 

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from airflow_provider_spark_lineage.plan.algebra import Kind
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Part
 
 __all__ = [
     "ColumnChange",
@@ -89,6 +89,7 @@ class Dataset:
             symlinks=tuple(dict.fromkeys((*self.identity.symlinks, *other.identity.symlinks))),
             # Empty, which is the whole dataset, if one of them is.
             locations=tuple(dict.fromkeys(chain(*locations))) if all(locations) else (),
+            patterns=_patterns_of_both(self.identity.part, other.identity.part),
             # Reads of different versions have no single version.
             version=self.identity.version if self.identity.version == other.identity.version else "",
             catalog=self.identity.catalog or other.identity.catalog,
@@ -96,17 +97,24 @@ class Dataset:
         kept_by = self.kept_by if self.kept_by == other.kept_by else ""
         return Dataset(identity, tuple(fields.values()), kept_by)
 
-    def of(self, locations: tuple[str, ...]) -> Dataset:
-        """Return this dataset limited to some of its locations; an empty tuple is the whole dataset."""
-        if locations == self.identity.locations:
+    def of(self, part: Part) -> Dataset:
+        """Return this dataset limited to a part of it."""
+        if part == self.identity.part:
             return self
-        return replace(self, identity=replace(self.identity, locations=locations))
+        return replace(self, identity=replace(self.identity, **part._asdict()))
 
     def at(self, version: str) -> Dataset:
         """Return this dataset in another version."""
         if version == self.identity.version:
             return self
         return replace(self, identity=replace(self.identity, version=version))
+
+
+def _patterns_of_both(first: Part, second: Part) -> tuple[str, ...]:
+    """Return the patterns of two reads; where only one has any, with the locations of the other."""
+    is_by_pattern = first.patterns or second.patterns
+    both = (first.shown, second.shown) if is_by_pattern else ()
+    return tuple(dict.fromkeys(chain(*both))) if all(both) else ()
 
 
 class Statistics(NamedTuple):
@@ -183,23 +191,21 @@ class Input:
     stream: str = ""
     """The streaming query whose batch read it; each batch reads other rows."""
 
-    by_folders: Mapping[frozenset[str], tuple[tuple[str, ...], Statistics]] = field(
-        default_factory=dict, hash=False
-    )
-    """Folders of each of several reads -> their locations and counts; empty if all have the same folders."""
+    by_folders: Mapping[frozenset[str], tuple[Part, Statistics]] = field(default_factory=dict, hash=False)
+    """Folders of each of several reads -> their part and counts; empty if all have the same folders."""
 
     def uncounted(self) -> Input:
         """Return the same reads without counts."""
-        known = {folders: (locations, Statistics()) for folders, (locations, _) in self.by_folders.items()}
+        known = {folders: (part, Statistics()) for folders, (part, _) in self.by_folders.items()}
         return replace(self, statistics=Statistics(), by_folders=known)
 
     def reads(self) -> tuple[Input, ...]:
-        """Return one input for each set of locations that was read."""
+        """Return one input for each part that was read."""
         if not self.by_folders:
             return (self,)
         return tuple(
-            replace(self, dataset=self.dataset.of(locations), statistics=statistics, by_folders={})
-            for locations, statistics in self.by_folders.values()
+            replace(self, dataset=self.dataset.of(part), statistics=statistics, by_folders={})
+            for part, statistics in self.by_folders.values()
         )
 
 

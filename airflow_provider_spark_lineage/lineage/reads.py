@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from airflow_provider_spark_lineage.lineage.model import Input, Statistics
 from airflow_provider_spark_lineage.lineage.statistics import added, larger, largest_of_known
+from airflow_provider_spark_lineage.sources.dataset import Part
 
 FolderSet = frozenset[str]
 """Folders of a dataset, relative to it; empty for the whole dataset."""
@@ -24,13 +25,13 @@ def together(first: Input, *others: Input) -> Input:
     all_reads = dict(_by_folders(first))
     for other in others:
         dataset = dataset.merged(other.dataset)
-        for folders, (locations, counts) in _by_folders(other).items():
+        for folders, (part, counts) in _by_folders(other).items():
             # The same folders may be written in different ways.
-            known, before = all_reads.get(folders, (locations, Statistics()))
+            known, before = all_reads.get(folders, (part, Statistics()))
             all_reads[folders] = (known, larger(before, counts))
     if len(all_reads) == 1:
-        ((locations, counts),) = all_reads.values()
-        return replace(first, dataset=dataset.of(locations), statistics=counts, by_folders={})
+        ((part, counts),) = all_reads.values()
+        return replace(first, dataset=dataset.of(part), statistics=counts, by_folders={})
     return replace(first, dataset=dataset, statistics=Statistics(), by_folders=all_reads)
 
 
@@ -43,9 +44,9 @@ def with_total(read: Input) -> Input:
     )
 
 
-def _by_folders(read: Input) -> Mapping[FolderSet, tuple[tuple[str, ...], Statistics]]:
+def _by_folders(read: Input) -> Mapping[FolderSet, tuple[Part, Statistics]]:
     identity = read.dataset.identity
-    return read.by_folders or {identity.folders: (identity.locations, read.statistics)}
+    return read.by_folders or {identity.folders: (identity.part, read.statistics)}
 
 
 def _total(counts: Mapping[FolderSet, Statistics]) -> Statistics:

@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.planned import sources as described
 from airflow_provider_spark_lineage.planned.program import UNKNOWN_FORMAT, Access, Program, Unread
 from airflow_provider_spark_lineage.sources import identify, source_of
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity
+from airflow_provider_spark_lineage.sources.patterns import alternatives
 
 PLANNED = "read from the text of the program; not what ran"
 """The reason of the gap that every planned lineage has."""
@@ -212,16 +213,22 @@ class Planner:
         return described.of_relation(file_format, paths, dict(access.options), writes=bool(access.change))
 
     def _paths(self, access: Access) -> Iterator[str]:
-        for written in access.paths:
-            path, problem = written, ""
-            if access.format not in described.NAMED:
-                path, problem = described.full_path(written, self._settings, self._directory)
-                if path.startswith("/"):
+        if access.format in described.NAMED:
+            yield from access.paths
+            return
+        for path in access.paths:
+            # A target is not a pattern.
+            places = [(path, "")] if access.change else map(described.without_pattern, alternatives(path))
+            for written, unmatched in places:
+                full, problem = written, unmatched
+                if not problem:
+                    full, problem = described.full_path(written, self._settings, self._directory)
+                if full.startswith("/"):
                     self._gaps[Gap("text", NO_FILE_SYSTEM)] = None
-            if problem:
-                self._gap(access, problem)
-            else:
-                yield path
+                if problem:
+                    self._gap(access, problem)
+                else:
+                    yield full
 
 
 def _where(step: Access | Unread) -> str:

@@ -17,6 +17,7 @@ from airflow_provider_spark_lineage.sources.iceberg_facts import IcebergFacts
 from airflow_provider_spark_lineage.sources.jdbc import JdbcFacts
 from airflow_provider_spark_lineage.sources.kafka import KafkaFacts
 from airflow_provider_spark_lineage.sources.paths import completed, is_complete
+from airflow_provider_spark_lineage.sources.patterns import Pattern
 from airflow_provider_spark_lineage.sources.unknown import UnknownFacts
 
 Described = DeltaFacts | FileFacts | IcebergFacts | JdbcFacts | KafkaFacts | UnknownFacts
@@ -33,18 +34,24 @@ NO_DATASET = frozenset({"console", "foreach", "memory", "noop", "rate", "rate-mi
 _SERVERLESS = re.compile(r"(?:hdfs|viewfs):/(?!/[^/])", re.IGNORECASE)
 """A path without its server, which the settings name: `hdfs:///data`."""
 
-_PATTERN = re.compile(r"[*?{\[]")
-_OF_FILES = re.compile(r"[^/]*[*?][^/]*\.[A-Za-z0-9.*]+|part-[^/]*|\*")
+
+def without_pattern(written: str) -> tuple[str, str]:
+    """Return the folder before the wildcards of a path that is read, or why the dataset is unknown.
+
+    >>> without_pattern("/in/day=*/*.csv")
+    ('/in', '')
+    """
+    pattern = Pattern.of(written)
+    if pattern.rest and not pattern.names_files:
+        return "", f"the files that `{written}` matches are not known"
+    return pattern.folder or ".", ""
 
 
-def full_path(written: str, settings: Mapping[str, str], directory: str) -> tuple[str, str]:
+def full_path(path: str, settings: Mapping[str, str], directory: str) -> tuple[str, str]:
     """Return a path with its file system, or why that is unknown: one of the two is empty.
 
-    `directory` is the working directory of the driver. Of a pattern, the path is the folder above it.
+    `directory` is the working directory of the driver.
     """
-    path = _without_pattern(written)
-    if path is None:
-        return "", f"the files that `{written}` matches are not known"
     default = _setting(settings, "fs.defaultFS")
     if _SERVERLESS.match(path):
         if not default.startswith(path.partition(":")[0].lower()):
@@ -57,21 +64,6 @@ def full_path(written: str, settings: Mapping[str, str], directory: str) -> tupl
             return "", f"`{path}` is relative to a folder that is not known"
         path = posixpath.normpath(posixpath.join(directory, path))
     return completed(path, default), ""
-
-
-def _without_pattern(path: str) -> str | None:
-    """Return the folder above a pattern of paths; None if that folder is not one dataset.
-
-    >>> _without_pattern("/in/day=*/*.csv")
-    '/in'
-    """
-    if not _PATTERN.search(path):
-        return path
-    parts = path.split("/")
-    first = next(index for index, part in enumerate(parts) if _PATTERN.search(part))
-    folder, partitions, last = "/".join(parts[:first]), parts[first:-1], parts[-1]
-    is_one = all("=" in part for part in partitions) and ("=" in last or _OF_FILES.fullmatch(last))
-    return folder if is_one and folder.strip("/") and parts[first:] != ["*"] else None
 
 
 def of_relation(

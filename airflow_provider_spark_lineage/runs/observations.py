@@ -69,7 +69,7 @@ def _of_output(execution: Execution, metrics: Metrics, *, is_exact: bool) -> Ite
 def _of_input(execution: Execution, metrics: Metrics, *, is_exact: bool) -> Iterator[Findings]:
     reads = execution.lineage.inputs
     # Below a limit, Spark counts as few rows as it reads. Folders of a dataset are not all of it.
-    if len(reads) != 1 or not is_exact or reads[0].dataset.identity.locations:
+    if len(reads) != 1 or not is_exact or reads[0].dataset.identity.part.shown:
         return
     if not _is_counted(metrics, reads[0].statistics.rows, is_exact=is_exact):
         return

@@ -9,7 +9,7 @@ from typing import Callable, FrozenSet, NamedTuple, Optional, Tuple
 from airflow_provider_spark_lineage.sources.facts import Facts
 from airflow_provider_spark_lineage.sources.paths import split_location
 
-__all__ = ["Before", "Catalog", "DatasetId", "Facts", "Identity", "Query", "Symlink"]
+__all__ = ["Before", "Catalog", "DatasetId", "Facts", "Identity", "Part", "Query", "Symlink"]
 
 
 class Before(Enum):
@@ -71,6 +71,18 @@ class Catalog:
     """The system that configures it."""
 
 
+class Part(NamedTuple):
+    """A part of a dataset; all of it without locations."""
+
+    locations: Tuple[str, ...] = ()
+    patterns: Tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> Tuple[str, ...]:
+        """Return what events say of it: what the program asked for, not how much that matches today."""
+        return self.patterns or self.locations
+
+
 @dataclass(frozen=True)
 class Identity:
     """Everything a source can say about one dataset from its facts alone."""
@@ -95,6 +107,9 @@ class Identity:
     locations: Tuple[str, ...] = ()
     """The locations that were read or written, if the name is a trimmed form of them."""
 
+    patterns: Tuple[str, ...] = ()
+    """The patterns with wildcards that matched the locations; the subset facet has these instead."""
+
     version: str = ""
     """The version that was read or written, where the source has versions."""
 
@@ -106,6 +121,11 @@ class Identity:
     def is_entry(self) -> bool:
         """Return whether this is a name in a catalog, whose data lie elsewhere or nowhere."""
         return bool(self.type)
+
+    @property
+    def part(self) -> Part:
+        """Return which part of the dataset was read or written."""
+        return Part(self.locations, self.patterns)
 
     @property
     def folders(self) -> FrozenSet[str]:

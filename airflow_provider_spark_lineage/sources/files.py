@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import List, Mapping, Optional, Sequence, Tuple
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.sources.accessors import (
@@ -24,18 +24,29 @@ from airflow_provider_spark_lineage.sources.dataset import Before, DatasetId, Fa
 from airflow_provider_spark_lineage.sources.formats import format_name
 from airflow_provider_spark_lineage.sources.paths import (
     RELATIVE,
+    Group,
     completed,
     is_complete,
     is_part_of_model,
     roots,
     split_location,
 )
+from airflow_provider_spark_lineage.sources.patterns import NOT_ALL, matches, without_matches
 from airflow_provider_spark_lineage.sources.probe import Probe, read, write
 from airflow_provider_spark_lineage.sources.source import Source
 
 
 class FileFacts(Facts, total=False):
     """Facts of files, or of a table whose rows are in files."""
+
+    path_count: int
+    """Number of the paths that are read; `paths` are some of them if there are very many."""
+
+    is_file: List[bool]
+    """For each of the paths whether it is a file; absent if that was not recorded."""
+
+    patterns: List[str]
+    """The paths with wildcards that the program gave; `paths` are what they match."""
 
     base_path: str
     """The option `basePath`, as the user gave it: the root of a partitioned table."""
@@ -62,10 +73,23 @@ _DIRECTORY = {
 }
 
 
+def _index(location: str) -> Mapping[str, str]:
+    """Return accessors for the files of a relation, given the path to its file index."""
+    return {
+        "paths": f"$sample({location}.rootPaths)",
+        "path_count": f"{location}.rootPaths.size",
+        "is_file": f"$files_among({location}.rootPaths, {location}.leafFiles)",
+    }
+
+
 def _v2(node: str, table: str) -> Tuple[Probe, ...]:
     return read(
         node,
-        {"paths": f"{table}.fileIndex.rootPaths[]", "format": f"{table}.formatName"},
+        {
+            **_index(f"{table}.fileIndex"),
+            "patterns": f"$patterns({table}.paths)",
+            "format": f"{table}.formatName",
+        },
         of=table,
         relation=("AvroTable", "CSVTable", "JsonTable", "OrcTable", "ParquetTable", "TextTable"),
     )
@@ -86,12 +110,16 @@ def _created(table: str) -> Mapping[str, str]:
     }
 
 
+_PATH = "relation.options.get('path')?"
+
 PROBES = (
     *read(
         "LogicalRelation",
         relation="HadoopFsRelation",
         accessors={
-            "paths": "relation.location.rootPaths[]",
+            **_index("relation.location"),
+            # In SQL text (json.`/in/*`) and with several paths, there is no option.
+            "patterns": f"$patterns({_PATH}, origin.context.fragment, relation.location)",
             "format": "relation.fileFormat",
             "option_names": "relation.options.keySet[]",
             "is_stream": "isStreaming",
@@ -129,7 +157,7 @@ PROBES = (
             "format": "fileFormat",
             "static_partitions": "staticPartitions.size",
             "dynamic_partitions": "dynamicPartitionOverwrite",
-            "oldest_write": "$oldestWrite(outputPath, mode)",
+            "oldest_write": "$oldest_write(outputPath, mode)",
             **BY_MODE,
             **NAMED,
         },
@@ -169,13 +197,10 @@ class Files(Source[FileFacts]):
         Many files, or many partitions, are one dataset: their common directory. Directories that are not
         partitions of one table are datasets of their own.
         """
-        paths = _paths(self.facts)
-        if not paths:
-            return ()
+        groups = _groups(self.facts)
         sink = _SINK.fullmatch(str(self.facts.get("sink") or ""))
         is_relative = sink is not None and not is_complete(sink[1]) and not sink[1].startswith("/")
-        originals = {root: _read_below(self.facts, root) or given for root, given in roots(paths)}
-        names = {root: DatasetId(*split_location(root)) for root in originals}
+        names = {root: DatasetId(*split_location(root)) for root in groups}
         return tuple(
             Identity(
                 id=names[root],
@@ -183,11 +208,13 @@ class Files(Source[FileFacts]):
                 file_format=format_name(self.facts.get("format")),
                 symlinks=symlinks(self.facts),
                 catalog=metastore(self.facts),
-                note=RELATIVE if is_relative else "",
-                locations=tuple(given) if given != [root] else (),
-                has_columns=not any(map(is_part_of_model, given)),
+                note=RELATIVE if is_relative else group.note,
+                # Some of very many paths are no part that a later read can be compared with.
+                locations=tuple(group.paths) if group.paths != [root] and _has_all(self.facts) else (),
+                patterns=tuple(group.patterns) if root not in group.paths else (),
+                has_columns=not any(map(is_part_of_model, group.paths)),
             )
-            for root, given in originals.items()
+            for root, group in groups.items()
         )
 
     def is_internal(self) -> bool:
@@ -221,6 +248,30 @@ class Files(Source[FileFacts]):
         return format_name(self.facts.get("format")) == "text"
 
 
+def _groups(facts: FileFacts) -> Dict[str, Group]:
+    """Return the datasets by their full paths, each with what was read or written of it."""
+    given = facts.get("patterns") or ()
+    paths = facts.get("paths") or ()
+    if not given or facts.get("is_stream") or isinstance(paths, str):
+        groups = roots(_paths(facts))
+    elif not paths:
+        groups = without_matches(given)
+    elif facts.get("base_path"):
+        groups = roots(_paths(facts))
+    else:
+        groups = matches(given, paths, facts.get("is_file") or ())
+    note = "" if _has_all(facts) or len(groups) == 1 else NOT_ALL
+    return {
+        root: Group(_read_below(facts, root) or group.paths, group.patterns, group.note or note)
+        for root, group in groups.items()
+    }
+
+
+def _has_all(facts: FileFacts) -> bool:
+    """Return whether all paths were recorded."""
+    return facts.get("path_count", 0) <= len(facts.get("paths") or ())
+
+
 def _paths(facts: FileFacts) -> List[str]:
     """Return the locations as Hadoop paths.
 
@@ -239,7 +290,7 @@ def _paths(facts: FileFacts) -> List[str]:
         return _below(str(facts["base_path"]), paths)
     if facts.get("is_stream"):
         # A stream over a pattern: each batch reads other files of the same folders.
-        return [posixpath.dirname(path) for path in paths]
+        return list(dict.fromkeys(posixpath.dirname(path) for path in paths))
     return [paths] if isinstance(paths, str) else list(paths)
 
 

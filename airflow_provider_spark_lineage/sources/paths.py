@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Sequence, Tuple
 
 _FOLDED_SCHEMES = {"s3a": "s3", "s3n": "s3"}
 _OBJECT_STORES = frozenset({"s3", "gs", "abfs", "abfss", "wasb", "wasbs"})
@@ -21,6 +21,8 @@ _STAGE = re.compile(r"(.+)/stages/\d+_[A-Za-z]\w*_[0-9a-f]{12}(?:/.*)?\Z")
 
 MAX_SIBLINGS = 50
 """Limit of sibling folders in one read; above it, their parent is the dataset."""
+
+TOO_MANY = f"it reads more than {MAX_SIBLINGS} folders at once, so it is named by the folder above them"
 
 RELATIVE = "its path is relative to a folder that was not recorded; it is named as if that were the root"
 
@@ -82,8 +84,21 @@ def uri_of(namespace: str, name: str) -> str:
     return f"{namespace}/{path}" if "://" in namespace else f"{namespace}:/{path}"
 
 
-def roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:
-    """Group paths by their dataset, each group with its paths as given."""
+class Group(NamedTuple):
+    """What one read has of one dataset."""
+
+    paths: List[str]
+    """The files and folders that were read."""
+
+    patterns: List[str]
+    """The patterns that matched them, with full names; empty without a pattern."""
+
+    note: str = ""
+    """What is not known about it."""
+
+
+def roots(paths: Sequence[str]) -> Dict[str, Group]:
+    """Return the datasets of paths, in the order of their names."""
     groups: Dict[str, List[str]] = {}
     for path in paths:
         groups.setdefault(trim_partitions(path), []).append(path)
@@ -98,16 +113,30 @@ def roots(paths: Sequence[str]) -> List[Tuple[str, List[str]]]:
     below: Dict[str, List[str]] = {}
     for root in groups:
         below.setdefault(posixpath.dirname(root), []).append(root)
+    parents = set()
     for folder, siblings in below.items():
         if len(siblings) > MAX_SIBLINGS and not _is_root(folder):
             _move(groups, siblings, folder)
-    return sorted(groups.items())
+            parents.add(folder)
+    if len(groups) > MAX_SIBLINGS:
+        folder = _common_folder(list(groups))
+        if not _is_root(folder):
+            _move(groups, list(groups), folder)
+            parents.add(folder)
+    return {root: Group(groups[root], [], TOO_MANY if root in parents else "") for root in sorted(groups)}
 
 
 def _move(groups: Dict[str, List[str]], names: List[str], to: str) -> None:
     """Move the paths of some groups to another one."""
     moved = [path for name in names for path in groups.pop(name)]
     groups.setdefault(to, []).extend(moved)
+
+
+def _common_folder(paths: Sequence[str]) -> str:
+    """Return the innermost folder around paths; empty without one."""
+    split = sorted(path.split("/") for path in paths)
+    # What the first and the last have in common, all have.
+    return "/".join(posixpath.commonprefix([split[0], split[-1]]))
 
 
 def is_within(folder: str, other: str) -> bool:
@@ -124,6 +153,22 @@ def is_part_of_model(path: str) -> bool:
     return bool(_STAGE.match(path.rstrip("/")))
 
 
+def is_file_name(path: str) -> bool:
+    """Return whether the last name of a path looks like a file's: it has an ending, or Spark wrote it."""
+    name = posixpath.basename(path)
+    return bool(_FILE.match(name) or name.startswith("part-"))
+
+
+def parent_of(path: str) -> str:
+    """Return the folder around a path.
+
+    >>> parent_of("s3a://lake/in/a.csv"), parent_of("file:/a.csv")
+    ('s3a://lake/in', 'file:/')
+    """
+    parent = posixpath.dirname(path.rstrip("/"))
+    return parent + "/" if parent.endswith(":") else parent
+
+
 def trim_partitions(path: str) -> str:
     """Cut partition suffixes from a path: `k=v` directories, and directories named by a date.
 
@@ -131,6 +176,9 @@ def trim_partitions(path: str) -> str:
     root is never cut: a root is not a dataset.
     """
     trimmed = path.rstrip("/") or path
+    if trimmed.endswith(":") and "/" not in trimmed:
+        # `file:/` is the root, `file:` is nothing.
+        return trimmed + "/"
     while True:
         parent, _, last = trimmed.rpartition("/")
         folders = _DATE_FOLDERS.match(trimmed) or _STAGE.match(trimmed)

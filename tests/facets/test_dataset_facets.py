@@ -94,6 +94,17 @@ def test_locations_that_were_trimmed_from_the_name_are_kept(totals):
     ]
 
 
+def test_pattern_is_the_part_that_was_read_and_not_what_it_matched(totals):
+    """An event does not grow with the number of files that a wildcard finds."""
+    files = tuple(f"file:/in/orders/{number}.json" for number in range(1000))
+    identity = replace(
+        totals.inputs[0].dataset.identity, locations=files, patterns=("file:/in/orders/*.json",)
+    )
+    orders = replace(totals.inputs[0], dataset=replace(totals.inputs[0].dataset, identity=identity))
+    (facets,) = read(Lineage(inputs=(orders,)))
+    assert facets["inputFacets"]["subset"]["inputCondition"]["locations"] == ["file:/in/orders/*.json"]
+
+
 def test_statistics_say_only_what_spark_measured(totals):
     assert read(totals)[0]["inputFacets"]["inputStatistics"] == {"rowCount": 9, "size": 2048, "fileCount": 2}
     assert written(totals)[0]["outputFacets"]["outputStatistics"] == {"rowCount": 3}

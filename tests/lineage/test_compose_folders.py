@@ -17,17 +17,18 @@ from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, O
 from airflow_provider_spark_lineage.lineage.reads import together
 from airflow_provider_spark_lineage.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.sources.dataset import Part
 
-Part = TypeVar("Part", Input, Output)
+Access = TypeVar("Access", Input, Output)
 
 DAYS = [("20240101", "20240102"), ("2024-01-01", "2024-01-02"), ("2024/01/01", "2024/01/02"), ("d=1", "d=2")]
 
 
-def at(part: Part, *folders: str) -> Part:
+def at(part: Access, *folders: str) -> Access:
     """A read or a write of folders of its dataset alone; an empty name is all of it."""
     name = part.dataset.id.name
     locations = tuple(f"file:{name}/{folder}" for folder in folders if folder)
-    return replace(part, dataset=part.dataset.of(locations))
+    return replace(part, dataset=part.dataset.of(Part(locations)))
 
 
 def copied(source: str, *folders: str, mode: Mode = Mode.OVERWRITE, rows: int | None = None) -> Lineage:
@@ -144,6 +145,25 @@ def test_locations_are_not_named_where_all_of_the_dataset_was_read() -> None:
         "file:/wh/d/1",
         "file:/wh/d/2",
     )
+
+
+def by_pattern(pattern: str, *files: str) -> Lineage:
+    """An execution that reads files of `d` by a pattern."""
+    locations = tuple(f"file:/wh/d/{name}" for name in files)
+    part = Part(locations, (f"file:/wh/d/{pattern}",))
+    of_files = reads("d", "v", rows=1)
+    return execution(replace(of_files, dataset=of_files.dataset.of(part)), writes("out", edge("d.v", "v")))
+
+
+def test_reads_by_patterns_state_the_patterns_and_are_compared_by_their_files() -> None:
+    """Files of two patterns add; beside a plain path, that path is stated; with the whole, nothing is."""
+    json, csv = by_pattern("*.json", "a.json", "b.json"), by_pattern("*.csv", "c.csv")
+    both = compose([json, csv, json])
+    assert both.inputs[0].dataset.identity.part.shown == ("file:/wh/d/*.json", "file:/wh/d/*.csv")
+    assert rows_read(both) == 2
+    mixed = compose([json, read("1")])
+    assert mixed.inputs[0].dataset.identity.part.shown == ("file:/wh/d/*.json", "file:/wh/d/1")
+    assert compose([json, read("")]).inputs[0].dataset.identity.part.shown == ()
 
 
 def both_days(first: int | None = None, second: int | None = None) -> Input:

@@ -101,6 +101,108 @@ def test_globs_and_partitions(spark, rows, path, lineage):
     assert composed.inputs[2].dataset.identity.locations == (f"file:{path('parted/part=1')}",)
 
 
+@pytest.fixture
+def json_files(path):
+    """Write JSON files with one row each."""
+
+    def write(*names):
+        for name in names:
+            file = pathlib.Path(path(name))
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text('{"id": 1}\n')
+
+    return write
+
+
+def inputs_of(composed, path):
+    """Name, rows, and the part that events state, of each input."""
+    return [
+        (
+            read.dataset.id.name.replace(path(""), "/"),
+            read.statistics.rows,
+            [place.replace(f"file:{path('')}", "") for place in read.dataset.identity.part.shown],
+        )
+        for read in composed.inputs
+    ]
+
+
+@pytest.mark.usefixtures("way")
+def test_files_by_a_wildcard_are_named_by_the_pattern(spark, path, lineage, json_files):
+    """The name does not depend on how many files the pattern matches today."""
+    json_files("in/t_1.json", "two/t_1.json", "two/t_2.json", "deep/a/c.json", "deep/b/d.json")
+    inputs = {}
+    for pattern in ("in/t_*.json", "two/t_?.json", "two/{t_1,t_2}.json", "deep/*/[cd].json"):
+        frame = spark.read.schema("id long").json(path(pattern))
+        composed = lineage(lambda frame=frame: frame.write.json(path(f"out-{len(inputs)}")))
+        inputs[pattern] = inputs_of(composed, path)
+    assert inputs == {
+        "in/t_*.json": [("/in", 1, ["in/t_*.json"])],
+        "two/t_?.json": [("/two", 2, ["two/t_?.json"])],
+        "two/{t_1,t_2}.json": [("/two", 2, ["two/{t_1,t_2}.json"])],
+        "deep/*/[cd].json": [("/deep", 2, ["deep/*/[cd].json"])],
+    }
+
+
+def test_pattern_of_each_way_to_name_files(spark, path, lineage, json_files):
+    """Spark keeps the pattern of one path as an option, of SQL in the text, and of several paths nowhere."""
+    json_files("in/t_1.json", "x/a/t_2.json")
+    reader = spark.read.schema("id long")
+    pattern = path("in/t_*.json")
+    sql = "with x as (select * from json.`PATTERN`) select id + 1 as id from x".replace("PATTERN", pattern)
+    ways = {
+        "option": lambda: reader.format("json").option("path", pattern).load(),
+        "list of one": lambda: reader.json([pattern]),
+        "text": lambda: spark.read.text(pattern),
+        "binary": lambda: spark.read.format("binaryFile").load(pattern).select("length"),
+        "sql": lambda: spark.sql(sql),
+        "several": lambda: reader.json([pattern, path("x/*/*.json")]),
+    }
+    inputs = {}
+    for way, read in ways.items():
+        composed = lineage(lambda read=read: read().write.parquet(path(f"out-{len(inputs)}")))
+        inputs[way] = [(name, shown) for name, _, shown in inputs_of(composed, path)]
+    assert inputs == {
+        **{way: [("/in", ["in/t_*.json"])] for way in ways},
+        "several": [("/in", ["in/t_*.json"]), ("/x", ["x/*/*.json"])],
+    }
+
+
+@pytest.mark.usefixtures("way")
+def test_folders_by_a_wildcard_are_the_datasets_of_their_writers(spark, rows, path, lineage):
+    """A task that wrote them reads them back under the same names; the files of one are that one."""
+
+    def code():
+        rows.write.json(path("in/t_1.json"))
+        rows.write.json(path("in/t_2.json"))
+        reader = spark.read.schema("id long")
+        reader.json(path("in/t_*.json")).write.json(path("all"))
+        reader.json(path("in/t_1.json/*.json")).write.json(path("one"))
+
+    composed = lineage(code)
+    outputs = {output.dataset.id.name.replace(path(""), "/") for output in composed.outputs}
+    assert outputs == {"/in/t_1.json", "/in/t_2.json", "/all", "/one"}
+    read_back = {read.dataset.id.name.replace(path(""), "/") for read in composed.inputs}
+    assert read_back <= {"/in/t_1.json", "/in/t_2.json"}
+    assert [gap for gap in composed.gaps if gap.where != "composition"] == []
+
+
+def test_very_many_matches_are_bounded(spark, path, lineage, json_files, recorded):
+    """The record has some of the matches, the lineage one input, and all of the rows are counted."""
+    json_files(*(f"in/{number % 60}/{number}.json" for number in range(1200)))
+    reader = spark.read.schema("id long")
+    frame = reader.json(path("in/*/*"))
+    with recorded() as records:
+        frame.coalesce(1).write.json(path("out"))
+    probed = [fact["probed"] for record in records for fact in record.facts]
+    (facts,) = [facts for facts in probed if facts.get("path_count")]
+    assert (facts["path_count"], len(facts["paths"]), len(facts["is_file"])) == (1200, 1000, 1000)
+    composed = compose(execution.lineage for execution in executions(records))
+    assert inputs_of(composed, path) == [("/in", 1200, ["in/*/*"])]
+    composed = lineage(lambda: reader.json(path("in/*/")).coalesce(1).write.json(path("out-2")))
+    assert inputs_of(composed, path) == [("/in", 1200, ["in/*"])]
+    assert "more than 50 folders" in composed.gaps[0].reason
+
+
 DAYS = [("20240101", "20240102"), ("2024-01-01", "2024-01-02"), ("2024/01/01", "2024/01/02"), ("d=1", "d=2")]
 
 

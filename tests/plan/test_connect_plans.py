@@ -78,6 +78,29 @@ def test_a_path_is_written_as_by_a_classic_session():
     ]
 
 
+@pytest.mark.parametrize("pattern", ["file:/data/orders/*.parquet", "file:/data/*/o?.parquet"])
+def test_a_pattern_that_the_client_sent_names_its_files(pattern):
+    """The text has what the pattern matches today: one file or many, the input is the pattern's folder."""
+    text = TEXT.replace("[file:/data/orders]", "[file:/data/orders/o1.parquet]")
+    reads = [{"format": "parquet", "paths": [pattern], "options": {}, "schema": ""}]
+    folder = "/data/orders" if "orders" in pattern else "/data"
+    (read,) = (
+        line for line in lineage(write(path="file:/out"), text, reads=reads) if line.startswith("reads")
+    )
+    assert read == f"reads   file {folder}   customer string, amount double"
+
+
+def test_a_v2_source_has_its_pattern_in_its_name():
+    """No scan of such a source prints its files."""
+    relation = "RelationV2[customer#1, amount#2] parquet file:/data/orders/o_*.parquet"
+    text = (
+        f"== Analyzed Logical Plan ==\ncustomer: string, amount: double\n{relation}\n"
+        f"\n== Optimized Logical Plan ==\n{relation}\n\n== Physical Plan ==\n"
+        "*(1) ColumnarToRow\n+- BatchScan parquet file:/data/orders/o_*.parquet[customer#1, amount#2]\n"
+    )
+    assert lineage(write(path="file:/out"), text)[0].startswith("reads   file /data/orders   ")
+
+
 def test_insert_into_takes_the_names_and_types_of_the_table():
     """Columns are matched by position, and cast where the types differ."""
     result = lineage(write(table="t", insert=True), targets=["t"], tables={"t": TABLE})

@@ -95,8 +95,7 @@ class _Writer:
     def _source(self) -> Source:
         thing = replace(self._new("path", self.random.choice(FILES)), filled=True, parted=False)
         self.things.append(thing)
-        # If a pattern finds one file alone, Spark does not report the pattern.
-        return Source(thing.place, thing.form, self.random.randint(2, 3))
+        return Source(thing.place, thing.form, self.random.randint(1, 3))
 
     def _steps(self, wanted: int, *, recorded: bool) -> tuple[Step, ...]:
         steps: list[Step] = []

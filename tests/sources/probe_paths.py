@@ -23,7 +23,9 @@ SESSION = "SparkSession"
 Lookup = Callable[[str, str], frozenset[str]]
 """Takes a type and a member's key. Returns the types that the member may have; empty if unknown."""
 
-WHOLE = frozenset({"$exists", "$files", "$modified", "$oldestWrite", "$options", "$sql"})
+WHOLE = frozenset(
+    "$exists $files $files_among $modified $oldest_write $options $patterns $sample $sql".split()
+)
 NUMBERS = frozenset({"$started", "$ended"})
 
 

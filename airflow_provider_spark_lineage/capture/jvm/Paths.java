@@ -6,6 +6,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -64,9 +65,19 @@ public class Paths {
         if (path.startsWith("$setting(")) {
             return query.settingAtStart(path.substring("$setting(".length(), path.length() - 1));
         }
+        if (path.startsWith("$patterns(")) {
+            return patterns(((Step) steps(path).get(0)).arguments);
+        }
         Object target = follow(path);
         if (target == null) {
             return null;
+        }
+        if (path.startsWith("$sample(")) {
+            return texts(Patterns.sample(target));
+        }
+        if (path.startsWith("$files_among(")) {
+            Object files = follow((String) ((Step) steps(path).get(0)).arguments.get(1));
+            return files == null ? null : Patterns.areFiles(Patterns.sample(target), files);
         }
         if (path.startsWith("$files(")) {
             return query.later("rdd", query.reader.keep(target));
@@ -80,7 +91,7 @@ public class Paths {
         if (path.startsWith("$modified(")) {
             return files().modified(target, second(path));
         }
-        if (path.startsWith("$oldestWrite(")) {
+        if (path.startsWith("$oldest_write(")) {
             boolean isAppend = "Append".equals(String.valueOf(second(path)));
             boolean isFirst = isAppend && query.reader.appended.add(target.toString());
             return isFirst ? files().oldestWrite(target, query.started) : null;
@@ -122,6 +133,18 @@ public class Paths {
             }
         }
         return current;
+    }
+
+    /** Returns the patterns among one or more paths; without a path, in a reference in SQL, or noted of an index. */
+    private List patterns(List paths) throws Exception {
+        Object given = follow((String) paths.get(0));
+        if (given != null) {
+            return Patterns.among(given instanceof String ? Collections.singletonList(given) : all(given));
+        }
+        Object reference = paths.size() > 1 ? follow((String) paths.get(1)) : null;
+        List inSql = reference == null ? null : Patterns.inSql((String) reference);
+        Object index = paths.size() > 2 && inSql == null ? follow((String) paths.get(2)) : null;
+        return index == null ? inSql : query.reader.patterns.noted(index);
     }
 
     private Object each(Object many, Step step) throws Exception {

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 import org.apache.spark.SparkContext;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
 /** Reads the executions of one application; made and called by Python, by `capture.jvm`. */
 public class Reader {
@@ -19,6 +20,7 @@ public class Reader {
     public final Map probes;
     /** The same for facts read before a statement runs. */
     public final Map before;
+    public final Patterns patterns = new Patterns();
     public final Foresight foresight = new Foresight(this);
     public final Set targets = new HashSet();
     public final Set options;
@@ -86,6 +88,17 @@ public class Reader {
 
     public void foresee(Object session, String text) {
         foresight.ask(session, text);
+    }
+
+    /** Notes the patterns, a list in JSON, of the relation that a read of several paths returned. */
+    public void notePatterns(LogicalPlan read, String listed) throws Exception {
+        for (Iterator each = Paths.all(read.collectLeaves()).iterator(); each.hasNext();) {
+            Object relation = Paths.call(each.next(), "relation", new Object[0]);
+            Object index = relation == null ? null : Paths.call(relation, "location", new Object[0]);
+            if (index != null) {
+                patterns.note(index, (List) new ObjectMapper().readValue(listed, List.class));
+            }
+        }
     }
 
     /** Keeps an object until Python asks for it by the number returned. */

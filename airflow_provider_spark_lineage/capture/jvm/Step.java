@@ -5,7 +5,9 @@ import java.util.List;
 /** One step of a path: `name(arguments)` and a shape, which is `[]`, `?`, `!` or nothing. */
 public class Step {
     private static final List WHOLE = java.util.Arrays.asList(
-        new String[] {"$exists", "$files", "$modified", "$oldestWrite", "$options", "$sql"});
+        new String[] {
+            "$exists", "$files", "$files_among", "$modified", "$oldest_write", "$options", "$patterns", "$sample", "$sql",
+        });
 
     public final String written;
     public final String name;

@@ -60,6 +60,10 @@ class JvmReader:
         """Probe the objects that an SQL statement will drop or create, before it runs."""
         self._reader.foresee(session, text)
 
+    def note_patterns(self, plan: Any, patterns: Sequence[str]) -> None:
+        """Note the patterns of the read of several paths that returned a plan."""
+        self._reader.notePatterns(plan, json.dumps(patterns))
+
     def error(self, exception: Any) -> Dict[str, str]:
         """Return `class`, `message` and, if there is one, `sql_state` of an exception of the JVM."""
         about, _, body = self._reader.error(exception).partition("\n")

@@ -12,6 +12,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.plan.connect.tables import facts_of, is_described, name_of, parts_of
 from airflow_provider_spark_lineage.plan.spark.explain.built import Relation
+from airflow_provider_spark_lineage.plan.spark.explain.facts import before_wildcard, given_fact
 from airflow_provider_spark_lineage.plan.spark.tree import type_name
 from airflow_provider_spark_lineage.records.plan_json import Tree, simple_name
 
@@ -69,7 +70,8 @@ def _about(
     reads = [*(connect.get("reads") or ()), *(connect.get("views") or ())]
     for read in reads:
         if known.get("paths") and _is_read_of(known["paths"], read.get("paths") or ()):
-            return {}, _schema(read)
+            patterns = {"patterns": read["paths"]} if any(map(before_wildcard, read["paths"])) else {}
+            return patterns, _schema(read)
     if known.get("paths") or relation.table:
         return {}, {}
     candidates = [read for read in reads if _may_be(relation, read)]
@@ -96,11 +98,10 @@ def _table_of(relation: Relation, connect: Connect) -> Mapping[str, Any] | None:
 
 
 def _is_read_of(paths: Any, read: Sequence[str]) -> bool:
-    """Return whether all paths of a scan are paths of a read, or below them."""
+    """Return whether all paths of a scan are paths of a read, below them, or matched by them."""
     listed = [paths] if isinstance(paths, str) else paths
-    return bool(read) and all(
-        any((path + "/").startswith(root.rstrip("/") + "/") for root in read) for path in listed
-    )
+    beginnings = [before_wildcard(root) or root.rstrip("/") + "/" for root in read]
+    return bool(read) and all((path + "/").startswith(tuple(beginnings)) for path in listed)
 
 
 def _schema(read: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,7 +136,7 @@ def _facts_of_read(read: Mapping[str, Any], relation: Relation) -> Fact:
     paths = list(read.get("paths") or ())
     if source == "delta":
         return {"delta_path": paths[0]} if len(paths) == 1 else {}
-    return {"paths": paths, "format": source} if paths else {}
+    return {given_fact(paths): paths, "format": source} if paths else {}
 
 
 def _typed(tree: Any, types: Mapping[int, Any]) -> Any:

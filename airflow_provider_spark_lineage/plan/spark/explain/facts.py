@@ -48,6 +48,20 @@ _CATALOG = re.compile(r"(?:V2SessionCatalog\((?P<name>\w+)\)|(?P<class>[\w.$]+)@
 _CATALOGS = re.compile(r"spark\.sql\.catalog\.(\w+)")
 
 
+_WILDCARD = re.compile(r"[*?\[{]")
+
+
+def given_fact(paths: Sequence[str]) -> str:
+    """Return the name of the fact for paths as a program gave them: what they match, or patterns."""
+    return "patterns" if any(map(_WILDCARD.search, paths)) else "paths"
+
+
+def before_wildcard(path: str) -> str:
+    """Return the beginning that a path has in common with all that it matches; empty for a plain path."""
+    match = _WILDCARD.search(path)
+    return path[: match.start()] if match else ""
+
+
 def settings_facts(settings: Mapping[str, str]) -> Facts:
     """Return the facts about the session's catalog."""
     facts = {
@@ -175,7 +189,9 @@ def _facts(relation: Relation, scan: Scan | None, settings: Mapping[str, str]) -
     if relation.node == "DataSourceV2Relation":
         match = _FILE_TABLE.fullmatch(relation.text)
         if match:
-            return {"paths": list(split_paths(match[2])[0]), "format": match[1]}
+            paths = list(split_paths(match[2])[0])
+            # The name of such a table has the paths as the program gave them.
+            return {given_fact(paths): paths, "format": match[1]}
         return v2_facts(relation.text, settings)
     return {}
 
