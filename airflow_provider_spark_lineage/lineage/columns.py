@@ -136,8 +136,11 @@ class _Evaluator:
     evaluated: dict[int, tuple[_Reach, list[Value]]] = field(default_factory=dict)
     """Definition -> its reach and the values of its columns."""
 
-    subqueries: dict[tuple[Plan, int], tuple[Scope, _Evaluator]] = field(default_factory=dict)
-    """(subquery, id of its scope) -> the scope and the result; several expressions may share a subquery."""
+    scopes: dict[int, tuple[Scope, Scope]] = field(default_factory=dict)
+    """id of a scope -> the scope, stored so that its id is not reused, and what its subqueries refer to."""
+
+    subqueries: dict[tuple[Plan, int], _Evaluator] = field(default_factory=dict)
+    """(subquery, id of its scope) -> the result; several expressions may share a subquery."""
 
     reach: _Reach = field(default_factory=_Reach)
     scope: Scope = field(default_factory=dict)
@@ -305,9 +308,8 @@ class _Evaluator:
             # Once for each scope: otherwise each level of nesting doubles the work.
             key = subquery.plan, id(scope)
             if key not in self.subqueries:
-                # The scope is stored so that its id is not reused.
-                self.subqueries[key] = scope, self._inside(subquery.plan, {**self.outer, **scope})
-            inner = self.subqueries[key][1]
+                self.subqueries[key] = self._inside(subquery.plan, self._with_outer(scope))
+            inner = self.subqueries[key]
             columns = inner.columns() if subquery.valued else ()
             self.reach.scans.update(inner.reach.scans)
             self.reach.gaps.update(inner.reach.gaps)
@@ -317,6 +319,12 @@ class _Evaluator:
         value = union(used)
         members = tuple(self._expression(member, scope, node) for member in expression.members)
         return Value(value.whole, members) if members else value
+
+    def _with_outer(self, scope: Scope) -> Scope:
+        """Return a scope and the outer one together; one object for all subqueries of a scope."""
+        if id(scope) not in self.scopes:
+            self.scopes[id(scope)] = scope, {**self.outer, **scope}
+        return self.scopes[id(scope)][1]
 
     def _combine(self, node: Combine, inputs: list[Scope]) -> Scope:
         columns_of = self._inputs(node, inputs)

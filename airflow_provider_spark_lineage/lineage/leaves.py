@@ -7,6 +7,7 @@ unknown.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -87,11 +88,20 @@ class FactsOfPlan:
         self._scans: dict[tuple[str, int], Facts] = {}
         self._targets: dict[str, list[Facts]] = {}
         self._results = results
+        self._listed: dict[str, Facts] = {}
+        """Schema -> the facts of rows with it that the query's text lists."""
+
+        self._firsts: defaultdict[str, set[int]] = defaultdict(set)
+        """RDD -> the first columns' ids of its scans."""
+
         for entry in entries:
             node, expr_id, probed = str(entry.get("node")), entry.get("expr_id"), entry.get("probed")
             facts = cast(Facts, probed if isinstance(probed, dict) else {})
             if isinstance(expr_id, int):
                 self._scans[node, expr_id] = facts
+                if node == "LocalRelation" and facts.get("in_sql"):
+                    self._listed[str(facts.get("schema"))] = facts
+                self._firsts[str(facts.get("rdd"))].add(expr_id)
             else:
                 self._targets.setdefault(node, []).append(facts)
 
@@ -128,8 +138,8 @@ class FactsOfPlan:
             return _result_leaf(scan, batch) if batch else _unnamed(scan, _ROWS_OF_STATE)
         facts = self._of(scan)
         if scan.relation == "LocalRelation":
-            listed = (others for (relation, _), others in self._scans.items() if relation == scan.relation)
-            return _unnamed(scan, _ROWS_OF_PROGRAM) if program.is_of_program(facts, listed) else Leaf()
+            same_schema = (listed,) if (listed := self._listed.get(str(facts.get("schema")))) else ()
+            return _unnamed(scan, _ROWS_OF_PROGRAM) if program.is_of_program(facts, same_schema) else Leaf()
         if source_of(facts).makes_rows():
             return Leaf()
         if scan.relation not in _RDDS:
@@ -147,7 +157,7 @@ class FactsOfPlan:
         rdd = facts.get("rdd")
         if rdd is None:
             return None
-        firsts = {first for (_, first), others in self._scans.items() if others.get("rdd") == rdd}
+        firsts = self._firsts[str(rdd)]
         alike = (
             frames.of(rdd)
             for key, frames in self._results.items()

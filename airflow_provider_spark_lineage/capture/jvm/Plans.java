@@ -223,13 +223,14 @@ public class Plans {
                 note(alias);
             }
             boolean isLiteral = node.getClass().getName().endsWith(".Literal");
+            Positions positions = new Positions(children);
             for (int i = 0; i < names.length; i++) {
                 if (!(isLiteral && names[i].equals("value"))) {
                     Object value = values.get(i);
                     if (alias != null && names[i].equals("name")) {
                         value = named(alias.exprId(), alias.name());
                     }
-                    field(names[i], value, children, inside, asking == NONE ? NONE : LEAVES);
+                    field(names[i], value, positions, inside, asking == NONE ? NONE : LEAVES);
                 }
             }
         }
@@ -245,22 +246,22 @@ public class Plans {
     }
 
     /** Writes a field, unless lineage does not need it; a child is written as its position. */
-    private void field(String name, Object value, List children, int inside, int below) throws Exception {
+    private void field(String name, Object value, Positions children, int inside, int below) throws Exception {
         boolean isEmpty = value instanceof scala.Option && ((scala.Option) value).isEmpty();
         if (value == null || isEmpty || LEFT_OUT.contains(name)) {
             return;
         }
-        int position = value instanceof TreeNode ? positionOf(value, children) : -1;
+        int position = value instanceof TreeNode ? children.of(value) : -1;
         if (position >= 0) {
             out.name(name);
             out.raw(Integer.valueOf(position));
             return;
         }
-        if (value instanceof scala.collection.Seq && areChildren(value, children)) {
+        if (value instanceof scala.collection.Seq && children.haveAll((scala.collection.Seq) value)) {
             out.name(name);
             out.open('[');
             for (Iterator each = Paths.all(value).iterator(); each.hasNext();) {
-                out.raw(Integer.valueOf(positionOf(each.next(), children)));
+                out.raw(Integer.valueOf(children.of(each.next())));
             }
             out.close(']');
             return;
@@ -269,25 +270,6 @@ public class Plans {
             out.name(name);
             value(name, value, inside, below);
         }
-    }
-
-    private static int positionOf(Object value, List children) {
-        for (int i = 0; i < children.size(); i++) {
-            if (children.get(i) == value) {
-                return i;
-            }
-        }
-        return -1;
-    }
-
-    private static boolean areChildren(Object values, List children) {
-        scala.collection.Iterator each = ((scala.collection.Seq) values).iterator();
-        while (each.hasNext()) {
-            if (positionOf(each.next(), children) < 0) {
-                return false;
-            }
-        }
-        return true;
     }
 
     private static boolean isWritten(String field, Object value) {
@@ -381,7 +363,7 @@ public class Plans {
         String[] names = names(product.getClass());
         List values = Paths.all(product.productIterator().toSeq());
         for (int i = 0; i < names.length && names.length == values.size(); i++) {
-            field(names[i], values.get(i), new ArrayList(), NONE, below);
+            field(names[i], values.get(i), Positions.NONE, NONE, below);
         }
         out.close('}');
     }
