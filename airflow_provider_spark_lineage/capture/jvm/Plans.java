@@ -58,6 +58,9 @@ public class Plans {
     private final Json out;
     private final long limit;
     private final Map columns = new HashMap();
+
+    /** Columns with a number -> the number: in a wide plan, most nodes pass on the same objects. */
+    private final Map numbered = new IdentityHashMap();
     private final Map types = new IdentityHashMap();
     private final Set asked = new HashSet();
 
@@ -178,12 +181,21 @@ public class Plans {
 
     /** Writes a column in full the first time, and its number alone later. */
     private void column(AttributeReference column) throws Exception {
+        Object number = numbered.get(column);
+        if (number != null) {
+            out.open('{');
+            out.name("@");
+            out.raw(number);
+            out.close('}');
+            return;
+        }
         String key = column.exprId().id() + "/" + column.nullable() + "/" + column.name();
         Object[] known = (Object[]) columns.get(key);
         out.open('{');
         if (known != null && known[0].equals(column.dataType())) {
             out.name("@");
             out.raw(known[1]);
+            numbered.put(column, known[1]);
         } else {
             out.name("class");
             out.plain(column.getClass().getName());
@@ -200,6 +212,7 @@ public class Plans {
             if (known == null) {
                 out.name("@");
                 out.raw(Integer.valueOf(columns.size()));
+                numbered.put(column, Integer.valueOf(columns.size()));
                 columns.put(key, new Object[] {column.dataType(), Integer.valueOf(columns.size())});
             }
         }

@@ -21,7 +21,7 @@ from typing import Any, Dict, Optional, Tuple
 _CLASSES = tuple(
     """
     ClassesFile Computed Counts Execution Foresight Jobs Joins Json Listener Mark MaskedSql Observed Paths
-    Plans Query Reader Schemas StageUsage Step StreamRun Streams Texts TooLarge Usage
+    Plans Positions Query Reader Schemas StageUsage Step StreamRun Streams Texts TooLarge Usage
     """.split()
 )
 
