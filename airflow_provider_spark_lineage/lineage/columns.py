@@ -150,6 +150,9 @@ class _Evaluator:
         """Evaluate the nodes in their order."""
         plan = self.plan
         self.definitions.update(plan.definitions)
+        # Each refers to those before it: in this order, a chain of them needs no recursion.
+        for definition in plan.definitions:
+            self._define(definition, f"CTERelationDef {definition}")
         scopes: dict[int, Scope] = {}
         # How many nodes still read a node's scope; at zero it is freed, which bounds memory for wide plans.
         pending_uses = _uses(plan)
@@ -338,19 +341,24 @@ class _Evaluator:
         }
 
     def _reference(self, node: Reference) -> Scope:
+        self._define(node.definition, node.label)
         if node.definition not in self.evaluated:
-            definition = self.definitions.get(node.definition)
-            if definition is None:
-                self._gap(node, "its definition is not in the plan", node.output)
-                return _nothing(node)
-            # Used only if the definition refers to itself: a broken plan, since recursion is a `Loop`.
-            gap = PlanGap(node.label, "its definition refers to itself")
-            self.evaluated[node.definition] = (_Reach(gaps={gap: None}), [])
-            inner = self._inside(definition, self.outer)
-            self.evaluated[node.definition] = (inner.reach, inner.columns())
+            self._gap(node, "its definition is not in the plan", node.output)
+            return _nothing(node)
         reach, values = self.evaluated[node.definition]
         self.reach.absorb(reach)
         return _scope(node, values)
+
+    def _define(self, definition: int, label: str) -> None:
+        """Evaluate a definition of this plan or of a plan around it, once."""
+        plan = self.definitions.get(definition)
+        if plan is None or definition in self.evaluated:
+            return
+        # Used only if the definition refers to itself: a broken plan, since recursion is a `Loop`.
+        gap = PlanGap(label, "its definition refers to itself")
+        self.evaluated[definition] = (_Reach(gaps={gap: None}), [])
+        inner = self._inside(plan, self.outer)
+        self.evaluated[definition] = (inner.reach, inner.columns())
 
     def _loop(self, node: Loop, inputs: list[Scope]) -> Scope:
         """Repeat until nothing changes; this ends, because there are finitely many edges."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, PlanGap, Written
@@ -79,7 +80,7 @@ class TableWrite:
         """Return the plan's node."""
         return self.written.write
 
-    @property
+    @cached_property
     def source(self) -> Source[Any]:
         """Return the source of the target."""
         return source_of(self.target)
@@ -172,7 +173,9 @@ def _with_what_it_copies(write: TableWrite) -> tuple[TableWrite, Leaves]:
     columns = tuple(Attribute(index, field.name, field.type) for index, field in enumerate(fields))
     scan = Scan((), columns, write.node.label, relation=write.node.relation)
     copied = tuple((column, column_of(scan, column.id)) for column in columns)
-    return write.reading(scan, columns=copied), {scan: relation_leaf(scan, copied_from(write.target))}
+    return write.reading(scan, columns=copied), {
+        scan: relation_leaf(scan, source_of(copied_from(write.target)))
+    }
 
 
 def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
@@ -191,7 +194,7 @@ def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
     )
     scan = Scan((), columns, label, relation=write.node.relation)
     rows = written.rows | {((scan, column.id, ()), Transformation(Kind.FILTER)) for column in columns}
-    leaf = relation_leaf(scan, write.target)
+    leaf = relation_leaf(scan, write.source)
     # Not counted: Spark's counts are for the query. Without version: the facts have the written version.
     leaf = replace(leaf.of_now(), is_counted=False)
     return write.reading(scan, rows=rows), {scan: leaf}
