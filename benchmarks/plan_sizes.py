@@ -269,7 +269,7 @@ QUERIES = {
     "text": ("select id, '{}' c from t", "a word of a text...", " "),
     "long_name": ("select id as `{}` from t", "a word of a name...", " "),
 }
-"""Dimension -> a query, its items, and what is between them."""
+"""Dimension -> a query, its items, and the text between two items."""
 
 
 def query_of(name: str, size: int) -> str:

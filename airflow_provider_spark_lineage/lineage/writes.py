@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, PlanGap, Written
@@ -16,7 +15,7 @@ from airflow_provider_spark_lineage.lineage.leaves import Leaf, recorded_fields,
 from airflow_provider_spark_lineage.lineage.model import Gap, Mode, Statistics
 from airflow_provider_spark_lineage.lineage.values import NOTHING, Value, column_of
 from airflow_provider_spark_lineage.plan.algebra import Attribute, Kind, Scan, Transformation, Write
-from airflow_provider_spark_lineage.sources import copied_from, identify, source_of
+from airflow_provider_spark_lineage.sources import copied_from, source_of
 from airflow_provider_spark_lineage.sources.dataset import Facts
 from airflow_provider_spark_lineage.sources.source import Source
 
@@ -73,17 +72,19 @@ class TableWrite:
     """One write of an execution, and the facts of its target."""
 
     written: Written
-    target: Facts
+    source: Source[Any]
+    """The source of its target."""
 
     @property
     def node(self) -> Write:
         """Return the plan's node."""
         return self.written.write
 
-    @cached_property
-    def source(self) -> Source[Any]:
-        """Return the source of the target."""
-        return source_of(self.target)
+    @property
+    def target(self) -> Facts:
+        """Return the facts of its target."""
+        facts: Facts = self.source.facts
+        return facts
 
     @property
     def wraps(self) -> bool:
@@ -222,8 +223,8 @@ def _with_columns(write: TableWrite, added: Iterable[tuple[Attribute, Value]]) -
     """Add the columns that the write does not have yet."""
     columns = write.written.columns
     names = {column.name.lower() for column, _ in columns}
-    new = ((column, value) for column, value in added if column.name.lower() not in names)
-    return replace(write, written=replace(write.written, columns=(*columns, *new)))
+    new = [(column, value) for column, value in added if column.name.lower() not in names]
+    return write if not new else replace(write, written=replace(write.written, columns=(*columns, *new)))
 
 
 def gaps_of_failed(write: TableWrite) -> Iterator[Gap]:
@@ -234,7 +235,7 @@ def gaps_of_failed(write: TableWrite) -> Iterator[Gap]:
     target, label = write.target, write.node.label
     if write.source.is_atomic:
         return
-    for identity in identify(target):
+    for identity in write.source.identities:
         if write.mode is Mode.OVERWRITE and not target.get("dynamic_partitions"):
             yield Gap(label, "the write failed; earlier rows may have been removed", identity.id)
         elif not identity.storage_layer:

@@ -215,7 +215,7 @@ _HINT = re.compile(CREDENTIAL_HINT)
 _HINTS_OF_RULES = {rule: re.compile("(?i)" + "|".join(map(re.escape, rule.hints))) for rule in RULES}
 
 _LONG = 5_000
-"""Number of characters from which a text is searched by the rules that may match: a tenth of the time."""
+"""A text of more characters is searched only by the rules that may match: a tenth of the time."""
 
 _MAX_PASSES = 10
 
@@ -228,7 +228,7 @@ def without_secrets(text: str) -> str:
     """
     if not _may_hold_secrets(text):
         return text
-    rules = _ANY if len(text) < _LONG else _any_of(_rules_for(text))
+    rules = _ANY if len(text) <= _LONG else _any_of(_rules_for(text))
     clean = rules.sub(_masked, text)
     # After a replacement, the following text may match a rule, too.
     for _ in range(_MAX_PASSES):

@@ -64,13 +64,6 @@ def merges(size: int) -> Callable[[], object]:
     return reading(node("MergeIntoCommand", target, source, notMatchedClauses=[clause]))
 
 
-def definitions(size: int) -> Callable[[], object]:
-    """Definitions of WITH, all of which the query reads."""
-    defined = [node("CTERelationDef", scan(column("a", n)), id=n) for n in range(size)]
-    used = node("Union", *(node("CTERelationRef", cteId=n, output=[column("a", n)]) for n in range(size)))
-    return reading(node("WithCTE", *defined, used, plan=size))
-
-
 def views(size: int) -> Callable[[], object]:
     """Reads of one dataset, each of another column."""
     identity = Identity(DatasetId("file", "/in"))
@@ -111,8 +104,7 @@ def listed_rows(size: int) -> Callable[[], object]:
     ("of_size", "size"),
     [
         (nested_ifs, 200),
-        (merges, 100),
-        (definitions, 200),
+        (merges, 400),
         (views, 500),
         (counted_folders, 100),
         (counted_tables, 100),
