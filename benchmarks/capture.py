@@ -1,6 +1,6 @@
-"""Figures of capture itself, in one Spark session: its cost for a small query, and for thousands of writes.
+"""Figures of capture itself, in one Spark session: for a small query, for tiny writes, and for thousands.
 
-    python benchmarks/capture.py [--queries 300] [--writes 2000]
+    python benchmarks/capture.py [--queries 300] [--writes 2000] [--rounds 6]
 
 Queries with and without capture alternate in blocks, so that a warmer JVM serves both. Capture works beside
 the user's code, on threads of its own: a block's time includes the wait for them.
@@ -11,12 +11,15 @@ from __future__ import annotations
 import argparse
 import resource
 import tempfile
+import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from statistics import median, quantiles
-from time import perf_counter
+from time import clock_gettime, perf_counter, process_time, pthread_getcpuclockid
 from typing import Any
+
+from paired import cpu_seconds
 
 BLOCKS = 10
 ADDED_MS = 15
@@ -67,6 +70,57 @@ def small_queries(spark: Any, folder: Path, count: int) -> None:
     print(f"  added, with the wait for the records at the end, per query {drained:6.1f}")
 
 
+SHARE = 0.04
+"""Limit that the project aims at for the processor time of capture, as a part of the application's."""
+
+TINY_WRITES = 150
+
+
+def jvm_seconds(spark: Any) -> float:
+    """Processor time that capture's own thread in the JVM has had."""
+    threads = spark._jvm.java.lang.management.ManagementFactory.getThreadMXBean()
+    infos = ((number, threads.getThreadInfo(number)) for number in threads.getAllThreadIds())
+    ours = (number for number, info in infos if info and info.getThreadName().startswith("spark-lineage"))
+    return sum(max(threads.getThreadCpuTime(number), 0) for number in ours) / 1e9
+
+
+def python_seconds() -> float:
+    """Processor time that capture's own threads in this process have had."""
+    ours = (each for each in threading.enumerate() if each.name.startswith("spark-lineage"))
+    return sum(clock_gettime(pthread_getcpuclockid(each.ident)) for each in ours if each.ident)
+
+
+def tiny_writes(spark: Any, folder: Path, rounds: int) -> None:
+    """Print capture's part of the processor time of tiny writes: other programs do not disturb it."""
+    from airflow_provider_spark_lineage import capture_lineage
+
+    rows = spark.range(10).selectExpr("id", "id * 2 x").coalesce(1)
+
+    def write(block: str) -> None:
+        for number in range(TINY_WRITES):
+            rows.write.parquet(str(folder / "tiny" / block / str(number)))
+
+    shares = []
+    print(f"{TINY_WRITES} tiny writes, processor time in ms per write (aim: share under {SHARE:.0%})")
+    print(f"{'application':>12} {'JVM thread':>11} {'Python thread':>14} {'in the program':>15} {'share':>7}")
+    for number in range(rounds):
+        before, own = cpu_seconds(spark), process_time()
+        write(f"without-{number}")
+        without, own = cpu_seconds(spark) - before, process_time() - own
+        with capture_lineage(spark) as captured:
+            began = process_time()
+            write(f"with-{number}")
+            assert not captured.drain(60)
+            used = process_time() - began
+            beside, in_python = jvm_seconds(spark), python_seconds()
+        # What the program's own thread does for capture, for example waits and marks.
+        added = used - in_python - own
+        shares.append((beside + in_python + added) / without)
+        figures = (each * 1000 / TINY_WRITES for each in (without, beside, in_python, added))
+        print("{:>12.2f} {:>11.2f} {:>14.2f} {:>15.2f}".format(*figures), f"{shares[-1]:>7.1%}", flush=True)
+    print(f"  share, median of the last {len(shares[1:])}: {median(shares[1:]):.1%}")
+
+
 def memory_mb() -> float:
     """Most memory that this Python process has had; the JVM is another process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -101,6 +155,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="What capture costs.")
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--writes", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=6)
     arguments = parser.parse_args()
     from pyspark.sql import SparkSession
 
@@ -115,6 +170,7 @@ def main() -> None:
         )
         spark.sparkContext.setLogLevel("ERROR")
         small_queries(spark, Path(home), arguments.queries)
+        tiny_writes(spark, Path(home), arguments.rounds)
         many_writes(spark, Path(home), arguments.writes)
         spark.stop()
 

@@ -11,6 +11,7 @@ BENCHMARKS = (
     "testing",
     "stored",
     "lineage",
+    "plan_sizes",
     "run_facets",
     "capture",
     "programs",

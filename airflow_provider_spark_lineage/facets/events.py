@@ -214,9 +214,9 @@ def execution_events(
 ) -> Iterator[event_v2.RunEvent]:
     """Yield START, and COMPLETE, FAIL or ABORT, of each execution, or its other `states`, below `parent`.
 
-    An event has at most `max_bytes`, if given. START has what an execution's plan says: inputs, outputs,
-    schemas and columns; without `start_outputs`, only inputs. One execution is in memory at a time: a task
-    may have thousands.
+    An event has at most `max_bytes`, if given, with a gap for what is left out. START has what an execution's
+    plan says: inputs, outputs, schemas and columns; without `start_outputs`, only inputs. One execution is in
+    memory at a time: a task may have thousands.
     """
     for execution in executions:
         content = Content(execution.lineage, execution.sql, dataset_edges_per_field)
@@ -226,6 +226,8 @@ def execution_events(
         run_id = _run_id(began, parent.namespace, job, application_id, parent.run_id)
         identity = RunIdentity(run_id, parent.namespace, job, root=parent.root)
         per_field = content.repeats_dataset_edges
+        known = {*execution.lineage.gaps}
+        left_out = Lineage(gaps=tuple(gap for gap in lineage.gaps if gap not in known))
         for state in execution.states:
             facets = _execution_facets(execution, content.sql, parent)
             if state == END:
@@ -245,7 +247,7 @@ def execution_events(
                 event_v2.RunState[state],
                 began if is_start else execution.ended_at,
                 identity,
-                facets if is_start else facets.of(lineage),
+                facets.of(left_out if is_start else lineage),
                 shown,
                 dataset_edges_per_field=per_field,
             )

@@ -136,8 +136,11 @@ class _Evaluator:
     evaluated: dict[int, tuple[_Reach, list[Value]]] = field(default_factory=dict)
     """Definition -> its reach and the values of its columns."""
 
-    subqueries: dict[tuple[Plan, int], tuple[Scope, _Evaluator]] = field(default_factory=dict)
-    """(subquery, id of its scope) -> the scope and the result; several expressions may share a subquery."""
+    scopes: dict[int, tuple[Scope, Scope]] = field(default_factory=dict)
+    """id of a scope -> the scope, stored so that its id is not reused, and what its subqueries refer to."""
+
+    subqueries: dict[tuple[Plan, int], _Evaluator] = field(default_factory=dict)
+    """(subquery, id of its scope) -> the result; several expressions may share a subquery."""
 
     reach: _Reach = field(default_factory=_Reach)
     scope: Scope = field(default_factory=dict)
@@ -147,6 +150,9 @@ class _Evaluator:
         """Evaluate the nodes in their order."""
         plan = self.plan
         self.definitions.update(plan.definitions)
+        # Each refers to those before it: in this order, a chain of them needs no recursion.
+        for definition in plan.definitions:
+            self._define(definition, f"CTERelationDef {definition}")
         scopes: dict[int, Scope] = {}
         # How many nodes still read a node's scope; at zero it is freed, which bounds memory for wide plans.
         pending_uses = _uses(plan)
@@ -305,9 +311,8 @@ class _Evaluator:
             # Once for each scope: otherwise each level of nesting doubles the work.
             key = subquery.plan, id(scope)
             if key not in self.subqueries:
-                # The scope is stored so that its id is not reused.
-                self.subqueries[key] = scope, self._inside(subquery.plan, {**self.outer, **scope})
-            inner = self.subqueries[key][1]
+                self.subqueries[key] = self._inside(subquery.plan, self._with_outer(scope))
+            inner = self.subqueries[key]
             columns = inner.columns() if subquery.valued else ()
             self.reach.scans.update(inner.reach.scans)
             self.reach.gaps.update(inner.reach.gaps)
@@ -317,6 +322,12 @@ class _Evaluator:
         value = union(used)
         members = tuple(self._expression(member, scope, node) for member in expression.members)
         return Value(value.whole, members) if members else value
+
+    def _with_outer(self, scope: Scope) -> Scope:
+        """Return a scope and the outer one together; one object for all subqueries of a scope."""
+        if id(scope) not in self.scopes:
+            self.scopes[id(scope)] = scope, {**self.outer, **scope}
+        return self.scopes[id(scope)][1]
 
     def _combine(self, node: Combine, inputs: list[Scope]) -> Scope:
         columns_of = self._inputs(node, inputs)
@@ -330,19 +341,24 @@ class _Evaluator:
         }
 
     def _reference(self, node: Reference) -> Scope:
+        self._define(node.definition, node.label)
         if node.definition not in self.evaluated:
-            definition = self.definitions.get(node.definition)
-            if definition is None:
-                self._gap(node, "its definition is not in the plan", node.output)
-                return _nothing(node)
-            # Used only if the definition refers to itself: a broken plan, since recursion is a `Loop`.
-            gap = PlanGap(node.label, "its definition refers to itself")
-            self.evaluated[node.definition] = (_Reach(gaps={gap: None}), [])
-            inner = self._inside(definition, self.outer)
-            self.evaluated[node.definition] = (inner.reach, inner.columns())
+            self._gap(node, "its definition is not in the plan", node.output)
+            return _nothing(node)
         reach, values = self.evaluated[node.definition]
         self.reach.absorb(reach)
         return _scope(node, values)
+
+    def _define(self, definition: int, label: str) -> None:
+        """Evaluate a definition of this plan or of a plan around it, once."""
+        plan = self.definitions.get(definition)
+        if plan is None or definition in self.evaluated:
+            return
+        # Used only if the definition refers to itself: a broken plan, since recursion is a `Loop`.
+        gap = PlanGap(label, "its definition refers to itself")
+        self.evaluated[definition] = (_Reach(gaps={gap: None}), [])
+        inner = self._inside(plan, self.outer)
+        self.evaluated[definition] = (inner.reach, inner.columns())
 
     def _loop(self, node: Loop, inputs: list[Scope]) -> Scope:
         """Repeat until nothing changes; this ends, because there are finitely many edges."""

@@ -46,7 +46,7 @@ from airflow_provider_spark_lineage.lineage.writes import (
     with_what_its_table_adds,
 )
 from airflow_provider_spark_lineage.plan.algebra import VARIABLE, Kind, Plan, Scan
-from airflow_provider_spark_lineage.sources import identify
+from airflow_provider_spark_lineage.sources import source_of
 from airflow_provider_spark_lineage.sources.catalogs import metastore, symlinks
 from airflow_provider_spark_lineage.sources.dataset import Before, Catalog, DatasetId, Identity, Symlink
 from airflow_provider_spark_lineage.sources.program import variables
@@ -124,7 +124,7 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
     """Return the inputs and outputs of one execution; `results` come from earlier executions."""
     facts = FactsOfPlan(about.facts, results or {}, about.statement)
     evaluation = evaluate(plan) if plan is not None else Evaluation()
-    writes = [TableWrite(written, facts.of_target(written.write)) for written in evaluation.writes]
+    writes = [TableWrite(written, source_of(facts.of_target(written.write))) for written in evaluation.writes]
     leaves = {scan: facts.leaf(scan) for scan in evaluation.scans}
     writes, by_writes = completed(writes)
     leaves |= by_writes
@@ -195,7 +195,7 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
             identity
             for write in writes
             if not write.source.discards_rows()
-            for identity in identify(write.target)
+            for identity in write.source.identities
         ),
         results=results | (_streamed_results(plan, leaves) if plan is not None and about.stream else {}),
     )
@@ -264,7 +264,7 @@ def _inputs(leaves: Mapping[Scan, Leaf], metrics: Metrics, stream: str) -> list[
 def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple[list[Output], list[Gap]]:
     """Return the outputs of one write, and their gaps."""
     written, target = write.written, write.target
-    identities = identify(target)
+    identities = write.source.identities
     gaps = list(gaps_of(write.node.label, identities))
     fields = fields_of(target, tuple(Field(column.name, column.type) for column, _ in written.columns))
     if len(fields) == 1:

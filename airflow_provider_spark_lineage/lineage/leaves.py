@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Any, cast
 
 from airflow_provider_spark_lineage.lineage.columns import evaluate
 from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Gap, Snapshot
@@ -43,6 +44,7 @@ from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect
 from airflow_provider_spark_lineage.plan.spark.tree import type_name
 from airflow_provider_spark_lineage.sources import identify, program, rdd, source_of
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts, Identity, Query
+from airflow_provider_spark_lineage.sources.source import Source
 
 _JOB = "RDD"
 """Relation of the scan in a job over an RDD; its counts are the job's counts."""
@@ -97,11 +99,20 @@ class FactsOfPlan:
         self._scans: dict[tuple[str, int], Facts] = {}
         self._targets: dict[str, list[Facts]] = {}
         self._results = results
+        self._listed: dict[str, Facts] = {}
+        """Schema -> the facts of rows with it that the query's text lists."""
+
+        self._firsts: defaultdict[str, set[int]] = defaultdict(set)
+        """RDD -> the first columns' ids of its scans."""
+
         for entry in entries:
             node, expr_id, probed = str(entry.get("node")), entry.get("expr_id"), entry.get("probed")
             facts = cast(Facts, probed if isinstance(probed, dict) else {})
             if isinstance(expr_id, int):
                 self._scans[node, expr_id] = facts
+                if node == "LocalRelation" and facts.get("in_sql"):
+                    self._listed[str(facts.get("schema"))] = facts
+                self._firsts[str(facts.get("rdd"))].add(expr_id)
             else:
                 self._targets.setdefault(node, []).append(facts)
 
@@ -140,15 +151,16 @@ class FactsOfPlan:
             return _result_leaf(scan, batch) if batch else _unnamed(scan, _ROWS_OF_STATE)
         facts = self._of(scan)
         if scan.relation == "LocalRelation":
-            listed = (others for (relation, _), others in self._scans.items() if relation == scan.relation)
-            if program.is_of_program(facts, listed):
+            same_schema = (listed,) if (listed := self._listed.get(str(facts.get("schema")))) else ()
+            if program.is_of_program(facts, same_schema):
                 return _unnamed(scan, _ROWS_OF_PROGRAM)
             # Spark evaluates the expressions of VALUES, so the plan has only their values.
             return _listed(self._variables_in_statement() if facts.get("in_sql") is True else [])
-        if source_of(facts).makes_rows():
+        source = source_of(facts)
+        if source.makes_rows():
             return Leaf()
         if scan.relation not in _RDDS:
-            return _source_leaf(scan, facts)
+            return _source_leaf(scan, source)
         if rdd.is_empty(facts):
             return Leaf()
         result = self.kept(_ids(scan)).of(facts.get("rdd")) or self._result_of_same_rdd(scan, facts)
@@ -175,7 +187,7 @@ class FactsOfPlan:
         rdd = facts.get("rdd")
         if rdd is None:
             return None
-        firsts = {first for (_, first), others in self._scans.items() if others.get("rdd") == rdd}
+        firsts = self._firsts[str(rdd)]
         alike = (
             frames.of(rdd)
             for key, frames in self._results.items()
@@ -186,21 +198,22 @@ class FactsOfPlan:
         return matches[0] if len(matches) == 1 else None
 
 
-def _source_leaf(scan: Scan, facts: Facts) -> Leaf:
+def _source_leaf(scan: Scan, source: Source[Any]) -> Leaf:
     """Return the leaf of a relation, or of the query that a database ran for it."""
-    query = source_of(facts).query()
-    return relation_leaf(scan, facts) if query is None else _queried(scan, query, facts)
+    query = source.query()
+    return relation_leaf(scan, source) if query is None else _queried(scan, query, source.facts)
 
 
-def relation_leaf(scan: Scan, facts: Facts) -> Leaf:
+def relation_leaf(scan: Scan, source: Source[Any]) -> Leaf:
     """Return the leaf of a relation: the datasets that its facts name."""
-    hidden = source_of(facts).about_rows()
+    facts = source.facts
+    hidden = source.about_rows()
     shown = [c for c in scan.output if c.id not in scan.hidden and c.name not in hidden]
     fields = tuple(Field(column.name, column.type) for column in shown)
-    identities = identify(facts)
+    identities = source.identities
+    places = [_place(identity) for identity in identities]
     columns = {
-        column.id: frozenset((_place(identity), column.name, (), IDENTITY) for identity in identities)
-        for column in shown
+        column.id: frozenset((place, column.name, (), IDENTITY) for place in places) for column in shown
     }
     datasets = tuple(Dataset(identity, fields) for identity in identities)
     name = str(facts.get("scan") or facts.get("v2_table") or "")
@@ -218,7 +231,7 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
     except SqlError as error:
         if query.predicates:
             # Without the predicates the table may still be known, but not the rows that were read.
-            all_rows = _source_leaf(scan, of_all_rows)
+            all_rows = _source_leaf(scan, source_of(of_all_rows))
             gap = Gap(scan.label, f"the predicates that choose its rows could not be read: {error}")
             return replace(all_rows, gaps=(*all_rows.gaps, gap))
         reason = f"its query could not be read, so only the database is named: {error}"
@@ -335,11 +348,10 @@ def _first(scan: Scan) -> int:
 
 def merged(datasets: Iterable[Dataset], *, by_snapshot: bool = False) -> tuple[Dataset, ...]:
     """Return each dataset once, or each snapshot of a dataset, with all its columns that were read."""
-    shown: dict[DatasetId | DatasetSnapshot, Dataset] = {}
+    views: defaultdict[DatasetId | DatasetSnapshot, list[Dataset]] = defaultdict(list)
     for dataset in datasets:
-        key = (dataset.id, dataset.snapshot) if by_snapshot else dataset.id
-        shown[key] = shown[key].merged(dataset) if key in shown else dataset
-    return tuple(shown.values())
+        views[(dataset.id, dataset.snapshot) if by_snapshot else dataset.id].append(dataset)
+    return tuple(first.merged(*others) for first, *others in views.values())
 
 
 _ROWS_OF_PROGRAM = "came from an RDD or from Python memory; their source is not recorded"

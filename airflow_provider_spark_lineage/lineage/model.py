@@ -6,7 +6,7 @@ for a person. Everything is hashable and sorts the same way on every run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import chain
@@ -77,24 +77,28 @@ class Dataset:
         """Return the snapshot that is read."""
         return Snapshot(self.identity.folders, self.identity.version, self.kept_by)
 
-    def merged(self, other: Dataset) -> Dataset:
-        """Return this dataset with the further columns and names of another view of it."""
-        if other == self:
+    def merged(self, *views: Dataset) -> Dataset:
+        """Return this dataset with the further columns and names of other views of it."""
+        others = [view for view in views if view != self]
+        if not others:
             return self
-        own = {field.name: field for field in self.fields}
-        fields = own | {field.name: field for field in other.fields} | own
-        locations = self.identity.locations, other.identity.locations
+        fields = {column.name: column for column in self.fields}
+        for view in others:
+            for name, column in {column.name: column for column in view.fields}.items():
+                fields.setdefault(name, column)
+        identities = [self.identity, *(view.identity for view in others)]
+        locations = [identity.locations for identity in identities]
         identity = replace(
             self.identity,
-            symlinks=tuple(dict.fromkeys((*self.identity.symlinks, *other.identity.symlinks))),
+            symlinks=tuple(dict.fromkeys(link for each in identities for link in each.symlinks)),
             # Empty, which is the whole dataset, if one of them is.
             locations=tuple(dict.fromkeys(chain(*locations))) if all(locations) else (),
-            patterns=_patterns_of_both(self.identity.part, other.identity.part),
+            patterns=_patterns_of([identity.part for identity in identities]),
             # Reads of different versions have no single version.
-            version=self.identity.version if self.identity.version == other.identity.version else "",
-            catalog=self.identity.catalog or other.identity.catalog,
+            version=self.identity.version if len({each.version for each in identities}) == 1 else "",
+            catalog=next((each.catalog for each in identities if each.catalog), self.identity.catalog),
         )
-        kept_by = self.kept_by if self.kept_by == other.kept_by else ""
+        kept_by = self.kept_by if all(view.kept_by == self.kept_by for view in others) else ""
         return Dataset(identity, tuple(fields.values()), kept_by)
 
     def of(self, part: Part) -> Dataset:
@@ -110,11 +114,10 @@ class Dataset:
         return replace(self, identity=replace(self.identity, version=version))
 
 
-def _patterns_of_both(first: Part, second: Part) -> tuple[str, ...]:
-    """Return the patterns of two reads; where only one has any, with the locations of the other."""
-    is_by_pattern = first.patterns or second.patterns
-    both = (first.shown, second.shown) if is_by_pattern else ()
-    return tuple(dict.fromkeys(chain(*both))) if all(both) else ()
+def _patterns_of(parts: Sequence[Part]) -> tuple[str, ...]:
+    """Return the patterns of several reads, with the locations of those without patterns."""
+    shown = [part.shown for part in parts] if any(part.patterns for part in parts) else []
+    return tuple(dict.fromkeys(chain(*shown))) if all(shown) else ()
 
 
 class Statistics(NamedTuple):

@@ -37,14 +37,15 @@ def scan_statistics(
     folders: defaultdict[DatasetId, set[frozenset[str]]] = defaultdict(set)
     for identity in read:
         folders[identity.id].add(identity.folders)
+    names, places = _by_first_word(named), _by_place(folders)
     largest: dict[tuple[DatasetId, frozenset[str]], Statistics] = {}
     uncertain: set[DatasetId] = set()
     for metric in metrics:
         node = str(metric.get("node", ""))
         if not node.startswith(("Scan", "BatchScan")) or node.startswith(_OF_NO_DATASET):
             continue
-        name, paths = _name_in_scan(node, named), _paths(metric)
-        dataset = named[name] if name else _scanned(paths, folders, shared)
+        name, paths = _name_in_scan(node, names), _paths(metric)
+        dataset = named[name] if name else _scanned(paths, folders, places, shared)
         if dataset is None:
             continue
         apart = folders.get(dataset, set())
@@ -57,11 +58,23 @@ def scan_statistics(
     return {key: counts for key, counts in largest.items() if key[0] not in uncertain}
 
 
-def _name_in_scan(node: str, names: Iterable[str]) -> str:
-    """Return which of `names` a physical scan's text has; empty if none."""
+def _by_first_word(names: Iterable[str]) -> Mapping[str, Sequence[str]]:
+    """Return names by their first word: a query may have thousands of scans, each with a name."""
+    by_word: defaultdict[str, list[str]] = defaultdict(list)
+    for name in filter(None, names):
+        by_word[name.partition(" ")[0]].append(name)
+    return by_word
+
+
+def _name_in_scan(node: str, names: Mapping[str, Sequence[str]]) -> str:
+    """Return which name a physical scan's text has, of `names` by their first word; empty if none."""
     # The table's name in Spark may follow it.
     text = node.partition(" ")[2] + " "
-    return next((name for name in names if name and text.startswith(name + " ")), "")
+    alike = names.get(text.partition(" ")[0], ())
+    return next((name for name in alike if text.startswith(name + " ")), "")
+
+
+_Places = Mapping[tuple[str, str], DatasetId]
 
 
 class _Paths(NamedTuple):
@@ -86,23 +99,36 @@ def _paths(metric: Mapping[str, Any]) -> _Paths:
     return _Paths(split_paths(text)[0]) if ":/" in text and "*" not in text else _Paths()
 
 
-def _scanned(paths: _Paths, ids: Collection[DatasetId], shared: Collection[DatasetId]) -> DatasetId | None:
+def _scanned(
+    paths: _Paths, ids: Collection[DatasetId], places: _Places, shared: Collection[DatasetId]
+) -> DatasetId | None:
     """Find the dataset that a physical scan read: by location, or because there is only one dataset.
 
     A scan of several datasets has one count for all of them, which is not assigned.
     """
     if not paths.listed:
         return next(iter(ids)) if len(ids) == 1 else None
-    matches = {_dataset_at(candidate.id, ids) for candidate in identify({"paths": list(paths.listed)})}
+    matches = {_dataset_at(candidate.id, places) for candidate in identify({"paths": list(paths.listed)})}
     match = matches.pop() if len(matches) == 1 else None
     return match if paths.complete or match not in shared else None
 
 
-def _dataset_at(place: DatasetId, ids: Iterable[DatasetId]) -> DatasetId | None:
+def _by_place(ids: Iterable[DatasetId]) -> _Places:
+    """Return datasets by namespace and name without a slash at its end."""
+    places: dict[tuple[str, str], DatasetId] = {}
+    for each in ids:
+        places.setdefault((each.namespace, each.name.rstrip("/")), each)
+    return places
+
+
+def _dataset_at(place: DatasetId, places: _Places) -> DatasetId | None:
     """Return the innermost dataset at a place or around it."""
-    beside = (each for each in ids if each.namespace == place.namespace)
-    around = (each for each in beside if f"{place.name}/".startswith(each.name.rstrip("/") + "/"))
-    return max(around, key=lambda each: len(each.name), default=None)
+    name, slash = f"{place.name}/", "/"
+    while slash:
+        name, slash, _ = name.rpartition("/")
+        if slash and (dataset := places.get((place.namespace, name))) is not None:
+            return dataset
+    return None
 
 
 def write_statistics(metrics: Metrics, number: int) -> Statistics:

@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.lineage.leaves import Leaf, recorded_fields,
 from airflow_provider_spark_lineage.lineage.model import Gap, Mode, Statistics
 from airflow_provider_spark_lineage.lineage.values import NOTHING, Value, column_of
 from airflow_provider_spark_lineage.plan.algebra import Attribute, Kind, Scan, Transformation, Write
-from airflow_provider_spark_lineage.sources import copied_from, identify, source_of
+from airflow_provider_spark_lineage.sources import copied_from, source_of
 from airflow_provider_spark_lineage.sources.dataset import Before, Facts
 from airflow_provider_spark_lineage.sources.source import Source
 
@@ -74,7 +74,8 @@ class TableWrite:
     """One write of an execution, and the facts of its target."""
 
     written: Written
-    target: Facts
+    source: Source[Any]
+    """The source of its target."""
 
     @property
     def node(self) -> Write:
@@ -82,9 +83,10 @@ class TableWrite:
         return self.written.write
 
     @property
-    def source(self) -> Source[Any]:
-        """Return the source of the target."""
-        return source_of(self.target)
+    def target(self) -> Facts:
+        """Return the facts of its target."""
+        facts: Facts = self.source.facts
+        return facts
 
     @property
     def wraps(self) -> bool:
@@ -180,7 +182,9 @@ def _with_what_it_copies(write: TableWrite) -> tuple[TableWrite, Leaves]:
     columns = tuple(Attribute(index, field.name, field.type) for index, field in enumerate(fields))
     scan = Scan((), columns, write.node.label, relation=write.node.relation)
     copied = tuple((column, column_of(scan, column.id)) for column in columns)
-    return write.reading(scan, columns=copied), {scan: relation_leaf(scan, copied_from(write.target))}
+    return write.reading(scan, columns=copied), {
+        scan: relation_leaf(scan, source_of(copied_from(write.target)))
+    }
 
 
 def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
@@ -199,7 +203,7 @@ def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
     )
     scan = Scan((), columns, label, relation=write.node.relation)
     rows = written.rows | {((scan, column.id, ()), Transformation(Kind.FILTER)) for column in columns}
-    leaf = relation_leaf(scan, write.target)
+    leaf = relation_leaf(scan, write.source)
     # Not counted: Spark's counts are for the query. Without version: the facts have the written version.
     leaf = replace(leaf.of_now(), is_counted=False)
     return write.reading(scan, rows=rows), {scan: leaf}
@@ -227,8 +231,8 @@ def _with_columns(write: TableWrite, added: Iterable[tuple[Attribute, Value]]) -
     """Add the columns that the write does not have yet."""
     columns = write.written.columns
     names = {column.name.lower() for column, _ in columns}
-    new = ((column, value) for column, value in added if column.name.lower() not in names)
-    return replace(write, written=replace(write.written, columns=(*columns, *new)))
+    new = [(column, value) for column, value in added if column.name.lower() not in names]
+    return write if not new else replace(write, written=replace(write.written, columns=(*columns, *new)))
 
 
 def gaps_of_failed(write: TableWrite) -> Iterator[Gap]:
@@ -239,7 +243,7 @@ def gaps_of_failed(write: TableWrite) -> Iterator[Gap]:
     target, label = write.target, write.node.label
     if write.source.is_atomic:
         return
-    for identity in identify(target):
+    for identity in write.source.identities:
         if write.mode is Mode.OVERWRITE and not target.get("dynamic_partitions"):
             yield Gap(label, "the write failed; earlier rows may have been removed", identity.id)
         elif not identity.storage_layer:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 REMOVED = "***"
 """The text that replaces a secret."""
@@ -55,8 +56,12 @@ _SEPARATOR = r"""
 
 _QUOTED = r"""(?: (?P=quote){2} | (?! (?P=quote) ) (?: \\. | . ) )*"""
 
-_BRACED = r"""(?<==) \{ (?: [^}] | \}\} )* \}"""
-"""SQL Server's syntax for a value that contains semicolons."""
+_BRACED = r"""(?<==) \{ (?= [^}]{0,4096} \} ) (?: [^}] | \}\} ){0,4096} \}"""
+"""SQL Server's syntax for a value that contains semicolons.
+
+The lengths of this and of other parts are limited to keep the search linear: a part without an end would be
+searched from each of its beginnings to the end of the text.
+"""
 
 _TYPES = r"""
     (?: string | (?:big|small|tiny)?int | integer | long | short | byte | double | float | decimal | boolean
@@ -65,7 +70,7 @@ _TYPES = r"""
 
 _OTHER_SIDE = rf"""
     (?: [\w`]+ \. )+ `? \w{{0,200}} (?: {_KEY_WORDS} ) \w{{0,200}} `? (?= [\s,;)] | \Z )"""
-"""The other side of a join: `on a.token = b.token`. The lengths are limited to keep the search linear."""
+"""The other side of a join: `on a.token = b.token`. The lengths are limited, as above."""
 
 _BARE = rf"""
     (?! {_TYPES} | (?: null | none | true | false ) \b | {_OTHER_SIDE} )
@@ -91,7 +96,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "keys_of_s3_url",  # unlike other passwords, a key may have a slash in it
-        r"""\b s3[an]?:// (?P<secret> [^\s/@:'"\\]+ : [^\s'"\\@]+ ) @""",
+        r"""\b s3[an]?:// (?= [^\s'"\\@]{1,4096} @ ) (?P<secret> [^\s/@:'"\\]+ : [^\s'"\\@]+ ) @""",
         hints=("@",),
         example="s3a://ACCESS:ab/hunter2@bucket/orders",
         masked="s3a://***@bucket/orders",
@@ -124,7 +129,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "user_and_password_of_oracle_url",
-        r"""\b jdbc:oracle:\w+: (?P<secret> [^\s/@:'"\\]+ / [^\s'"\\]+ ) @""",
+        r"""\b jdbc:oracle:\w+: (?= [^\s'"\\@]{1,4096} @ ) (?P<secret> [^\s/@:'"\\]+ / [^\s'"\\]+ ) @""",
         hints=("@",),
         example="jdbc:oracle:thin:scott/hunter2@//db:1521/orcl",
         masked="jdbc:oracle:thin:***@//db:1521/orcl",
@@ -149,7 +154,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "json_web_token",
-        r"""(?P<secret> \b (?-i: eyJ ) [\w-]{8,} \. [\w-]{8,} (?: \. [\w-]* )? )""",
+        r"""(?P<secret> \b (?-i: eyJ ) [\w-]{8,4096} \. [\w-]{8,} (?: \. [\w-]* )? )""",
         hints=("eyj",),
         example="x eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0In0.dozjgNryP4J y",
         masked="x *** y",
@@ -190,8 +195,15 @@ RULES: tuple[Rule, ...] = (
     ),
 )
 
-# All rules in one pattern: one pass over the text instead of one for each rule.
-_ANY = re.compile("|".join(rule.pattern.replace("(?P<secret>", f"(?P<{rule.name}>") for rule in RULES), FLAGS)
+
+@lru_cache(maxsize=64)
+def _any_of(rules: tuple[Rule, ...]) -> re.Pattern[str]:
+    """Return rules in one pattern: one pass over the text instead of one for each rule."""
+    named = (rule.pattern.replace("(?P<secret>", f"(?P<{rule.name}>") for rule in rules)
+    return re.compile("|".join(named), FLAGS)
+
+
+_ANY = _any_of(RULES)
 
 _HINTS = tuple(dict.fromkeys(hint for rule in RULES for hint in rule.hints))
 
@@ -199,6 +211,11 @@ CREDENTIAL_HINT = "(?i)" + "|".join(re.escape(hint) for hint in _HINTS)
 """Pattern that every text with a credential matches; Java uses it, too."""
 
 _HINT = re.compile(CREDENTIAL_HINT)
+
+_HINTS_OF_RULES = {rule: re.compile("(?i)" + "|".join(map(re.escape, rule.hints))) for rule in RULES}
+
+_LONG = 5_000
+"""A text of more characters is searched only by the rules that may match: a tenth of the time."""
 
 _MAX_PASSES = 10
 
@@ -211,12 +228,13 @@ def without_secrets(text: str) -> str:
     """
     if not _may_hold_secrets(text):
         return text
-    clean = _ANY.sub(_masked, text)
+    rules = _ANY if len(text) <= _LONG else _any_of(_rules_for(text))
+    clean = rules.sub(_masked, text)
     # After a replacement, the following text may match a rule, too.
     for _ in range(_MAX_PASSES):
         if clean == text:
             break
-        text, clean = clean, _ANY.sub(_masked, clean)
+        text, clean = clean, rules.sub(_masked, clean)
     return clean
 
 
@@ -227,6 +245,14 @@ def _may_hold_secrets(text: str) -> bool:
     # Searching for each word takes a tenth of the time of the pattern.
     lower = text.lower()
     return any(hint in lower for hint in _HINTS)
+
+
+def _rules_for(text: str) -> tuple[Rule, ...]:
+    """Return the rules whose hints a text contains: the others do not match it."""
+    if not text.isascii():
+        return tuple(rule for rule in RULES if _HINTS_OF_RULES[rule].search(text))
+    lower = text.lower()
+    return tuple(rule for rule in RULES if any(hint in lower for hint in rule.hints))
 
 
 def _masked(match: re.Match[str]) -> str:

@@ -7,7 +7,7 @@ syntax.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Dict, List
 
 Tree = List[Dict[str, Any]]
@@ -56,6 +56,7 @@ _PLANS_ELSEWHERE = frozenset({"PipeOperator"})
 """Simple names of plan nodes in packages of expressions."""
 
 
+@lru_cache(maxsize=4096)
 def simple_name(class_name: str) -> str:
     """Return a JVM class name without its package and without the `$` of a Scala object."""
     return class_name.rsplit(".", 1)[-1].rstrip("$")

@@ -8,6 +8,7 @@ stays, followed by `CUT`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from os.path import commonprefix
 from typing import Dict, List, Optional, Pattern, Sequence
 
@@ -143,7 +144,7 @@ _NUMBER = re.compile(
     | (?<![\w$@:.]) (?: 0[xX][0-9a-fA-F_]+ | (?: \d[\d_]* (?: \.\d* )? | \.\d+ ) (?: [eE][+-]?\d+ )?
         (?: [lLsSyYdDfF] | [bB][dD] )? ) (?!\w)"""
 )
-_ORDINALS = re.compile(r"(?is)\b(?:group|order)\s+by\b(?:[^()]*,)?\s*\Z")
+_ORDINALS = re.compile(r"(?i)\b(?:group|order)\s+by\b")
 _AFTER_ORDINAL = re.compile(
     r"(?is)\s*(?:[,);]|\Z|(?:asc|desc|nulls|having|order|limit|offset|fetch|for|union|except|intersect)\b)"
 )
@@ -157,20 +158,27 @@ def without_numbers(text: str) -> str:
     'select a, b + 0 from t2 where c > 0 group by 1, 2'
     """
 
+    lists = [match.end() for match in _ORDINALS.finditer(text)]
+
     def zero(match: re.Match[str]) -> str:
-        if match["name"] or _is_ordinal(match):
+        if match["name"] or _is_ordinal(match, lists):
             return match[0]
         return "0"
 
     return _NUMBER.sub(zero, text)
 
 
-def _is_ordinal(match: re.Match[str]) -> bool:
+def _is_ordinal(match: re.Match[str], lists: Sequence[int]) -> bool:
+    """Return whether a number is the position of a column; `lists` are the places behind BY."""
     if not (match[0].isdigit() and len(match[0]) <= _MAX_ORDINAL_LENGTH):
         return False
-    before = match.string[max(0, match.start() - _MAX_LOOKBEHIND) : match.start()]
-    return bool(_ORDINALS.search(before) and _AFTER_ORDINAL.match(match.string, match.end()))
+    index = bisect_right(lists, match.start()) - 1
+    if index < 0 or match.start() - lists[index] > _MAX_LOOKBEHIND:
+        return False
+    before = match.string[lists[index] : match.start()].rstrip()
+    is_item = not before or (before.endswith(",") and "(" not in before and ")" not in before)
+    return is_item and _AFTER_ORDINAL.match(match.string, match.end()) is not None
 
 
 _MAX_LOOKBEHIND = 1000
-"""Number of characters searched before a number: a query may have thousands of numbers."""
+"""Number of characters between BY and a position: a query may have thousands of numbers."""

@@ -90,4 +90,4 @@ def copied_from(facts: Facts) -> Facts:
 
 def identify(facts: Facts) -> Tuple[Identity, ...]:
     """Return the datasets behind the facts of one relation; empty if it has none."""
-    return source_of(facts).identify()
+    return source_of(facts).identities

@@ -28,7 +28,7 @@ class Delta(Source[DeltaFacts]):
 
     def knows(self) -> bool:
         """Return whether the facts name a table, or are of a read of Delta's log or a partial overwrite."""
-        return bool(self.identify()) or "delta_action" in self.facts or "replace_where" in self.facts
+        return bool(self.identities) or "delta_action" in self.facts or "replace_where" in self.facts
 
     def identify(self) -> Tuple[Identity, ...]:
         """Return the table that a relation reads or a command writes, with its version and its catalog."""

@@ -44,7 +44,7 @@ class Iceberg(Source[IcebergFacts]):
             "identifier" in self.facts and "v2_catalog" in self.facts and not is_session_table(self.facts)
         )
         is_of_command = is_name and "provider" not in self.facts and "paths" not in self.facts
-        return is_of_command or bool(self.identify()) or self.is_internal()
+        return is_of_command or bool(self.identities) or self.is_internal()
 
     def identify(self) -> Tuple[Identity, ...]:
         """Return the table that a relation reads or a command writes, with its snapshot and its catalog."""

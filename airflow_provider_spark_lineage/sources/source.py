@@ -5,6 +5,7 @@ Its methods return what holds for a source that is not special; a source overrid
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import FrozenSet, Generic, Optional, Tuple, TypeVar, cast
 from urllib.parse import unquote
 
@@ -41,7 +42,12 @@ class Source(Generic[F]):
 
     def knows(self) -> bool:
         """Return whether the facts, which may be of any source, are of this one."""
-        return bool(self.identify())
+        return bool(self.identities)
+
+    @cached_property
+    def identities(self) -> Tuple[Identity, ...]:
+        """Return what `identify` returns; it takes most of the time of a small execution."""
+        return self.identify()
 
     def identify(self) -> Tuple[Identity, ...]:
         """Return the datasets of the relation, several if it reads several places; empty if it has none."""
@@ -102,7 +108,7 @@ class Source(Generic[F]):
         """Return a table's names in catalogs, each with the place of its data if that is known."""
         entries = tuple(
             entry
-            for identity in self.identify()
+            for identity in self.identities
             for entry in ((identity,) if identity.is_entry else identity.entries())
         )
         return entries or self.entries_without_data()

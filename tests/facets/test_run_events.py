@@ -85,6 +85,19 @@ def test_start_may_leave_out_what_is_not_written_yet(execution):
     assert reduced[1] == plain[1]
 
 
+def test_start_says_what_it_leaves_out(execution):
+    """Without the gap, a START whose columns did not fit would claim to have no sources."""
+    output = execution.lineage.outputs[0]
+    edges = tuple(replace(edge, column=f"{edge.column}{n}") for edge in output.edges for n in range(2000))
+    wide = replace(execution, lineage=replace(execution.lineage, outputs=(replace(output, edges=edges),)))
+    events = [*execution_events([wide], TASK, application_id="app-1", max_bytes=100_000)]
+    for started_or_ended in events:
+        (gap,) = started_or_ended.run.facets[GAPS].gaps[-1:]
+        assert "the sources of the columns of" in gap.reason
+    small = next(execution_events([execution], TASK, application_id="app-1", max_bytes=900_000))
+    assert GAPS not in small.run.facets
+
+
 def test_start_of_an_execution_has_its_columns(execution, whole):
     """The plan of a query is known when it begins: what it will write comes from these columns."""
     _, started, ended, _ = events_of([execution], whole, **NAMED)

@@ -61,6 +61,9 @@ public class Plans {
     private final Json out;
     private final long limit;
     private final Map columns = new HashMap();
+
+    /** Columns with a number -> the number: in a wide plan, most nodes pass on the same objects. */
+    private final Map numbered = new IdentityHashMap();
     private final Map types = new IdentityHashMap();
     private final Set asked = new HashSet();
 
@@ -181,12 +184,21 @@ public class Plans {
 
     /** Writes a column in full the first time, and its number alone later. */
     private void column(AttributeReference column) throws Exception {
+        Object number = numbered.get(column);
+        if (number != null) {
+            out.open('{');
+            out.name("@");
+            out.raw(number);
+            out.close('}');
+            return;
+        }
         String key = column.exprId().id() + "/" + column.nullable() + "/" + column.name();
         Object[] known = (Object[]) columns.get(key);
         out.open('{');
         if (known != null && known[0].equals(column.dataType())) {
             out.name("@");
             out.raw(known[1]);
+            numbered.put(column, known[1]);
         } else {
             out.name("class");
             out.plain(column.getClass().getName());
@@ -203,6 +215,7 @@ public class Plans {
             if (known == null) {
                 out.name("@");
                 out.raw(Integer.valueOf(columns.size()));
+                numbered.put(column, Integer.valueOf(columns.size()));
                 columns.put(key, new Object[] {column.dataType(), Integer.valueOf(columns.size())});
             }
         }
@@ -233,13 +246,14 @@ public class Plans {
             if (isLiteral || kind.endsWith(".LocalRelation")) {
                 immediate(node, isLiteral);
             }
+            Positions positions = new Positions(children);
             for (int i = 0; i < names.length; i++) {
                 if (!(isLiteral && names[i].equals("value"))) {
                     Object value = values.get(i);
                     if (alias != null && names[i].equals("name")) {
                         value = named(alias.exprId(), alias.name());
                     }
-                    field(names[i], value, children, inside, asking == NONE ? NONE : LEAVES);
+                    field(names[i], value, positions, inside, asking == NONE ? NONE : LEAVES);
                 }
             }
         }
@@ -294,22 +308,22 @@ public class Plans {
     }
 
     /** Writes a field, unless lineage does not need it; a child is written as its position. */
-    private void field(String name, Object value, List children, int inside, int below) throws Exception {
+    private void field(String name, Object value, Positions children, int inside, int below) throws Exception {
         boolean isEmpty = value instanceof scala.Option && ((scala.Option) value).isEmpty();
         if (value == null || isEmpty || LEFT_OUT.contains(name)) {
             return;
         }
-        int position = value instanceof TreeNode ? positionOf(value, children) : -1;
+        int position = value instanceof TreeNode ? children.of(value) : -1;
         if (position >= 0) {
             out.name(name);
             out.raw(Integer.valueOf(position));
             return;
         }
-        if (value instanceof scala.collection.Seq && areChildren(value, children)) {
+        if (value instanceof scala.collection.Seq && children.haveAll((scala.collection.Seq) value)) {
             out.name(name);
             out.open('[');
             for (Iterator each = Paths.all(value).iterator(); each.hasNext();) {
-                out.raw(Integer.valueOf(positionOf(each.next(), children)));
+                out.raw(Integer.valueOf(children.of(each.next())));
             }
             out.close(']');
             return;
@@ -318,25 +332,6 @@ public class Plans {
             out.name(name);
             value(name, value, inside, below);
         }
-    }
-
-    private static int positionOf(Object value, List children) {
-        for (int i = 0; i < children.size(); i++) {
-            if (children.get(i) == value) {
-                return i;
-            }
-        }
-        return -1;
-    }
-
-    private static boolean areChildren(Object values, List children) {
-        scala.collection.Iterator each = ((scala.collection.Seq) values).iterator();
-        while (each.hasNext()) {
-            if (positionOf(each.next(), children) < 0) {
-                return false;
-            }
-        }
-        return true;
     }
 
     private static boolean isWritten(String field, Object value) {
@@ -430,7 +425,7 @@ public class Plans {
         String[] names = names(product.getClass());
         List values = Paths.all(product.productIterator().toSeq());
         for (int i = 0; i < names.length && names.length == values.size(); i++) {
-            field(names[i], values.get(i), new ArrayList(), NONE, below);
+            field(names[i], values.get(i), Positions.NONE, NONE, below);
         }
         out.close('}');
     }

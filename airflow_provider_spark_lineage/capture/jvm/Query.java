@@ -33,6 +33,7 @@ public class Query {
     /** It ran when it began to be read: an end in between must not change how it is read. */
     private final boolean runs;
     private final List problems = new ArrayList();
+    private final Set told = new HashSet();
     private final List joins = new ArrayList();
     private final Set suspects = new LinkedHashSet();
     private boolean incomplete = false;
@@ -539,7 +540,7 @@ public class Query {
     /** Adds a sentence to the problems of the record. */
     public void problem(String what, Throwable error) {
         String sentence = sentence(reader.texts, what, error);
-        if (!problems.contains(sentence)) {
+        if (told.add(sentence)) {
             problems.add(sentence);
         }
     }

@@ -21,7 +21,8 @@ from typing import Any, Dict, Optional, Tuple
 _CLASSES = tuple(
     """
     ClassesFile Computed Counts Execution Foresight Jobs Joins Json Listener Mark MaskedSql Observed Paths
-    Patterns Plans Query Reader Schemas StageUsage Step StoredFiles StreamRun Streams Texts TooLarge Usage
+    Patterns Plans Positions Query Reader Schemas StageUsage Step StoredFiles StreamRun Streams Texts
+    TooLarge Usage
     """.split()
 )
 

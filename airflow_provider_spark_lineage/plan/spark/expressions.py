@@ -111,7 +111,8 @@ def _if(tree: Tree, position: int) -> list[Steps]:
     branch = tree[chosen:alternative]
     # Records of other expressions are not complete: the literals 1 and 2 look the same.
     is_column = all(simple_name(node["class"]) in _WRITTEN_IN_FULL for node in branch)
-    is_same = is_column and branch == tree[alternative : end_of(tree, alternative)]
+    # Nodes count their children, so the end of the last child, which may be long, need not be searched.
+    is_same = is_column and branch == tree[alternative : alternative + len(branch)]
     return [NOTHING, SAME, SAME] if is_same else [TESTED, VALUE, VALUE]
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from airflow_provider_spark_lineage.plan.algebra import PRESENCE, Expression, Member, union
-from airflow_provider_spark_lineage.plan.spark.tree import children
+from airflow_provider_spark_lineage.plan.spark.tree import children, spans
 from airflow_provider_spark_lineage.plan.steps import TESTED, VALUE
 from airflow_provider_spark_lineage.records.plan_json import Tree
 
@@ -145,11 +145,8 @@ def _summed(start: Expression, step: Expression, variable: int) -> Expression:
 
 def variables_of(tree: Tree, position: int) -> list[int]:
     """Return the ids of the variables of the lambda at `position`; they are local to it."""
-    count = int(tree[position]["num-children"]) - 1
-    # They are leaves, and follow the body.
-    return (
-        [int(variable[0]["exprId"]["id"]) for variable in children(tree[position:])[-count:]] if count else []
-    )
+    # They follow the body.
+    return [int(tree[start]["exprId"]["id"]) for start, _ in spans(tree, position)[1:]]
 
 
 def substituted(expression: Expression, meanings: Mapping[int, Expression]) -> Expression:

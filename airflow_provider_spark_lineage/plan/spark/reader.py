@@ -80,12 +80,12 @@ class _PlanReader:
         while position < len(tree):
             node = tree[position]
             if simple_name(node["class"]) == "WithCTE":
-                cuts = [span for i, span in enumerate(spans(tree, position)) if i != node["plan"]]
-                for start, end in cuts:
-                    definitions[int(tree[start]["id"])] = self.read(tree[start:end])
-                for start, end in reversed(cuts):
-                    tree = tree[:start] + tree[end:]
-                tree[position] = {**node, "num-children": 1}
+                places = spans(tree, position)
+                for i, (start, end) in enumerate(places):
+                    if i != node["plan"]:
+                        definitions[int(tree[start]["id"])] = self.read(tree[start:end])
+                query, behind = tree[slice(*places[node["plan"]])], tree[places[-1][1] :]
+                tree = [*tree[:position], {**node, "num-children": 1}, *query, *behind]
             position += 1
         return tree
 

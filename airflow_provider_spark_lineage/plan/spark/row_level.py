@@ -157,8 +157,8 @@ def _merge(step: Step) -> Node:
 
 def _delta_clause(tree: Tree, positions: Mapping[str, int], before: Mapping[int, Attribute]) -> _Clause:
     parts = children(tree)
-    actions = [part for part in parts if simple_name(part[0]["class"]) == "DeltaMergeAction"]
-    condition = next((part for part in parts if part not in actions), None)
+    actions = [part for part in parts if _is_action(part)]
+    condition = next((part for part in parts if not _is_action(part)), None)
     if simple_name(tree[0]["class"]).endswith("DeleteClause"):
         return _Clause(condition, None)
     values = {}
@@ -168,6 +168,10 @@ def _delta_clause(tree: Tree, positions: Mapping[str, int], before: Mapping[int,
         if position is not None and not _is_column(action[1:], before.get(position)):
             values[position] = action[1:]
     return _Clause(condition, values)
+
+
+def _is_action(part: Tree) -> bool:
+    return simple_name(part[0]["class"]) == "DeltaMergeAction"
 
 
 def _merge_rows(step: Step) -> Node:

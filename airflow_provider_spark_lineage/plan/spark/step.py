@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.plan.algebra import (
     union,
 )
 from airflow_provider_spark_lineage.plan.spark.expressions import read_expression
-from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, trees
+from airflow_provider_spark_lineage.plan.spark.tree import attribute_of, attributes, column_alone, trees
 from airflow_provider_spark_lineage.records.plan_json import is_tree
 
 Columns = dict[int, tuple[Expression, ...]]
@@ -83,6 +83,11 @@ class Step:
         output: list[Attribute] = []
         columns: Columns = {}
         for tree in trees(self.fields.get(field)):
+            alone = column_alone(tree)
+            passed = alone.attribute if alone is not None else None
+            if passed is not None and passed.id in types:
+                output.append(passed)
+                continue
             # A subquery may return a column of the query around it.
             outer: Any = tree[0].get("e") if tree else None
             column = attribute_of(outer if is_tree(outer) else tree)

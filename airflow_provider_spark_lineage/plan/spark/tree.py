@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any
 
 from airflow_provider_spark_lineage.plan.algebra import Attribute
@@ -16,12 +17,31 @@ NUMBER = "@"
 """Key of a column's number in a record's plan."""
 
 
+class Column(dict[str, Any]):
+    """A column of a plan; all expressions that are only this column are one tree."""
+
+    def __init__(self, node: dict[str, Any]) -> None:
+        super().__init__(node)
+        self.tree = [self]
+
+    @cached_property
+    def attribute(self) -> Attribute | None:
+        """Return it as an attribute; None if it has no name."""
+        return _attribute(self, self)
+
+
 def expanded(plan: list[Any]) -> list[Any]:
-    """Return a record's plan with every column in full: a record has it once, and then only its number."""
-    columns: dict[Any, Any] = {}
+    """Return a record's plan with every column in full: a record has it once, and then only its number.
+
+    Most of a wide plan are columns that pass through its nodes: all of them are the same `Column`.
+    """
+    columns: dict[Any, Column] = {}
 
     def full(value: Any) -> Any:
         if isinstance(value, list):
+            if len(value) == 1 and isinstance(value[0], dict):
+                node = full(value[0])
+                return node.tree if type(node) is Column else [node]
             return [full(item) if isinstance(item, (list, dict)) else item for item in value]
         if len(value) == 1 and NUMBER in value:
             return columns[value[NUMBER]]
@@ -29,9 +49,11 @@ def expanded(plan: list[Any]) -> list[Any]:
             name: full(item) if isinstance(item, (list, dict)) and name != "dataType" else item
             for name, item in value.items()
         }
-        if NUMBER in node:
-            columns[node.pop(NUMBER)] = node
-        return node
+        if NUMBER not in node:
+            return node
+        number = node.pop(NUMBER)
+        columns[number] = Column(node)
+        return columns[number]
 
     return full(plan)  # type: ignore[no-any-return]
 
@@ -56,12 +78,20 @@ def trees(value: Any) -> list[list[dict[str, Any]]]:
     stack = [value]
     while stack:
         current = stack.pop()
-        if is_expression(current):
+        if column_alone(current) is not None:
+            expressions.append(current)
+        elif is_expression(current):
             check(current)
             expressions.append(current)
         elif isinstance(current, list):
             stack.extend(reversed(current))
     return expressions
+
+
+def column_alone(tree: Any) -> Column | None:
+    """Return the column if a value is the tree of a `Column`; None for any other value."""
+    is_alone = isinstance(tree, list) and len(tree) == 1 and type(tree[0]) is Column
+    return tree[0] if is_alone else None
 
 
 def spans(tree: list[dict[str, Any]], position: int = 0) -> list[tuple[int, int]]:
@@ -91,13 +121,18 @@ def end_of(tree: list[dict[str, Any]], position: int) -> int:
 def attribute_of(tree: list[dict[str, Any]]) -> Attribute | None:
     """Return the column of a named expression; None for an expression without a name."""
     root = tree[0]
+    if type(root) is Column:
+        return root.attribute
+    # Only an attribute has a type in the JSON; an alias of an attribute has the same type.
+    is_renamed = simple_name(root["class"]) == "Alias" and len(tree) == 2 and "dataType" in tree[1]
+    return _attribute(root, tree[1] if is_renamed else root)
+
+
+def _attribute(root: dict[str, Any], typed: dict[str, Any]) -> Attribute | None:
+    """Return the column of a node, with the type of another; None if the node has no name."""
     expr_id = root.get("exprId")
     if not isinstance(expr_id, dict) or "name" not in root:
         return None
-    # Only an attribute has a type in the JSON; an alias of an attribute has the same type.
-    typed = root
-    if simple_name(root["class"]) == "Alias" and len(tree) == 2 and "dataType" in tree[1]:
-        typed = tree[1]
     return Attribute(int(expr_id["id"]), str(root["name"]), type_name(typed.get("dataType")))
 
 
