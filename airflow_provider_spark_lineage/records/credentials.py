@@ -9,6 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from airflow_provider_spark_lineage.records.secret_literals import (
+    KEY_WORDS,
+    SHORT_KEY_WORDS,
+    without_values_of_secrets,
+)
+
 REMOVED = "***"
 """The text that replaces a secret."""
 
@@ -36,17 +42,12 @@ class Rule:
     """A similar text that must not change."""
 
 
-_KEY_WORDS = r"""
-    password | passwd | passphrase | secret | token | credential s?
-    | api[_.-]?key | access[_.-]?key (?:[_.-]?id)? | account[_.-]?key | private[_.-]?key | signature
-    | encryption[_.-]?key | \bpw\b"""
-
 _NAME = rf"""
     (?<![\w.-])
     # Most words have no separator after them: tested first, because it is cheap.
     (?= [\w.-]+ ["'`\\]* \s* [=:>"'-] )
-    (?: (?= [\w.-]* (?: {_KEY_WORDS} ) ) [\w.-]+
-      | (?: [\w-]+ \. )* (?: [\w-]+ [_-] )? (?: pass | pwd | sas | sig | auth | authorization ) )"""
+    (?: (?= [\w.-]* (?: {KEY_WORDS} ) ) [\w.-]+
+      | (?: [\w-]+ \. )* (?: [\w-]+ [_-] )? (?: {SHORT_KEY_WORDS} ) )"""
 """A name with a key word anywhere in it, or with a short key word at its end."""
 
 _SEPARATOR = r"""
@@ -64,7 +65,7 @@ _TYPES = r"""
     (?= [\s,;<>(] | \Z )"""
 
 _OTHER_SIDE = rf"""
-    (?: [\w`]+ \. )+ `? \w{{0,200}} (?: {_KEY_WORDS} ) \w{{0,200}} `? (?= [\s,;)] | \Z )"""
+    (?: [\w`]+ \. )+ `? \w{{0,200}} (?: {KEY_WORDS} ) \w{{0,200}} `? (?= [\s,;)] | \Z )"""
 """The other side of a join: `on a.token = b.token`. The lengths are limited to keep the search linear."""
 
 _BARE = rf"""
@@ -211,13 +212,12 @@ def without_secrets(text: str) -> str:
     """
     if not _may_hold_secrets(text):
         return text
-    clean = _ANY.sub(_masked, text)
     # After a replacement, the following text may match a rule, too.
     for _ in range(_MAX_PASSES):
-        if clean == text:
+        before, text = text, _ANY.sub(_masked, without_values_of_secrets(text))
+        if text == before:
             break
-        text, clean = clean, _ANY.sub(_masked, clean)
-    return clean
+    return text
 
 
 def _may_hold_secrets(text: str) -> bool:
