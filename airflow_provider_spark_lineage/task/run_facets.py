@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.runs import facets
@@ -60,3 +61,17 @@ def unknown_functions(option: str) -> Iterator[tuple[str, str]]:
 def all_run_facets(run: Run) -> dict[str, Any]:
     """Return all facets; they are new objects on each call, because the provider's redactor modifies them."""
     return {key: facet for each in RUN_FACETS.values() for key, facet in each(run).items()}
+
+
+def fitting_run_facets(run: Run, max_bytes: int | None = None) -> tuple[dict[str, Any], list[str]]:
+    """Return the facets that an event can hold beside its lineage, and the names of those that it cannot.
+
+    Gaps and failures count as lineage. `max_bytes` is the limit of an event that is stored; None: of one that
+    is sent.
+    """
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.facets.size_of_run import fitting_facets
+
+    lineage = replace(run.lineage, gaps=(), failures=())
+    limit = conf.max_event_bytes() if max_bytes is None else max_bytes
+    return fitting_facets(all_run_facets(replace(run, lineage=lineage)), limit)
