@@ -22,7 +22,7 @@ MARGIN_BYTES = 40_000
 """Left for the facets that Airflow's provider adds."""
 
 GAP_BYTES = 2_000
-"""Left for the gap that says what is missing."""
+"""Left for the gap that lists the missing parts."""
 
 SHORT_LETTERS = 500
 """Length of messages of failures, and of reasons of gaps, in an event that is too large."""
@@ -103,9 +103,9 @@ class _Shrinking:
 
         An output without inputs would claim to have none.
         """
-        kept = {read.dataset.id for read in self._inputs}
+        listed = {read.dataset.id for read in self._inputs}
         for at, write in enumerate(self._outputs):
-            known = tuple(each for each in write.inputs if each in kept)[:FEW]
+            known = tuple(each for each in write.inputs if each in listed)[:FEW]
             self._outputs[at] = replace(write, inputs=known or write.inputs[:1])
 
     def _measure(self) -> None:
@@ -243,7 +243,7 @@ def _with_edges(write: Output, edges: Sequence[Edge]) -> Output:
 
 
 def _bare(dataset: Dataset) -> Dataset:
-    """Return a dataset of which only the name is known."""
+    """Return a dataset with nothing but its name."""
     return Dataset(Identity(dataset.id))
 
 
@@ -277,7 +277,7 @@ _MOST_RENDERED = 50_000
 _LEAST_BYTES_OF_EDGE = 60
 _LEAST_BYTES_OF_INPUT = 290
 _LEAST_BYTES_OF_OUTPUT = 550
-"""Sizes of datasets of which an event has only the name."""
+"""Sizes of datasets without any facets but `dataSource`."""
 
 
 def _size_of_input(read: Input) -> int:

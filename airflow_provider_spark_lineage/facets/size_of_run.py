@@ -53,30 +53,32 @@ def fitting_findings(
         left_out.append("the metrics of columns")
     places = [(of, at) for of, each in enumerate(findings) for at in range(len(each.assertions))]
     space //= 2
-    kept = set()
+    stays = set()
     for of, at in sorted(places, key=lambda place: findings[place[0]].assertions[place[1]].success):
         space -= size_of_findings(
             [replace(findings[of], assertions=(findings[of].assertions[at],))], sql_text
         )
         if space < 0:
             break
-        kept.add((of, at))
-    if len(kept) < len(places):
-        left_out.append(f"{len(places) - len(kept):,} of {counted(len(places), 'result')} of checks")
+        stays.add((of, at))
+    if len(stays) < len(places):
+        left_out.append(f"{len(places) - len(stays):,} of {counted(len(places), 'result')} of checks")
     return [
-        replace(each, assertions=tuple(one for at, one in enumerate(each.assertions) if (of, at) in kept))
+        replace(
+            each, assertions=tuple(result for at, result in enumerate(each.assertions) if (of, at) in stays)
+        )
         for of, each in enumerate(findings)
     ], left_out
 
 
 def _at_run(findings: Findings) -> Findings:
-    """Return results that stand at the run, because there is no dataset."""
+    """Return results without the dataset at which they would stand."""
     return replace(findings, output=None)
 
 
 def _most(assertion: Assertion) -> int:
     """Return a size that an assertion does not exceed, without rendering it: nearly all are small."""
-    found = assertion
-    texts = (found.assertion, found.name, found.column, found.expected, found.content, found.description)
-    length = sum(map(len, texts)) + len(f"{found.actual}{found.params}{found.clauses}")
+    texts = (assertion.assertion, assertion.name, assertion.column, assertion.expected, assertion.content)
+    others = f"{assertion.actual}{assertion.params}{assertion.clauses}{assertion.description}"
+    length = sum(map(len, texts)) + len(others)
     return _COPIES * (600 + 6 * length)

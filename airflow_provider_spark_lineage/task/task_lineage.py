@@ -38,7 +38,7 @@ class TaskLineage:
         self,
         collector: Collector,
         sender: Sender | None = None,
-        emit_timeout_seconds: float = 10.0,
+        emit_timeout_seconds: float = 5.0,
         hooks_before: Reported | None = None,
     ) -> None:
         self._collector = collector

@@ -185,7 +185,7 @@ LARGE = {
 @pytest.mark.parametrize("limit", [60_000, 900_000])
 @pytest.mark.parametrize("what", LARGE)
 def test_the_limit_holds_whatever_makes_an_event_large(what, limit):
-    """Brokers refuse a larger event, and then everything in it is lost; the gap counts what is missing."""
+    """Brokers refuse a larger event, and then everything in it is lost; the gap counts the missing parts."""
     lineage, lost = LARGE[what]
     smaller = fitted(Content(lineage), limit)
     assert size(smaller) <= max(limit - MARGIN_BYTES, limit // 4) < size(Content(lineage))
@@ -209,14 +209,14 @@ def test_of_many_datasets_the_first_ones_stay_with_their_sources():
 
 
 def test_a_few_inputs_stay_beside_thousands_of_outputs():
-    """The shares follow what is there: one input costs nothing."""
+    """The shares follow the numbers: one input costs nothing."""
     smaller = fitted(Content(Lineage(inputs(2), outputs(3_000))), 100_000).lineage
     assert len(smaller.inputs) == 2
     assert smaller.outputs
 
 
 def test_what_is_left_out_is_the_first_gap():
-    """An event lists a limited number of gaps: the one that says what is missing is among them."""
+    """An event lists a limited number of gaps: the one about the missing parts is among them."""
     gaps = tuple(Gap("text", f"odd {number}") for number in range(200))
     smaller = fitted(Content(Lineage(inputs(1), outputs(3_000), gaps)), 900_000)
     assert "of 3,000 outputs" in smaller.lineage.gaps[0].reason
