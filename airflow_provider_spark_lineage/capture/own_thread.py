@@ -37,7 +37,7 @@ def on_own_thread(client: Any, function: Callable[[], object]) -> None:
 def close_connection(client: Any) -> None:
     """Close the connection of this thread; py4j would close it later, with a message in the user's log."""
     with harmless("a connection to the JVM could not be closed"):
-        connection = client.get_thread_connection()
+        connection = _connection(client)
         if connection is not None:
             client.deque.remove(connection)
             connection.close()
@@ -46,7 +46,12 @@ def close_connection(client: Any) -> None:
 def is_interrupted(client: Any) -> bool:
     """Return whether a call of this thread has not got its reply yet."""
     with harmless("it is unknown whether a call of the JVM was interrupted"):
-        connection = client.get_thread_connection()
+        connection = _connection(client)
         # py4j removes a connection from its queue during a call.
         return connection is not None and connection not in client.deque
     return False
+
+
+def _connection(client: Any) -> Any:
+    """Return the connection of this thread; None if threads share connections (`PYSPARK_PIN_THREAD`)."""
+    return getattr(client, "get_thread_connection", lambda: None)()

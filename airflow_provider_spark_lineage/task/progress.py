@@ -64,8 +64,8 @@ class Progress:
         run = self._lineage.progress()
         if run is None:
             return
-        run_facets, _ = fitting_run_facets(run)
-        content = content_of(run.lineage, size_of(run_facets))
+        run_facets, lineage = fitting_run_facets(run)
+        content = content_of(lineage, size_of(run_facets))
         facets = copy.deepcopy(self._facets)
         event = interim_event(
             content.lineage,

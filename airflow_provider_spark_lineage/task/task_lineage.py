@@ -195,12 +195,7 @@ class TaskLineage:
                 lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
             elif not (lineage or lineage.gaps):
                 lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
-        facets, left_out = fitting_run_facets(replace(run, lineage=lineage), max_bytes)
-        if left_out:
-            gap = Gap(
-                "event", f"the event would be too large: it leaves out the facets {', '.join(left_out)}"
-            )
-            lineage = replace(lineage, gaps=(gap, *lineage.gaps))
+        facets, lineage = fitting_run_facets(replace(run, lineage=lineage), max_bytes)
         limit = conf.max_event_bytes() if max_bytes is None else max_bytes
         results, _ = fitting_findings(self.findings, conf.sql_text(), limit)
         used = size_of(facets) + size_of_findings(results, conf.sql_text())

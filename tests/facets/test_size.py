@@ -5,11 +5,20 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from datetime import datetime, timezone
 
 import pytest
 from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
+from airflow_provider_spark_lineage.facets.events import (
+    END,
+    RUNNING,
+    START,
+    EventExecution,
+    RunIdentity,
+    execution_events,
+)
 from airflow_provider_spark_lineage.facets.executions import executions_facets
 from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets
 from airflow_provider_spark_lineage.facets.runs import error_facet, lineage_run_facets
@@ -195,6 +204,21 @@ def test_the_limit_holds_whatever_makes_an_event_large(what, limit):
     if limit == 900_000:
         assert lost in gap.reason
     assert "still larger" not in gap.reason
+
+
+@pytest.mark.parametrize("what", LARGE)
+def test_events_of_executions_hold_the_limit(what):
+    """START, RUNNING, FAIL and ABORT, with their facets."""
+    at, limit = datetime(2026, 1, 1, tzinfo=timezone.utc), 100_000
+    execution = EventExecution("dag.task.out", at, at, LARGE[what][0], "select 1", "4.1.0")
+    ends = [
+        replace(execution, states=(START, RUNNING, END)),
+        replace(execution, states=(END,), is_unfinished=True),
+    ]
+    parent = RunIdentity("0190a0a0-0000-7000-8000-000000000000", "tests", "dag.task")
+    events = list(execution_events(ends, parent, application_id="local-1", max_bytes=limit))
+    assert len(events) == 4
+    assert [event.eventType for event in events if len(Serde.to_json(event)) > limit] == []
 
 
 def test_of_many_datasets_the_first_ones_stay_with_their_sources():
