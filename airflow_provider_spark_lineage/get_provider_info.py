@@ -81,7 +81,7 @@ OPTIONS = {
         "Longest time that a task waits at its end for the backend to take the events of its executions."
         " Later ones are not sent. The task's own event, which `[openlineage] execution_timeout` limits, has"
         " the whole lineage.",
-        default="10",
+        default="5",
         example="2",
         type="float",
     ),
@@ -101,10 +101,12 @@ OPTIONS = {
     ),
     "keep_records": _switch(
         "Do not remove the records of submitted applications. By default, records in a folder of the worker"
-        " are removed after the task."
+        " are removed after the task. Of applications that write Spark's event log, the log is kept if"
+        " `sql_text` is `full`: it has statements as they were written, with their secrets."
     ),
     "max_event_bytes": Option(
-        "Size limit of an event; a larger one leaves out columns and the statement, and a gap says which."
+        "Size limit of an event; a larger one leaves out columns, then facets, then datasets, and a gap says"
+        " which."
         " Brokers and proxies often refuse events of more than one megabyte.",
         default="900000",
         example="4000000",

@@ -225,3 +225,17 @@ def test_one_wrong_entry_costs_no_other(entry, answers):
     assert result == {"x.Y": "python"}
     assert len(lines) == 1
     assert f"{entry!r} is left out. Write package.module.Class = KIND" in lines[0]
+
+
+def test_a_slow_backend_holds_a_task_for_less_time_than_airflow_gives_it():
+    """With `auto_capture`, the waits come after the success of a task: then Airflow ends the process."""
+    pytest.importorskip("airflow")
+    from airflow.configuration import AirflowConfigParser
+
+    from airflow_provider_spark_lineage.task.stored_lineage import MAX_SECONDS
+
+    defaults = AirflowConfigParser()
+    overtime = float(defaults.get_default_value("core", "task_success_overtime"))
+    # The provider ends its process for an event three seconds after its `execution_timeout` of 10.
+    provider = 10 + 3
+    assert float(OPTIONS["emit_timeout_seconds"].default) + provider + MAX_SECONDS < overtime

@@ -6,6 +6,7 @@ import re
 import time
 
 import pytest
+import sql_secrets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -112,6 +113,15 @@ UNTOUCHED = [
     "Relation [token#1,password#2] parquet",
     "(token#12 = token#15)",
     "2026-01-01T00:00:00.000Z INFO Task: done",
+    "(the token's value is wrong, as I'm told)",
+    "(token's value is wrong)",
+    "the token (5 of 8) is unexpected",
+    "select token in('a','b'), password as (select 'x') from t",
+    "create table t (token decimal(10,2), password varchar(20) comment 'c', x string)",
+    "select a from t where name = 'my password' and x = 'y'",
+    "with secrets (a) as (select 'x'), tokens as (select 'b'), token (c) as (select 'd') select 1",
+    "insert into t (password, x) values ('a', 1)",
+    "select f(token, 'x'), t.token -1 from t",
 ]
 
 
@@ -175,6 +185,43 @@ def test_only_the_secret_is_removed(text, clean):
     assert without_secrets(text) == clean
 
 
+@pytest.mark.parametrize("place", sql_secrets.PLACES)
+@pytest.mark.parametrize("value", sql_secrets.VALUES)
+def test_a_secret_is_removed_in_every_form_that_sql_has_for_a_value(value, place):
+    """Raw and adjacent literals, hex, numbers, dollar quotes, expressions, with comments before them."""
+    clean = without_secrets(f"create table t using csv {place.format(value)} as select 'x' a, 5 b")
+    assert sql_secrets.is_hidden(clean)
+    assert REMOVED in clean
+    assert "url 'shown'" in clean
+    assert clean.startswith("create table t using csv options (")
+    assert clean.endswith(") as select 'x' a, 5 b")
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("options (password'hunter2', a 'b')", "options (password'***', a 'b')"),
+        ("options (`password`'hunter2', a 'b')", "options (`password`'***', a 'b')"),
+        ("options (password r'\\', a 'b')", "options (password '***', a 'b')"),
+        ("options (password '', a 'b')", "options (password '***', a 'b')"),
+        ("options (password 'hunt", "options (password '***"),
+        ("options (password r'hunt", "options (password '***'"),
+        ("options (password f('hunt", "options (password '***'"),
+        ("options (password /* hunt", "options (password /* hunt"),
+        ("select password = 'a' || b, 'c'", "select password = '***', 'c'"),
+        (
+            "execute immediate 'set x = f(password = ''hunter2'')'",
+            "execute immediate 'set x = f(password = '***')'",
+        ),
+        ('{"sql": "options (password r\\"hunter2\\", a 5)"}', '{"sql": "options (password \'***\', a 5)"}'),
+        ("password=abc 'file'", "password=*** 'file'"),
+    ],
+)
+def test_a_value_ends_where_spark_ends_it(text, clean):
+    """The text behind a value stays; a text that is cut inside a value loses its rest."""
+    assert without_secrets(text) == clean
+
+
 _pieces = st.one_of(
     st.text(max_size=12),
     st.sampled_from([*KEEPS_NO_SECRET, *WHOLE_SECRETS, *UNTOUCHED]),
@@ -196,6 +243,14 @@ _pieces = st.one_of(
             "sig",
             " ",
             "\n",
+            "r'",
+            "$$",
+            "/*",
+            "--",
+            "||",
+            "case",
+            ")",
+            "5",
             ".",
             ",",
         ]
@@ -226,6 +281,15 @@ def test_removing_secrets_never_raises_and_is_done_once(text):
         "token" + " " * 50_000 + "x@",
         "s3://a:" * 10_000,
         "bearer " * 10_000,
+        "password /* " * 30_000,
+        "password -- " * 30_000,
+        "/* */ token " * 30_000,
+        "password=f(" * 30_000,
+        "(password=f(" * 20_000 + ")" * 40_000,
+        "token = a || " * 30_000,
+        "token = `" * 30_001,
+        "password '\\" * 30_001,
+        "token " + "'a' " * 30_000,
     ],
 )
 def test_removing_secrets_takes_time_in_proportion_to_the_text(text):

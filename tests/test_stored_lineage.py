@@ -390,6 +390,34 @@ TOO_LARGE = (
 )
 
 
+def test_three_thousand_outputs_are_sent_and_stored_within_their_limits(listeners, xcoms):
+    """What cannot be listed is counted: a viewer without the task would say that it did nothing."""
+    outputs = [
+        Output(
+            Dataset(Identity(DatasetId("file", f"/out/{number:05}")), (Field("a", "string"),)),
+            Mode.OVERWRITE,
+            edges=(Edge(SOURCE, "a", Kind.IDENTITY, column="a"),),
+            inputs=(SOURCE,),
+        )
+        for number in range(3_000)
+    ]
+    run = Run(Lineage((Input(Dataset(Identity(SOURCE))),), tuple(outputs)))
+    collector: Any = SimpleNamespace(run=lambda: run, planned=None, findings=(), stop=lambda: None)
+    task_instance, lineage = instance(), TaskLineage(collector)
+    lineage.stop()
+    TASK.set_lineage(task_instance, lineage)
+    end(listeners, task_instance)
+    [value] = xcoms
+    [event] = stored.unpack(value).events
+    sent = lineage.operator_lineage()
+    for listed, gap in (
+        (len(sent.outputs), sent.run_facets["sparkLineage_gaps"].gaps[0].reason),
+        (len(event["outputs"]), event["run"]["facets"]["sparkLineage_gaps"]["gaps"][0]["reason"]),
+    ):
+        assert f"{3_000 - listed:,} of 3,000 outputs" in gap
+        assert listed > 500
+
+
 @HAS_PATHS
 def test_a_uri_has_every_try(listeners, xcoms, monkeypatch, tmp_path):
     """In a folder for each task instance, also for ids that no file could have."""

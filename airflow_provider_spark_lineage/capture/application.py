@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import platform
 import threading
+import time
 from datetime import datetime, timezone
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from airflow_provider_spark_lineage.capture.jvm import MAX_PROBLEM_LENGTH, JvmReader
+from airflow_provider_spark_lineage.capture.own_thread import close_connection
 from airflow_provider_spark_lineage.capture.rdd import PICKLED, RddReader
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
 from airflow_provider_spark_lineage.guard import harmless, tell
@@ -27,6 +29,9 @@ PAUSE_SECONDS = 0.5
 
 SETTLE_SECONDS = 0.5
 """Limit of the time that a DROP waits for the records of earlier statements."""
+
+_PAUSE_OF_DRAIN_SECONDS = 0.1
+"""Pause between two looks at executions that are still running."""
 
 jvm_lock = threading.Lock()
 """Held during a call to the JVM: a child forked during a call would share its socket."""
@@ -99,7 +104,7 @@ class LiveApplication:
         self._bus.addSparkListener(self._listener)
         # The listener ignores events before this mark on the bus: they are older than the capture.
         self._listener.mark("")
-        self._client = context._gateway._gateway_client
+        self.client = context._gateway._gateway_client
         self._thread = threading.Thread(target=self._follow, name="spark-lineage-records", daemon=True)
         self._thread.start()
 
@@ -111,13 +116,20 @@ class LiveApplication:
         with self._changed:
             self._calls[int(self._listener.mark(tag))] = record
 
-    def drain(self, timeout_seconds: float, problems: List[str]) -> None:
+    def drain(self, timeout_seconds: float, problems: List[str], running_seconds: float = 0) -> None:
         """Wait until all events posted so far are recorded; raise `TimeoutError` if that takes too long.
 
-        Add the number of executions that are still running to `problems`.
+        Before that, wait for executions that are still running, for `running_seconds` at most. Add the number
+        of those that run on to `problems`.
         """
-        if not self._wait_for_records(timeout_seconds, "usage"):
-            raise TimeoutError(f"recording the executions takes more than {timeout_seconds:g} seconds")
+        deadline = time.monotonic() + running_seconds
+        while True:
+            if not self._wait_for_records(timeout_seconds, "usage"):
+                raise TimeoutError(f"recording the executions takes more than {timeout_seconds:g} seconds")
+            if not self._running or self._ended or time.monotonic() >= deadline:
+                break
+            with self._changed:
+                self._changed.wait(_PAUSE_OF_DRAIN_SECONDS)
         if self._running:
             executions = "executions were" if self._running > 1 else "execution was"
             tell(f"{self._running} {executions} still running when the capture ended", problems)
@@ -179,17 +191,9 @@ class LiveApplication:
                     lines = iter(text.split("\n"))
                     for line in lines:
                         self._read(line, lines)
-            with harmless("a connection to the JVM could not be closed"):
-                self._close_connection()
+            close_connection(self.client)
         with self._changed:
             self._changed.notify_all()
-
-    def _close_connection(self) -> None:
-        """Close this thread's connection; py4j would close it later, with a message in the user's log."""
-        connection = self._client.get_thread_connection()
-        if connection is not None:
-            self._client.deque.remove(connection)
-            connection.close()
 
     def _read(self, line: str, lines: Iterator[str]) -> None:
         """Handle a line, whose first letter is its kind.

@@ -17,6 +17,7 @@ from airflow_provider_spark_lineage.capture.calls import record_of
 from airflow_provider_spark_lineage.capture.connect.capture import ConnectCapture
 from airflow_provider_spark_lineage.capture.hooks import hooks
 from airflow_provider_spark_lineage.capture.new_contexts import NewContexts
+from airflow_provider_spark_lineage.capture.own_thread import is_interrupted, on_own_thread
 from airflow_provider_spark_lineage.capture.watched import Call
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell, withhold
 from airflow_provider_spark_lineage.records.application import (
@@ -31,6 +32,9 @@ from airflow_provider_spark_lineage.records.streams import StreamRun
 
 DRAIN_TIMEOUT_SECONDS = 30.0
 MAX_PLAN_BYTES = 50_000_000
+
+INTERRUPTED_SECONDS = 2.0
+"""Limit of the wait for executions that run on after a signal interrupted the call that started them."""
 
 
 class Capture:
@@ -154,11 +158,17 @@ class Capture:
         self.agent_configured |= has_java_agent(settings)
         self.applications[application.id] = application.with_settings(settings, self._properties)
 
-    def drain(self, timeout_seconds: Optional[float] = None, problems: Optional[List[str]] = None) -> None:
+    def drain(
+        self,
+        timeout_seconds: Optional[float] = None,
+        problems: Optional[List[str]] = None,
+        running_seconds: float = 0,
+    ) -> None:
         """Wait until every execution that ended before this call is recorded.
 
         Give up after `timeout_seconds`, by default the drain timeout, and add the losses to `problems`. A
         caller that continues to capture passes its own list, because missing executions may come later.
+        `running_seconds` is the limit of the wait for executions that are still running.
         """
         problems = self.problems if problems is None else problems
         if self._is_forked():
@@ -170,7 +180,7 @@ class Capture:
         if application is None or context._jsc is None:
             return
         with alarm_paused(), harmless("the last executions were not recorded in time", problems):
-            application.drain(timeout, problems)
+            application.drain(timeout, problems, running_seconds)
         self._add_usage(application)
         with harmless("the number of events that Spark dropped could not be read", self.problems):
             dropped = _dropped_events(context) - self._dropped_before
@@ -214,11 +224,27 @@ class Capture:
     def context_stops(self, context: Any) -> None:
         """End the capture of a Spark context before it stops."""
         if context is self._context:
-            self._release()
+            # The program's own call to stop the context waits for an interrupted call, too.
+            self._release(self._drain_timeout_seconds)
 
-    def _release(self) -> None:
-        """Drain and forget the current context."""
-        self.drain()
+    def _release(self, interrupted_seconds: Optional[float] = None) -> None:
+        """Drain and forget the current context.
+
+        If a signal has interrupted a call of the JVM, wait for executions that run on, for
+        `interrupted_seconds` at most.
+        """
+        application = self._application
+        if application is None or self._is_forked():
+            self._end()
+            return
+        client = application.client
+        seconds = 0.0
+        if is_interrupted(client):
+            seconds = INTERRUPTED_SECONDS if interrupted_seconds is None else interrupted_seconds
+        on_own_thread(client, lambda: self._end(seconds))
+
+    def _end(self, running_seconds: float = 0) -> None:
+        self.drain(running_seconds=running_seconds)
         with self._lock:
             application, self._application = self._application, None
             alive = self._context is not None and self._context._jsc is not None and not self._is_forked()

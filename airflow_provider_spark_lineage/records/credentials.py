@@ -10,6 +10,12 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from airflow_provider_spark_lineage.records.secret_literals import (
+    KEY_WORDS,
+    SHORT_KEY_WORDS,
+    without_values_of_secrets,
+)
+
 REMOVED = "***"
 """The text that replaces a secret."""
 
@@ -37,17 +43,12 @@ class Rule:
     """A similar text that must not change."""
 
 
-_KEY_WORDS = r"""
-    password | passwd | passphrase | secret | token | credential s?
-    | api[_.-]?key | access[_.-]?key (?:[_.-]?id)? | account[_.-]?key | private[_.-]?key | signature
-    | encryption[_.-]?key | \bpw\b"""
-
 _NAME = rf"""
     (?<![\w.-])
     # Most words have no separator after them: tested first, because it is cheap.
     (?= [\w.-]+ ["'`\\]* \s* [=:>"'-] )
-    (?: (?= [\w.-]* (?: {_KEY_WORDS} ) ) [\w.-]+
-      | (?: [\w-]+ \. )* (?: [\w-]+ [_-] )? (?: pass | pwd | sas | sig | auth | authorization ) )"""
+    (?: (?= [\w.-]* (?: {KEY_WORDS} ) ) [\w.-]+
+      | (?: [\w-]+ \. )* (?: [\w-]+ [_-] )? (?: {SHORT_KEY_WORDS} ) )"""
 """A name with a key word anywhere in it, or with a short key word at its end."""
 
 _SEPARATOR = r"""
@@ -69,7 +70,7 @@ _TYPES = r"""
     (?= [\s,;<>(] | \Z )"""
 
 _OTHER_SIDE = rf"""
-    (?: [\w`]+ \. )+ `? \w{{0,200}} (?: {_KEY_WORDS} ) \w{{0,200}} `? (?= [\s,;)] | \Z )"""
+    (?: [\w`]+ \. )+ `? \w{{0,200}} (?: {KEY_WORDS} ) \w{{0,200}} `? (?= [\s,;)] | \Z )"""
 """The other side of a join: `on a.token = b.token`. The lengths are limited, as above."""
 
 _BARE = rf"""
@@ -229,13 +230,12 @@ def without_secrets(text: str) -> str:
     if not _may_hold_secrets(text):
         return text
     rules = _ANY if len(text) <= _LONG else _any_of(_rules_for(text))
-    clean = rules.sub(_masked, text)
     # After a replacement, the following text may match a rule, too.
     for _ in range(_MAX_PASSES):
-        if clean == text:
+        before, text = text, rules.sub(_masked, without_values_of_secrets(text))
+        if text == before:
             break
-        text, clean = clean, rules.sub(_masked, clean)
-    return clean
+    return text
 
 
 def _may_hold_secrets(text: str) -> bool:

@@ -17,6 +17,7 @@ from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import SUFFIX
+from airflow_provider_spark_lineage.records.sql_text import FULL
 from airflow_provider_spark_lineage.records.status import DriverNote, losses, read_notes
 from airflow_provider_spark_lineage.runs.collector import OnExecution
 from airflow_provider_spark_lineage.runs.executions import Execution
@@ -79,7 +80,7 @@ class Submitted(OtherProcess):
         self._job: Job | None = None
         """Set when the hook starts it; None in a try that resumes the job of an earlier try."""
 
-        self._is_armed = self._has_written = False
+        self._is_armed = self._has_written = self._is_log = False
         self._recorded: RecordedFolder | None = None
         """Files that the driver wrote."""
 
@@ -195,7 +196,9 @@ class Submitted(OtherProcess):
                 self.planned = planned_of(self.task, self.job_class.driver)
         self._final = final
         with harmless("the records of the job could not be removed"):
-            self.place.clean(keep=self.keep or not self._is_over())
+            # Spark's log has statements as they were written.
+            keep = self.keep and not (self._is_log and self.settings[SQL_TEXT] != FULL)
+            self.place.clean(keep=keep or not self._is_over())
 
     def _is_over(self) -> bool:
         """Return whether the driver has ended; a driver on a cluster may outlive `spark-submit`."""
@@ -249,7 +252,7 @@ class Submitted(OtherProcess):
         self._notes = read_notes(folder, lost)
         for loss in losses(self._notes):
             tell(loss, lost)
-        is_log = is_event_log(folder)
+        self._is_log = is_log = is_event_log(folder)
         has_records = is_log or any(folder.glob("*" + SUFFIX))
         if not has_records and not self._notes:
             is_python = self._job is None or self._job.is_python

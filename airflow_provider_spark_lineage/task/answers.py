@@ -126,23 +126,28 @@ def rendered(content: Content) -> OperatorLineage:
     )
 
 
-def with_run_facets(answer: OperatorLineage, run: Run) -> OperatorLineage:
-    """Return an answer with the facets of the task's Spark applications and executions."""
-    from airflow_provider_spark_lineage.task.run_facets import all_run_facets
+def with_run_facets(answer: OperatorLineage, run: Run, max_bytes: int | None = None) -> OperatorLineage:
+    """Return an answer with the facets of the task's Spark applications and executions.
+
+    Without the largest ones if they are too large for an event. Gaps and failures are facets of the lineage.
+    """
+    from airflow_provider_spark_lineage.task.run_facets import fitting_run_facets
 
     with harmless("the run facets of this task could not be created"):
-        answer.run_facets = {**all_run_facets(run), **answer.run_facets}
+        answer.run_facets = {**fitting_run_facets(run, max_bytes)[0], **answer.run_facets}
     return answer
 
 
-def with_findings(answer: OperatorLineage, findings: Sequence[Findings]) -> OperatorLineage:
+def with_findings(
+    answer: OperatorLineage, findings: Sequence[Findings], max_bytes: int | None = None
+) -> OperatorLineage:
     """Return an answer with the results of checks, at its datasets or at the run."""
     if not findings:
         return answer
     with harmless("the results of checks are not in the event of this task"):
         from airflow_provider_spark_lineage.task.check_results import add_results
 
-        add_results(answer, findings)
+        add_results(answer, findings, max_bytes)
     return answer
 
 

@@ -37,10 +37,23 @@ _EXPRESSION, _VALUES, _RANGE = "expression_is_true", "accepted_values", "accepte
 _CLAUSE = "partition_clause"
 
 
-def add_results(lineage: OperatorLineage, findings: Sequence[Findings]) -> None:
-    """Add what checks found to the lineage of their task, by the options of `[spark_lineage]`."""
+def add_results(lineage: OperatorLineage, findings: Sequence[Findings], max_bytes: int | None = None) -> None:
+    """Add what checks found to the lineage of their task, by the options of `[spark_lineage]`.
+
+    `max_bytes` is the limit of an event that is stored; None: of one that is sent. If it cannot have all
+    results, a gap says how many are missing.
+    """
     from airflow_provider_spark_lineage import conf
     from airflow_provider_spark_lineage.facets.quality import with_findings
+    from airflow_provider_spark_lineage.facets.runs import with_gap
+    from airflow_provider_spark_lineage.facets.size_of_run import fitting_findings
+    from airflow_provider_spark_lineage.lineage.model import Gap
+
+    limit = conf.max_event_bytes() if max_bytes is None else max_bytes
+    findings, left_out = fitting_findings(findings, conf.sql_text(), limit)
+    if left_out:
+        gap = Gap("event", f"the event would be too large: it leaves out {' and '.join(left_out)}")
+        lineage.run_facets = with_gap(lineage.run_facets or {}, gap)
 
     if conf.assertion_names() == "class":
         findings = [

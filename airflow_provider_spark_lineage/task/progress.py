@@ -59,13 +59,13 @@ class Progress:
         from airflow_provider_spark_lineage.facets.size import size_of
         from airflow_provider_spark_lineage.task.answers import content_of
         from airflow_provider_spark_lineage.task.provider import emit
-        from airflow_provider_spark_lineage.task.run_facets import all_run_facets
+        from airflow_provider_spark_lineage.task.run_facets import fitting_run_facets
 
         run = self._lineage.progress()
         if run is None:
             return
-        run_facets = all_run_facets(run)
-        content = content_of(run.lineage, size_of(run_facets))
+        run_facets, lineage = fitting_run_facets(run)
+        content = content_of(lineage, size_of(run_facets))
         facets = copy.deepcopy(self._facets)
         event = interim_event(
             content.lineage,

@@ -8,11 +8,13 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.runs import facets
 
 if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.lineage.model import Lineage
     from airflow_provider_spark_lineage.runs.pipeline import Run
 
 
@@ -60,3 +62,22 @@ def unknown_functions(option: str) -> Iterator[tuple[str, str]]:
 def all_run_facets(run: Run) -> dict[str, Any]:
     """Return all facets; they are new objects on each call, because the provider's redactor modifies them."""
     return {key: facet for each in RUN_FACETS.values() for key, facet in each(run).items()}
+
+
+def fitting_run_facets(run: Run, max_bytes: int | None = None) -> tuple[dict[str, Any], Lineage]:
+    """Return the facets that an event can hold beside its lineage, and the lineage with a gap for the others.
+
+    Gaps and failures count as lineage. `max_bytes` is the limit of an event that is stored; None: of one that
+    is sent.
+    """
+    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.facets.size_of_run import fitting_facets
+    from airflow_provider_spark_lineage.lineage.model import Gap
+
+    bare = replace(run, lineage=replace(run.lineage, gaps=(), failures=()))
+    limit = conf.max_event_bytes() if max_bytes is None else max_bytes
+    facets, left_out = fitting_facets(all_run_facets(bare), limit)
+    if not left_out:
+        return facets, run.lineage
+    gap = Gap("event", f"the event would be too large: it leaves out the facets {', '.join(left_out)}")
+    return facets, replace(run.lineage, gaps=(gap, *run.lineage.gaps))

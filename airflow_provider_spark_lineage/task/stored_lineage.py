@@ -178,7 +178,7 @@ def _end_event(
     task = task_instance.task
     reported = answer(task, ours, task_instance, has_failed=failed)
     # The operators that check data add what they found to each answer.
-    reported = with_findings(reported, getattr(task, "_findings", ()))
+    reported = with_findings(reported, getattr(task, "_findings", ()), max_bytes)
     run_facets = {**start.run, **_launch_facets(lineage), **reported.run_facets}
     if failed:
         run_facets |= _error_facet(lineage, error)

@@ -38,7 +38,7 @@ class TaskLineage:
         self,
         collector: Collector,
         sender: Sender | None = None,
-        emit_timeout_seconds: float = 10.0,
+        emit_timeout_seconds: float = 5.0,
         hooks_before: Reported | None = None,
     ) -> None:
         self._collector = collector
@@ -182,12 +182,12 @@ class TaskLineage:
 
         If nothing was captured of a task that has not failed, it is the planned lineage, with a gap.
         """
-        from airflow.providers.openlineage.extractors import OperatorLineage
-
+        from airflow_provider_spark_lineage import conf
         from airflow_provider_spark_lineage.facets.size import size_of
+        from airflow_provider_spark_lineage.facets.size_of_run import fitting_findings, size_of_findings
         from airflow_provider_spark_lineage.lineage.model import Gap
-        from airflow_provider_spark_lineage.task.answers import content_of, with_findings
-        from airflow_provider_spark_lineage.task.run_facets import all_run_facets
+        from airflow_provider_spark_lineage.task.answers import content_of
+        from airflow_provider_spark_lineage.task.run_facets import fitting_run_facets
 
         lineage = run.lineage
         if planned is not None:
@@ -195,10 +195,11 @@ class TaskLineage:
                 lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
             elif not (lineage or lineage.gaps):
                 lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
-        facets = all_run_facets(replace(run, lineage=lineage))
-        # Wherever they will be: results of checks have about the same size at a run and at a dataset.
-        results = with_findings(OperatorLineage(), self.findings).run_facets
-        return content_of(lineage, size_of(facets) + size_of(results), max_bytes)
+        facets, lineage = fitting_run_facets(replace(run, lineage=lineage), max_bytes)
+        limit = conf.max_event_bytes() if max_bytes is None else max_bytes
+        results, _ = fitting_findings(self.findings, conf.sql_text(), limit)
+        used = size_of(facets) + size_of_findings(results, conf.sql_text())
+        return content_of(lineage, used, max_bytes)
 
     def operator_lineage(
         self, failed: bool = False, *, whole: bool = False, max_bytes: int | None = None
@@ -213,8 +214,9 @@ class TaskLineage:
             from airflow_provider_spark_lineage.task.answers import rendered, with_findings, with_run_facets
 
             content = self._content(failed, whole=whole, max_bytes=max_bytes)
-            answer = with_run_facets(rendered(content), replace(self.run, lineage=content.lineage))
-            return with_findings(answer, self.findings)
+            run = replace(self.run, lineage=content.lineage)
+            answer = with_run_facets(rendered(content), run, max_bytes)
+            return with_findings(answer, self.findings, max_bytes)
         return OperatorLineage()
 
 

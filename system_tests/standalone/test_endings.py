@@ -22,7 +22,7 @@ ARRIVAL_TIMEOUT_S = 60
 PROVIDER_LIMIT_S = 13
 """Seconds that OpenLineage's provider has for its own event: `execution_timeout`, and three to end it."""
 
-OUR_LIMIT_S = 10
+OUR_LIMIT_S = 5
 """`[spark_lineage] emit_timeout_seconds`."""
 
 SLACK_S = 15

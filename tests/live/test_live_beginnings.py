@@ -1,12 +1,19 @@
-"""START of an execution is sent while it runs, with what its plan says."""
+"""START of an execution is sent while it runs, and an execution may be interrupted then."""
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 
 import pytest
 from beginnings import DEADLINE_SECONDS, Backend, capture, check_named, events_of, register_slowly
 from live_session import start_spark
+
+from airflow_provider_spark_lineage import capture_lineage
+from airflow_provider_spark_lineage.capture import sessions
+from airflow_provider_spark_lineage.capture.sessions import Capture
+from airflow_provider_spark_lineage.runs.captured import Captured
 
 pytestmark = pytest.mark.spark
 
@@ -80,3 +87,123 @@ def test_a_query_that_outlives_the_capture_is_aborted(spark, backend, tmp_path):
     finally:
         (tmp_path / "gate").touch()
         late.join(DEADLINE_SECONDS)
+
+
+class TimeIsUpError(BaseException):
+    """Raised by a signal in the main thread, as Airflow's `AirflowTaskTimeout` is."""
+
+
+def time_is_up(*_):
+    raise TimeIsUpError
+
+
+@pytest.fixture
+def alarm():
+    """Return a function that makes the timer of the process expire now."""
+    before = signal.signal(signal.SIGALRM, time_is_up)
+    yield lambda _=None: signal.setitimer(signal.ITIMER_REAL, 0.001)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+class TimedBackend(Backend):
+    """Makes the time be up when the START of a write has come that cannot end before `gate` is there."""
+
+    def __init__(self, gate, alarm):
+        super().__init__(gate)
+        self._alarm = alarm
+
+    def emit(self, event):
+        super().emit(event)
+        if event.eventType.value == "START" and event.outputs[0].name.endswith("/slow"):
+            self._alarm()
+
+
+def write(spark, folder, at_end=lambda: None):
+    """Write two folders, the second one until its gate is there; call `at_end` while an error is raised."""
+    try:
+        spark.table("orders").write.parquet(str(folder / "before"))
+        spark.sql("select slowly(id) id from orders").write.parquet(str(folder / "slow"))
+    finally:
+        at_end()
+
+
+def names(captured):
+    return [written.dataset.id.name.rpartition("/")[2] for written in captured.lineage.outputs]
+
+
+def test_an_interrupted_write_that_still_ends_is_an_output(spark, tmp_path, alarm, monkeypatch):
+    """Spark writes on while `execution_timeout` ends the function; the connection to it is a reply behind."""
+    monkeypatch.setattr(sessions, "INTERRUPTED_SECONDS", DEADLINE_SECONDS)
+    register_slowly(spark, tmp_path / "gate")
+    backend = TimedBackend(tmp_path / "elsewhere", alarm)
+    captured, sender = capture(backend)
+    captured.attach(spark)
+
+    def stop():
+        (tmp_path / "gate").touch()
+        captured.stop()
+        sender.stop(DEADLINE_SECONDS)
+
+    with pytest.raises(TimeIsUpError):
+        write(spark, tmp_path, stop)
+    assert captured.problems == []
+    assert names(captured) == ["before", "slow"]
+    assert backend.states() == ["START", "COMPLETE", "START", "COMPLETE"]
+
+
+def test_an_interrupted_write_that_runs_on_does_not_hide_what_had_finished(spark, tmp_path, alarm):
+    """FAIL has the write before; the other one is unknown, and the end of the task does not wait for it."""
+    register_slowly(spark, tmp_path / "gate")
+    backend = TimedBackend(tmp_path / "elsewhere", alarm)
+    captured, sender = capture(backend)
+    captured.attach(spark)
+
+    def stop():
+        captured.stop()
+        sender.stop(DEADLINE_SECONDS)
+        (tmp_path / "gate").touch()
+
+    with pytest.raises(TimeIsUpError):
+        write(spark, tmp_path, stop)
+    assert captured.problems == ["1 execution was still running when the capture ended"]
+    assert names(captured) == ["before"]
+    assert backend.states() == ["START", "COMPLETE", "START", "ABORT"]
+
+
+def test_a_context_that_stops_waits_for_an_interrupted_write(spark, tmp_path, alarm):
+    """`spark.stop()` in a `finally` returns after the interrupted call, which by then has written all."""
+    records = []
+    register_slowly(spark, tmp_path / "gate")
+    captured = Capture(records.append, on_begin=alarm, drain_timeout_seconds=DEADLINE_SECONDS)
+    captured.arm()
+
+    def stop():
+        (tmp_path / "gate").touch()
+        captured.context_stops(spark.sparkContext)
+        captured.disarm()
+
+    with pytest.raises(TimeIsUpError):
+        write(spark, tmp_path, stop)
+    assert captured.problems == []
+    # A write of another test may end now.
+    own = [record for record in records if str(tmp_path) in str(record.facts)]
+    assert [record.outcome for record in own] == ["success", "success"]
+
+
+def test_ctrl_c_during_a_write_keeps_what_was_done_before(spark, tmp_path):
+    """Without Airflow: PySpark's handler cancels the jobs, on the connection that waits for the write."""
+    from py4j.protocol import Py4JError
+
+    register_slowly(spark, tmp_path / "gate")
+    trigger = Captured(on_begin=lambda _: os.kill(os.getpid(), signal.SIGINT), keep=False)
+    trigger.start()
+    try:
+        with pytest.raises((KeyboardInterrupt, Py4JError)), capture_lineage(spark) as captured:
+            write(spark, tmp_path)
+    finally:
+        (tmp_path / "gate").touch()
+        trigger.stop()
+    # It runs on if its Python worker does not notice that it is cancelled.
+    assert set(captured.problems) <= {"1 execution was still running when the capture ended"}
+    assert names(captured) == ["before"]

@@ -15,6 +15,7 @@ from pathlib import Path
 import attrs
 import planted
 import pytest
+import sql_secrets
 from live_session import start_spark
 from openlineage.client.serde import Serde
 
@@ -232,6 +233,58 @@ def test_literals_are_found_by_sparks_own_lexer(spark):
     reader = jvm._new_reader(spark.sparkContext._gateway, spark.sparkContext._jvm, "masked")
     texts = get_field(reader, "texts")
     assert {text: texts.sql(text) for text in MASKED} == MASKED
+
+
+def tokens(spark, text):
+    """Return the names of the tokens that Spark's lexer reads in a text."""
+    java = spark.sparkContext._jvm.org
+    stream = java.antlr.v4.runtime.CharStreams.fromString(text)
+    parser = java.apache.spark.sql.catalyst.parser
+    lexer = parser.SqlBaseLexer(parser.UpperCaseCharStream(stream))
+    words = parser.SqlBaseLexer.VOCABULARY
+    return [words.getSymbolicName(token.getType()) for token in lexer.getAllTokens()]
+
+
+def test_every_literal_of_sparks_lexer_has_an_example(spark):
+    """A form of literal that a later Spark adds is a row of `sql_secrets.LITERALS`."""
+    words = spark.sparkContext._jvm.org.apache.spark.sql.catalyst.parser.SqlBaseLexer.VOCABULARY
+    kinds = range(1, words.getMaxTokenType() + 1)
+    several = {words.getSymbolicName(kind) for kind in kinds if words.getLiteralName(kind) is None}
+    assert several <= sql_secrets.LITERALS.keys() | sql_secrets.NOT_LITERALS
+    for name, values in sql_secrets.LITERALS.items():
+        for value in values:
+            read = tokens(spark, value.removeprefix("-"))
+            assert name in read or (name not in several and name.startswith("BEGIN_")), value
+
+
+def test_no_form_of_a_secret_is_in_an_event(spark):
+    """Whatever Spark's own parser takes for the value of an option: events and records have `***`."""
+    parser = spark._jsparkSession.sessionState().sqlParser()
+    taken, of_lexer = [], {value for values in sql_secrets.LITERALS.values() for value in values}
+    for number, value in enumerate(sql_secrets.VALUES):
+        place = sql_secrets.PLACES[number % len(sql_secrets.PLACES)]
+        statement = f"create table secret_{number} using csv {place.format(value)} as select 1 a"
+        try:
+            parser.parsePlan(statement)
+        except Exception:  # noqa: S112  a form of databases, or of a later Spark
+            continue
+        taken.append((value, statement))
+    assert {value for value, _ in taken} >= {
+        *(value for value in of_lexer if not value.startswith("$")),
+        *sql_secrets.EXPRESSIONS,
+    }
+    with capture_lineage(spark) as captured:
+        for _, statement in taken:
+            # Some expressions are refused later.
+            planted.attempt(spark.sql, statement)
+    statements = [record.sql for record in captured.records([]) if "create table" in record.sql]
+    assert len(statements) >= sum(value in of_lexer for value, _ in taken)
+    assert all("***" in statement and "as select 1 a" in statement for statement in statements)
+    written = json.dumps([record.to_json() for record in captured.records([])])
+    written += json.dumps(captured.events(namespace="tests", job="secrets"))
+    assert [value for value, _ in taken if value in written] == []
+    assert sql_secrets.SECRET not in written
+    assert captured.problems == []
 
 
 LOCATIONS = {

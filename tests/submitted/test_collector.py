@@ -60,6 +60,9 @@ def collected(tmp_path: Path):
         error: type[BaseException] = SystemExit,
         on_execution: Callable[[Submitted], None] = lambda _: None,
         on_begin: Callable[[Execution], None] | None = None,
+        *,
+        sql_text: str = "full",
+        keep: bool = False,
     ) -> Submitted:
         def prepared(folder: Path) -> None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -68,9 +71,9 @@ def collected(tmp_path: Path):
         task = SparkSubmitOperator(prepared)
         task.application = application
         instance = SimpleNamespace(dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1)
-        settings = {SQL_TEXT: "full", PROPERTIES: "spark.master"}
+        settings = {SQL_TEXT: sql_text, PROPERTIES: "spark.master"}
         place = RecordsFolder(str(tmp_path / "records"), instance)
-        collector = Submitted(task, place, job_class=OwnJob, settings=settings)
+        collector = Submitted(task, place, job_class=OwnJob, settings=settings, keep=keep)
         collector.on_execution, collector.on_begin = lambda _: on_execution(collector), on_begin
         collector.start()
         with suppress(error):
@@ -192,6 +195,25 @@ def test_files_of_a_driver_that_was_killed_are_removed(collected, tmp_path: Path
     collector = collected(driver, error=end)
     assert [gap.reason for gap in collector.run().lineage.gaps] == [UNFINISHED]
     assert any((tmp_path / "records").rglob("*.gz")) == stays
+
+
+@pytest.mark.parametrize("sql_text", ["full", "masked", "none"])
+def test_a_log_is_not_kept_against_the_option_that_keeps_texts_back(collected, tmp_path: Path, sql_text):
+    """Spark writes statements into its log as they are; records of the agent have what the option shows."""
+
+    def log(folder: Path) -> None:
+        (folder / "app-1").write_text("\n".join(Recording("ctas", kind=EVENTS).lines))
+
+    def records(folder: Path) -> None:
+        write(folder, note())
+
+    for driver, stays in ((log, sql_text == "full"), (records, True)):
+        collector = collected(driver, sql_text=sql_text, keep=True)
+        assert collector.run().executions
+        files = [path for path in (tmp_path / "records").rglob("*") if path.is_file()]
+        assert bool(files) is stays
+        for path in files:
+            path.unlink()
 
 
 @pytest.mark.parametrize("listens", [False, True])
