@@ -27,6 +27,7 @@ from airflow_provider_spark_lineage.records.record import (
 from airflow_provider_spark_lineage.records.sql_text import FULL, NONE
 from airflow_provider_spark_lineage.records.status import losses, read_notes
 from airflow_provider_spark_lineage.records.streams import StreamRun
+from airflow_provider_spark_lineage.runs.collected import Collected
 from airflow_provider_spark_lineage.runs.executions import Execution, executions
 
 
@@ -53,6 +54,7 @@ class RunBuilder:
 
     def __init__(self) -> None:
         self._composer = Composer()
+        self._collected = Collected()
         self._applications: dict[str, Application] = {}
         self._summaries: list[ExecutionSummary] = []
 
@@ -60,6 +62,7 @@ class RunBuilder:
         """Add the next execution."""
         record = execution.record
         self._composer.add(execution.lineage)
+        self._collected.add(execution)
         application = Application(record.application_id, record.application_name, record.spark_version)
         self._applications.setdefault(application.id, application)
         rows = [output.statistics.rows for output in execution.lineage.outputs]
@@ -103,7 +106,11 @@ class RunBuilder:
     def run(self, problems: Sequence[str] = ()) -> Run:
         """Return the run so far; `problems` are sentences about losses."""
         lineage = self._composer.lineage()
-        gaps = (*lineage.gaps, *(Gap("records", problem) for problem in problems))
+        gaps = (
+            *lineage.gaps,
+            *self._collected.gaps(),
+            *(Gap("records", problem) for problem in problems),
+        )
         return Run(
             lineage=replace(lineage, gaps=gaps),
             applications=tuple(self._applications.values()),
