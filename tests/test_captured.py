@@ -12,6 +12,8 @@ import airflow_provider_spark_lineage
 from airflow_provider_spark_lineage import Captured, capture_lineage
 from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
+from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
 
 RECORD = Record(
     application_id="app-1",
@@ -37,6 +39,21 @@ def test_the_java_agent_of_a_connect_server_is_seen():
     listeners = "a.Other,io.openlineage.spark.agent.OpenLineageSparkListener"
     captured._capture._describe(Application("app-1", "app", "4.1.4"), {"spark.extraListeners": listeners})
     assert captured.agent_configured
+
+
+def test_records_in_a_folder_give_the_events_of_the_capture(tmp_path):
+    """What the application was and used is beside its records, so their events lack no facet of the run."""
+    captured = Captured(directory=tmp_path)
+    slow = StageUsage(1, execution=1, elapsed_ms=90_000, run_ms=90_000, disk_spilled_bytes=9, tasks=4)
+    usage = Usage(jobs=1, stages=1, tasks=4, span_ms=90_000, run_ms=90_000, longest_stages=(slow,))
+    application = Application("app-1", "app", "4.1.4", user="ana", java_version="17", usage=usage)
+    captured._capture._describe(application, {"spark.master": "local[4]"})
+    captured.write(RECORD)
+    captured.stop()
+    events = RecordedFolder(tmp_path).events(namespace="ns", job="j")
+    assert events == captured.events(namespace="ns", job="j")
+    facets = {"spark_applicationDetails", "spark_properties", "sparkLineage_resources"}
+    assert facets | {"sparkLineage_bottlenecks"} <= events[-1]["run"]["facets"].keys()
 
 
 def test_an_exception_passes_through_and_the_run_failed():

@@ -16,9 +16,11 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 from airflow_provider_spark_lineage.capture.jvm import MAX_PROBLEM_LENGTH, JvmReader
 from airflow_provider_spark_lineage.capture.own_thread import close_connection
 from airflow_provider_spark_lineage.capture.rdd import PICKLED, RddReader
+from airflow_provider_spark_lineage.capture.results import line_of_use
 from airflow_provider_spark_lineage.capture.unlogged import unlogged
 from airflow_provider_spark_lineage.guard import harmless, tell
 from airflow_provider_spark_lineage.records.application import Application
+from airflow_provider_spark_lineage.records.call_sites import CallSite, call_site
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import BEGIN_AFTER_SECONDS, Record
 from airflow_provider_spark_lineage.records.streams import StreamRun, Streams
@@ -260,6 +262,8 @@ class LiveApplication:
         record.kept_rdd = fields.get("kept_rdd")
         record.stream_run = fields.get("stream_run", "")
         record.written = fields.get("written")
+        with harmless("the line that collected rows could not be read"):
+            record.collected = _collected(record, call_site(fields.get("site", "")))
         fill(record, fields)
         return record
 
@@ -335,6 +339,19 @@ def _add_counts(record: Record, counts: Dict[str, Any]) -> None:
             record.metrics = [{"node": "Scan RDD", "rows": counts["read"]["rows"]}]
         if "written" in counts and fact["node"] == "SavedRDD" and probed.get("format") != PICKLED:
             record.written = counts["written"]
+
+
+_RETURN_ROWS = frozenset({"collectAsArrowToPython", "collectToPython", "tailToPython", "toLocalIterator"})
+"""Executions that return rows to a program in Python, or to a loop of an SQL script.
+
+Libraries in the JVM collect by other names. pyspark's `toLocalIterator` is an execution without a name.
+"""
+
+
+def _collected(record: Record, site: Optional[CallSite]) -> str:
+    """Return the value of `Record.collected` for an execution that a line called."""
+    returns_rows = record.name in _RETURN_ROWS or (site is not None and site.function == "toLocalIterator")
+    return line_of_use(site) if returns_rows and not record.failed else ""
 
 
 _READ_A_PART = frozenset({"first", "isEmpty", "lookup", "runJob", "take", "takeSample"})

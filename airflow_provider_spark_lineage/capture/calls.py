@@ -9,7 +9,8 @@ from typing import Any, Callable, Dict, Optional
 from airflow_provider_spark_lineage.capture.application import LiveApplication, fill, new_record
 from airflow_provider_spark_lineage.capture.jvm import CALL, JvmReader
 from airflow_provider_spark_lineage.capture.rdd_saves import RDD_SAVES, target
-from airflow_provider_spark_lineage.capture.watched import Call, Kind
+from airflow_provider_spark_lineage.capture.results import caller, line_of_use
+from airflow_provider_spark_lineage.capture.watched import RDD_ACTIONS, Call, Kind
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import MAX_MESSAGE_LENGTH, Record
@@ -123,6 +124,10 @@ def _record_job(call: Call, application: LiveApplication) -> Record:
     call.context.setLocalProperty(CALL, None)
     record = _new_record(call, application)
     record.plan_kind = "rdd"
+    if call.site.name in _RETURN_ROWS and not record.failed:
+        with harmless("the line that collected rows could not be read"):
+            site = caller()
+            record.collected = line_of_use(site and site._replace(function=call.site.name))
     scan: Dict[str, Any] = {"class": "RDD", "num-children": 0, "output": []}
     record.plan = [scan]
     with harmless("the origins of an RDD could not be read", record.problems):
@@ -155,6 +160,10 @@ AFTER: Dict[Kind, Handler] = {
     Kind.QUERY_TO_RDD: _record_query_of_rdd,
     Kind.READ: _note_patterns,
 }
+
+_RETURN_NO_ROWS = re.compile(r"foreach\w*|count\w*|isEmpty")
+_RETURN_ROWS = frozenset(name for name in RDD_ACTIONS if not _RETURN_NO_ROWS.fullmatch(name))
+"""Actions that return rows, or values that are made of them."""
 
 _VALUE = {
     "class": "org.apache.spark.sql.catalyst.expressions.AttributeReference",

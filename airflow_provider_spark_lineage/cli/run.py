@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.cli.refusal import refuse, say
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.records.record import SUFFIX
 from airflow_provider_spark_lineage.records.sql_text import SQL_TEXTS
+from airflow_provider_spark_lineage.records.status import SUFFIX as NOTE_SUFFIX
 from airflow_provider_spark_lineage.words import counted
 
 DEFAULT_RECORDS = "spark-lineage-records"
@@ -89,7 +90,7 @@ def _prepare(folder: Path, shown: Path) -> None:
     """Create the folder, and remove the records of an earlier run."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for path in [*folder.glob("*" + SUFFIX), *folder.glob(RUN_FILE)]:
+        for path in [*folder.glob("*" + SUFFIX), *folder.glob("*" + NOTE_SUFFIX), *folder.glob(RUN_FILE)]:
             path.unlink()
         (folder / RUN_FILE).write_text("{}", encoding="utf-8")
     except OSError as error:

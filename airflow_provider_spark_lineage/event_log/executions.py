@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.event_log.metrics import joins_of, metrics_o
 from airflow_provider_spark_lineage.event_log.streams import LoggedStreams
 from airflow_provider_spark_lineage.event_log.usage import LoggedUsage
 from airflow_provider_spark_lineage.records.application import Application, has_java_agent
+from airflow_provider_spark_lineage.records.call_sites import RETURN_ROWS, call_site
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import MAX_MESSAGE_LENGTH, REFRESH, Record
 from airflow_provider_spark_lineage.records.sql_text import FULL
@@ -71,6 +72,17 @@ class _Execution:
         """Spark's name of the action, which begins the description unless the user gave one."""
         match = _ACTION.fullmatch(self.description)
         return match[1] if match and match[1] != "sql" else "command"
+
+    @property
+    def collected(self) -> str:
+        """Return the line that received rows, as a record has it; empty if a library called the action."""
+        site = call_site(self.description)
+        if site is None or self.name not in RETURN_ROWS:
+            return ""
+        # `org.apache.spark.ml.Pipeline.fit(Pipeline.scala:12)`
+        place = f"({site.file}:{site.number})"
+        calls = [call for call in self.details.splitlines() if call.endswith(place)]
+        return "" if any(call.startswith("org.apache.spark.") for call in calls) else site.line
 
     @property
     def result(self) -> dict[str, Any]:
@@ -379,6 +391,7 @@ class LoggedApplication:
             settings=dict(running.settings),
             parts=running.parts,
             jobs=running.jobs,
+            collected="" if error else running.collected,
             stream_run=stream[1] if stream else "",
             joins=running.joins(failed=bool(error)),
             written=written if running.ran_tasks and running.has_exact_counts else None,

@@ -159,13 +159,10 @@ class Launched(OtherProcess):
         if ids and not is_own and not (self._run_id and self._run_id in _letters(uri)):
             tell(MAY_BE_OF_OTHERS.format(without_secrets(uri)), lost)
         self._notes += notes
-        builder.describe(note.application for note in notes)
         for loss in losses(notes):
             tell(loss, lost)
-        for execution in executions(read_records(paths, lost)):
-            builder.add(execution)
-            if self._on_execution is not None:
-                self._on_execution(execution)
+        described = (note.application for note in notes)
+        builder.read(executions(read_records(paths, lost)), described, self._on_execution)
 
     def _is_earlier(self, started_at: str) -> bool:
         """Return whether an application's first record is from before the try."""

@@ -126,6 +126,10 @@ class Record:
     kept_rdd: int | None = None
     """Id of the RDD with the rows of an eager checkpoint; else None."""
 
+    collected: str = ""
+    """Line of the program that received the rows and may use their values, `load.py:12`, or `?` if it is
+    unknown; empty if it only shows them, or receives none."""
+
     stream_run: str = ""
     """Run id of the streaming query that this is a batch of, or whose function ran it; empty for others."""
 
@@ -229,6 +233,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "execution_id": lambda value: value is None or isinstance(value, int),
     "rdd_id": lambda value: value is None or isinstance(value, int),
     "kept_rdd": lambda value: value is None or isinstance(value, int),
+    "collected": _is_text,
     "stream_run": _is_text,
     "connect": lambda value: isinstance(value, dict),
 }

@@ -1,4 +1,4 @@
-"""Status file of the agent of one driver, written beside its records: started, finished, problems.
+"""Status file of one driver, written beside its records: the application, started, finished, problems.
 
 Also runs on the cluster's driver: standard library only, Python 3.9 syntax.
 """
@@ -27,7 +27,7 @@ UNFINISHED = (
 
 @dataclass
 class DriverNote:
-    """One Spark application whose driver had the agent."""
+    """One Spark application whose driver wrote records."""
 
     application_id: str
     application_name: str
@@ -46,6 +46,19 @@ class DriverNote:
 
     details: dict[str, Any] = field(default_factory=dict)
     """`Application.details`; empty if the agent is of an earlier release."""
+
+    @classmethod
+    def of(cls, application: Application, *, agent_configured: bool) -> DriverNote:
+        """Return the status of an application whose capture has ended."""
+        return cls(
+            application.id,
+            application.name,
+            application.spark_version,
+            application.ui_url,
+            is_complete=True,
+            agent_configured=agent_configured,
+            details=application.details,
+        )
 
     @property
     def application(self) -> Application:

@@ -22,8 +22,9 @@ from airflow_provider_spark_lineage.quality.assertion import Assertion, Findings
 from airflow_provider_spark_lineage.quality.in_flight import ChecksInFlight
 from airflow_provider_spark_lineage.records.application import PROPERTIES
 from airflow_provider_spark_lineage.records.observed import without_texts
-from airflow_provider_spark_lineage.records.record import Record, RecordError, write_record
+from airflow_provider_spark_lineage.records.record import Record, RecordError, write_file, write_record
 from airflow_provider_spark_lineage.records.sql_text import FULL, NONE, SQL_TEXTS
+from airflow_provider_spark_lineage.records.status import DriverNote
 from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.collector import Collector, OnExecution
 from airflow_provider_spark_lineage.runs.executions import Executions, explained, written_by
@@ -153,6 +154,16 @@ class Captured(Recorded, Collector):
         self._lost += self._checks.stop()
         self._ended = _now() if self._began else ""
         self._final = self.run()
+        if self._folder is not None:
+            with harmless("the Spark application could not be described beside its records", self._lost):
+                self._write_notes(self._folder.directory)
+
+    def _write_notes(self, directory: Path) -> None:
+        """Write the status file of each application; losses are not in it, because `problems` has them."""
+        for application in tuple(self._capture.applications.values()):
+            note = DriverNote.of(application, agent_configured=self.agent_configured)
+            name, content = note.encode()
+            write_file(directory / name, content)
 
     @property
     def findings(self) -> tuple[Findings, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -27,6 +27,7 @@ from airflow_provider_spark_lineage.records.record import (
 from airflow_provider_spark_lineage.records.sql_text import FULL, NONE
 from airflow_provider_spark_lineage.records.status import losses, read_notes
 from airflow_provider_spark_lineage.records.streams import StreamRun
+from airflow_provider_spark_lineage.runs.collected import Collected
 from airflow_provider_spark_lineage.runs.executions import Execution, executions
 
 
@@ -53,6 +54,7 @@ class RunBuilder:
 
     def __init__(self) -> None:
         self._composer = Composer()
+        self._collected = Collected()
         self._applications: dict[str, Application] = {}
         self._summaries: list[ExecutionSummary] = []
 
@@ -60,6 +62,7 @@ class RunBuilder:
         """Add the next execution."""
         record = execution.record
         self._composer.add(execution.lineage)
+        self._collected.add(execution)
         application = Application(record.application_id, record.application_name, record.spark_version)
         self._applications.setdefault(application.id, application)
         rows = [output.statistics.rows for output in execution.lineage.outputs]
@@ -83,10 +86,31 @@ class RunBuilder:
         """Add applications with their details, also those without executions."""
         self._applications.update((application.id, application) for application in applications)
 
+    def read(
+        self,
+        executions: Iterable[Execution],
+        applications: Iterable[Application],
+        on_execution: Callable[[Execution], None] | None = None,
+    ) -> None:
+        """Add all executions of some records, and then the applications that wrote them.
+
+        `on_execution` receives each execution. `applications` may be a generator that needs the executions
+        to be read.
+        """
+        for execution in executions:
+            self.add(execution)
+            if on_execution is not None:
+                on_execution(execution)
+        self.describe(applications)
+
     def run(self, problems: Sequence[str] = ()) -> Run:
         """Return the run so far; `problems` are sentences about losses."""
         lineage = self._composer.lineage()
-        gaps = (*lineage.gaps, *(Gap("records", problem) for problem in problems))
+        gaps = (
+            *lineage.gaps,
+            *self._collected.gaps(),
+            *(Gap("records", problem) for problem in problems),
+        )
         return Run(
             lineage=replace(lineage, gaps=gaps),
             applications=tuple(self._applications.values()),
@@ -112,16 +136,14 @@ class Recorded(ABC):
         return executions(self.records([] if problems is None else problems))
 
     def applications(self) -> Iterable[Application]:
-        """Return the applications that describe themselves; call it after the records were read."""
+        """Return the applications that describe themselves; iterate over it after the records were read."""
         return ()
 
     def run(self, problems: Sequence[str] = ()) -> Run:
         """Read all records once; `problems` are the ones known before."""
         all_problems = list(problems)
         builder = RunBuilder()
-        for execution in self.executions(all_problems):
-            builder.add(execution)
-        builder.describe(self.applications())
+        builder.read(self.executions(all_problems), self.applications())
         return builder.run(all_problems)
 
     @property

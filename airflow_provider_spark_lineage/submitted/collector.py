@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.capture.replaced import Replacements
 from airflow_provider_spark_lineage.event_log import SETTINGS, is_event_log
 from airflow_provider_spark_lineage.guard import alarm_paused, harmless, tell
+from airflow_provider_spark_lineage.records.application import Application
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import SUFFIX
 from airflow_provider_spark_lineage.records.sql_text import FULL
@@ -216,9 +217,7 @@ class Submitted(OtherProcess):
         if self._job is None or not self._is_armed or folder is None or not any(folder.glob("*" + SUFFIX)):
             return None
         recorded, builder = RecordedFolder(folder), RunBuilder()
-        for execution in recorded.executions():
-            builder.add(execution)
-        builder.describe(recorded.applications())
+        builder.read(recorded.executions(), recorded.applications())
         return builder.run()
 
     def _read(
@@ -230,14 +229,27 @@ class Submitted(OtherProcess):
         lost = [*self._problems, *problems]
         builder = RunBuilder()
         with harmless("the driver's records or event log could not be read", lost):
-            for execution in self._executions(lost, timeout_seconds):
-                builder.add(execution)
-                if on_execution is not None and not (self._live and self._live.has(execution)):
-                    on_execution(execution)
-            if self._recorded is not None:
-                builder.describe(self._recorded.applications())
+            builder.read(
+                self._executions(lost, timeout_seconds),
+                self._applications(),
+                None if on_execution is None else self._unless_sent(on_execution),
+            )
             return builder.run(lost)
         return RunBuilder().run(lost)
+
+    def _unless_sent(self, on_execution: OnExecution) -> OnExecution:
+        """Return a function that passes on only executions that were not passed on while the job ran."""
+
+        def pass_on(execution: Execution) -> None:
+            if not (self._live and self._live.has(execution)):
+                on_execution(execution)
+
+        return pass_on
+
+    def _applications(self) -> Iterator[Application]:
+        """Yield the applications that the driver's files describe, after these were read."""
+        if self._recorded is not None:
+            yield from self._recorded.applications()
 
     def _executions(self, lost: list[str], timeout_seconds: float) -> Iterator[Execution]:
         uri = self.place.uri if self._job is not None else self.place.earlier()

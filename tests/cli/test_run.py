@@ -15,6 +15,7 @@ import pytest
 
 from airflow_provider_spark_lineage.events.validation import problems_of
 from airflow_provider_spark_lineage.records.record import SUFFIX, RecordError, read_records, record_paths
+from airflow_provider_spark_lineage.records.status import read_notes
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
 
 COMMAND = [sys.executable, "-c", "from airflow_provider_spark_lineage.cli import main; main()"]
@@ -190,6 +191,7 @@ def finished(tmp_path_factory):
     script(folder, JOB)
     (folder / "records").mkdir()
     (folder / "records" / "old-000001.record.json.gz").write_bytes(b"old")
+    (folder / "records" / "old.driver.json").write_bytes(b"old")
     (folder / "records" / "notes.txt").write_text("mine")
     return folder, lineage_command("run", "--records", "records", "job.py", folder, "", cwd=folder)
 
@@ -211,10 +213,9 @@ def test_a_spark_script_is_recorded(finished):
     assert done.stderr.endswith("spark-lineage: 3 records in records: see `spark-lineage explain records`\n")
     assert "This has no impact" not in done.stderr
     assert len(list(read_records(record_paths(folder / "records"), []))) == 3
-    assert sorted(path.name for path in (folder / "records").iterdir() if "record." not in path.name) == [
-        "notes.txt",
-        "spark-lineage-run.json",
-    ]
+    (note,) = read_notes(folder / "records", [])
+    others = {path.name for path in (folder / "records").iterdir() if "record." not in path.name}
+    assert others == {"notes.txt", "spark-lineage-run.json", note.encode()[0]}
 
 
 @pytest.mark.spark
@@ -256,6 +257,8 @@ def test_events_are_valid_and_those_of_the_library(finished):
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert [problems_of(event) for event in events] == [[]] * len(events)
     assert events == RecordedFolder(folder / "records").events(namespace="tests", job="night", failed=False)
+    facets = ("spark_applicationDetails", "spark_properties", "sparkLineage_resources")
+    assert all(facet in events[-1]["run"]["facets"] for facet in facets)
     runs = [(event["eventType"], event["job"]["name"]) for event in events]
     assert ("START", "night") in runs
     assert ("COMPLETE", "night") in runs

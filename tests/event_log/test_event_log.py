@@ -79,6 +79,24 @@ def test_a_job_that_infers_a_schema_is_not_the_programs(tmp_path: Path, action: 
     assert len(read(path)[1]) == problems
 
 
+def test_rows_that_a_program_collected_have_its_line(tmp_path: Path) -> None:
+    """Spark describes an action by its line; a library of Spark that collects is not the program."""
+    log = Recording("collect_only", kind=EVENTS).text
+    path = tmp_path / "app-1"
+    path.write_text(log, encoding="utf-8")
+    assert [record.collected for record in read(path)[0]] == ["job.py:5", "", "job.py:7", ""]
+    events = [json.loads(line) for line in log.splitlines()]
+    started = [event for event in events if event["Event"].endswith("SQLExecutionStart")]
+    for event, caller in zip(
+        started, ("com.acme.Load$.main", "org.apache.spark.ml.Pipeline.fit"), strict=False
+    ):
+        event["description"] = "head at Load.scala:12"
+        calls = ["org.apache.spark.sql.Dataset.head(Dataset.scala:99)", f"{caller}(Load.scala:12)"]
+        event["details"] = "\n".join(calls)
+    path.write_text("".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events), "utf-8")
+    assert [record.collected for record in read(path)[0]] == ["Load.scala:12", "", "job.py:7", ""]
+
+
 def test_a_rolling_log_is_read_in_the_order_of_its_numbers(tmp_path: Path, whole: list[Record]) -> None:
     """File 10 comes after file 9, and a compacted file takes the place of those before it."""
     folder = tmp_path / "eventlog_v2_app-1"

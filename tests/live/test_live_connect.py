@@ -60,6 +60,20 @@ def test_each_action_is_one_record(remote, recorded, orders, tmp_path):
         assert record.problems == []
 
 
+def test_rows_that_the_program_may_use_have_its_line(remote, recorded, orders):
+    """The line is that of the program's frame; counts, and rows that are only shown, have none."""
+    frame = remote.read.parquet(orders)
+    with recorded() as records:
+        value = frame.first().customer
+        values = [row.customer for row in frame.toLocalIterator()]
+        line = sys._getframe().f_lineno
+        print(frame.collect(), frame.count())
+        frame.show()
+        frame.where(frame.customer.isin([value, *values])).toPandas()
+    lines = [f"test_live_connect.py:{line - before}" for before in (2, 1)]
+    assert [record.collected for record in records] == [*lines, "", "", "", ""]
+
+
 def test_a_statement_runs_once(remote, recorded, tmp_path):
     """Explaining a command must never run it: the rows are there once."""
     remote.sql("create table once (id bigint) using parquet")

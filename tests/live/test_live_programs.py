@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
@@ -41,6 +43,45 @@ def test_a_statement_that_only_reads_has_inputs(spark, numbers):
         assert names(captured.lineage.inputs) == [("file", numbers)], name
         assert captured.lineage.outputs == (), name
         assert captured.lineage.gaps == (), name
+
+
+def test_rows_that_may_be_literals_later_are_a_gap(spark, numbers, tmp_path):
+    """Whichever method fetches rows, the gap names the dataset and the line, once."""
+    frame = spark.read.parquet(numbers).selectExpr("id")
+    ways = {
+        "collect": lambda: frame.agg({"id": "max"}).collect()[0][0],
+        "first": lambda: frame.first()[0],
+        "head": lambda: frame.head().id,
+        "take": lambda: frame.take(1)[0].id,
+        "tail": lambda: frame.tail(1)[0].id,
+        "toPandas": lambda: frame.toPandas()["id"][0],
+        "toLocalIterator": lambda: next(frame.toLocalIterator()).id,
+        "rdd": lambda: frame.rdd.map(len).max(),
+    }
+    for name, read in ways.items():
+        with capture_lineage(spark) as captured:
+            spark.sparkContext.setJobDescription("nightly" if name == "collect" else None)
+            value = read()
+            frame.where(f"id = {value}").write.parquet(str(tmp_path / name))
+        [gap] = captured.lineage.gaps
+        line = f"{Path(__file__).name}:{read.__code__.co_firstlineno}"
+        assert gap.reason.startswith(f"the program collected rows of {numbers} at {line}: "), name
+        assert f"later writes to {tmp_path / name} may" in gap.reason, name
+
+
+def test_rows_that_are_only_shown_leave_no_gap(spark, numbers, tmp_path, capsys):
+    """Prints, tests and counts put nothing into what is written."""
+    frame = spark.read.parquet(numbers)
+    with capture_lineage(spark) as captured:
+        print(frame.collect(), frame.count(), frame.rdd.map(len).max())
+        frame.show()
+        rows = frame.take(2)
+        for row in rows:
+            print(f"{row.id} {row.x:.2f}")
+        assert len(rows) == 2 or frame.isEmpty()
+        frame.where("id = 3").write.parquet(str(tmp_path / "out"))
+    assert captured.lineage.gaps == ()
+    assert "0 0.00" in capsys.readouterr().out
 
 
 def test_a_source_written_in_python_is_written_under_its_name(spark, numbers):

@@ -13,6 +13,7 @@ from functools import cached_property
 from disk import File, Moment
 
 from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Statistics
+from airflow_provider_spark_lineage.runs.collected import PROGRAM
 
 Difference = tuple[str, str]
 """The name of a dataset, and a sentence about it."""
@@ -102,7 +103,9 @@ class Span:
 def differences(lineage: Lineage, steps: Sequence[TakenStep]) -> list[str]:
     """Return a sentence for each false or missing statement of a lineage."""
     span = Span(lineage, steps)
-    unsure = {gap.output.name if gap.output else "" for gap in lineage.gaps}
+    # A gap for collected rows is about edges; all datasets and counts are known.
+    gaps = (gap for gap in lineage.gaps if gap.where != PROGRAM)
+    unsure = {gap.output.name if gap.output else "" for gap in gaps}
     listed = [difference for check in CHECKS for difference in check(span)]
     return [f"{name}: {text}" for name, text in listed if not unsure & {name, ""}]
 

@@ -29,7 +29,9 @@ from airflow_provider_spark_lineage.capture.connect.session import (
 )
 from airflow_provider_spark_lineage.capture.connect.statements import Ask
 from airflow_provider_spark_lineage.capture.connect.streams import state_of
+from airflow_provider_spark_lineage.capture.results import caller, line_of_use
 from airflow_provider_spark_lineage.guard import harmless, tell
+from airflow_provider_spark_lineage.records.call_sites import RETURN_ROWS, CallSite
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.record import BEGIN_AFTER_SECONDS, MAX_MESSAGE_LENGTH, Record
 from airflow_provider_spark_lineage.records.sql_literals import without_numbers, without_sql_literals
@@ -60,6 +62,9 @@ class Execution:
         self._observed: List[Any] = []
         self._results: Dict[str, Any] = {}
         self._result = ""
+        self._site: Optional[CallSite] = None
+        """Line of the program that fetches rows."""
+
         self._asked = threading.Event()
         self._began = self._ended = datetime.now(timezone.utc)
         self._error: Optional[BaseException] = None
@@ -84,6 +89,9 @@ class Execution:
             threading.Thread(target=self._ask_and_report, name="spark-lineage-explain", daemon=True).start()
             if action.ask is Ask.BEFORE:
                 self.wait()
+        if action.name in RETURN_ROWS:
+            # Now, in the program's own thread.
+            self._site = caller()
         self._began = datetime.now(timezone.utc)
 
     def _ask_and_report(self) -> None:
@@ -330,6 +338,9 @@ class Execution:
             sql=sql_of(self._action.sql, sql_text),
             plan_kind="explain" if self._text else "none",
         )
+        if self._site is not None and self._site.function in RETURN_ROWS and not failed:
+            with harmless("the line that collected rows could not be read"):
+                record.collected = line_of_use(self._site)
         record.execution_id = self._id
         record.explain = self._text
         record.metrics = counts_of(self._metrics, self._text)

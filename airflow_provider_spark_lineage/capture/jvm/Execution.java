@@ -24,6 +24,9 @@ public class Execution {
     /** Run id of the streaming query that ran it; empty if it is not of a stream. */
     public String streamRun = "";
 
+    /** Spark's short text for the line that called it; or a description that the program set. */
+    public String site = "";
+
     /** Executions that ran inside this one, in the order in which they ended. */
     public final List nested = new ArrayList();
 

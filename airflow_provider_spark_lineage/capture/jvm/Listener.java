@@ -41,6 +41,9 @@ public class Listener extends SparkListener implements Runnable {
     private static final String TOO_MANY = "Lan execution could not be recorded: too many wait to be";
     private static final String EXECUTION = "spark.sql.execution.id";
 
+    /** Property of a job with the line that called it, also where the program sets a description. */
+    private static final String SITE = "callSite.short";
+
     /** Mark that asks for the usage. */
     private static final String USAGE = "usage";
 
@@ -280,6 +283,7 @@ public class Listener extends SparkListener implements Runnable {
             Execution execution = (Execution) open.get(Long.valueOf(id));
             if (execution != null) {
                 execution.jobs += 1;
+                execution.site = event.properties().getProperty(SITE, execution.site);
                 execution.lastJob = event;
             }
             for (Iterator each = stages.iterator(); each.hasNext();) {
@@ -481,6 +485,7 @@ public class Listener extends SparkListener implements Runnable {
         Execution execution = new Execution(event.executionId(), root, event.time(), parent, modified);
         // A function of `foreachBatch` may change the description of what it runs.
         execution.streamRun = parent == null ? StreamRun.idOf(event.description()) : parent.streamRun;
+        execution.site = event.description() == null ? "" : event.description();
         open.put(id, execution);
         if (parent != null) {
             parent.running = execution;

@@ -21,6 +21,8 @@ public class Query {
     /** Limit of messages, which may have a traceback or a plan; Python removes secrets, then cuts again. */
     private static final int MOST_LETTERS = 20000;
 
+    private static final int MOST_LETTERS_OF_SITE = 2000;
+
     public final Reader reader;
     public final Object session;
 
@@ -248,6 +250,10 @@ public class Query {
         id(out);
         out.name("ended_ms");
         out.raw(Paths.call(execution.end, "time", new Object[0]));
+        if (execution.site.length() <= MOST_LETTERS_OF_SITE) {
+            out.name("site");
+            out.text(execution.site);
+        }
         if (!execution.streamRun.isEmpty()) {
             out.name("stream_run");
             out.plain(execution.streamRun);
