@@ -85,7 +85,8 @@ def check(
         measures = measures_of(checks, names)
         measures[KEPT] = Measure([lambda functions: functions.count_if(_all(functions, rules))])
         result, where = observed(df, observation, measures)
-    if not register(FrameChecks(observation, name or "", tuple(checks), names, where)):
+    own_filters = 1 if on_violation == DROP else len(rules)
+    if not register(FrameChecks(observation, name or "", tuple(checks), names, where, own_filters)):
         log.warning("These checks are not made: no capture runs in this process.")
         result = df
     functions = functions_of(df)

@@ -100,7 +100,8 @@ class Captured(Recorded, Collector):
                 written = written_by(execution)
                 for found in observed_metrics(execution):
                     self._checks.report(found)
-                self._lost += self._checks.wrote(record.observed, record.miscounted, written)
+                plans = [record.plan, *(part.get("plan") or [] for part in reversed(record.parts))]
+                self._lost += self._checks.wrote(record.observed, record.miscounted, plans, written)
         record.observed = without_texts(record.observed)
         if self._folder is not None:
             write_record(self._folder.directory, record)

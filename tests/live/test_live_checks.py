@@ -6,6 +6,7 @@ import datetime
 import logging
 from decimal import Decimal
 
+import check_steps
 import pyspark
 import pytest
 
@@ -134,6 +135,23 @@ def test_only_the_absence_of_failing_rows_is_known_of_a_part(spark, rows, tmp_pa
     assert {"id.min", "id.sum", "row_count"}.isdisjoint(known)
     [gap] = captured.lineage.gaps
     assert reason in gap.reason
+
+
+@pytest.mark.parametrize("step", check_steps.STEPS, ids=[each.name for each in check_steps.STEPS])
+def test_after_a_step_a_result_is_true_of_the_written_rows_or_missing(spark, tmp_path, step):
+    """What must be known is known: a check that never has a result would be right, too."""
+    path = str(tmp_path / "out")
+    frame = check_steps.rows(spark)
+    with capture_lineage(spark) as captured:
+        checked = check(frame, columns=check_steps.COLUMNS, rows=check_steps.RULES, severity="warn")
+        step.take(checked).write.parquet(path)
+    found = [each for each in captured.checks if each.name != "again"]
+    assert check_steps.false_results(found, spark.read.parquet(path)) == []
+    known = {each.name for each in found if not each.not_evaluated}
+    assert check_steps.missing_results(step, known, counts_samples=COUNTS_SAMPLES) == set()
+    assert check_steps.unexpected_results(step, known) == set()
+    reasons = [gap.reason for gap in captured.lineage.gaps if "have no result" in gap.reason]
+    assert bool(reasons) == (not found or any(each.not_evaluated for each in found))
 
 
 def test_an_action_is_not_a_write(spark, rows):
