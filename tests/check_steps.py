@@ -75,7 +75,7 @@ def rows(spark: SparkSession) -> DataFrame:
 
 
 def others(spark: SparkSession) -> DataFrame:
-    """Return rows of which most break a rule."""
+    """Return rows that break rules, most of them."""
     return spark.sql(
         "SELECT * FROM VALUES (-5L, NULL, 7), (3L, 'a', 3), (99L, 'z', NULL), (NULL, 'b', 1) AS t(v, s, k)"
     )
@@ -88,7 +88,7 @@ class Step(NamedTuple):
     known: str
     take: Callable[[DataFrame], DataFrame]
     changed: frozenset[str] = frozenset()
-    """Columns of which nothing is known."""
+    """Columns whose checks have no result."""
 
 
 STEPS: list[Step] = []
@@ -250,25 +250,30 @@ def needs(name: str) -> frozenset[str]:
     return frozenset(known.get(name, name[0]))
 
 
-def missing_results(taken: Step, known: set[str], *, counts_samples: bool) -> set[str]:
+def missing_results(step: Step, known: set[str], *, counts_samples: bool) -> set[str]:
     """Return the names of the checks that must have a result after a step, and have none."""
     names = {f"{column}.{name}" for column, checks in COLUMNS.items() for name in checks} | set(RULES)
     of_sorted = TWICE if counts_samples else names
-    must = {ALL: names, SORTED: of_sorted, PART: OF_NO_BROKEN_ROW, NOTHING: set()}[taken.known]
-    return {name for name in must if not needs(name) & taken.changed} - known
+    must = {ALL: names, SORTED: of_sorted, PART: OF_NO_BROKEN_ROW, NOTHING: set()}[step.known]
+    return {name for name in must if not needs(name) & step.changed} - known
 
 
-def unexpected_results(taken: Step, known: set[str]) -> set[str]:
-    """Return the names of the checks that have a result after a step that changes what they are about."""
-    return {name for name in known if taken.known == NOTHING or needs(name) & taken.changed}
+def unexpected_results(step: Step, known: set[str]) -> set[str]:
+    """Return the names of the checks that have a result although the step changes their rows or columns."""
+    return {name for name in known if step.known == NOTHING or needs(name) & step.changed}
 
 
-def false_results(found, written: DataFrame) -> list[str]:
+def false_results(assertions, written: DataFrame) -> list[str]:
     """Return the results that a computation over the written rows does not confirm."""
+    for each in assertions:
+        # A column that has another name now.
+        first = each.name.partition(".")[0]
+        if each.column and not each.not_evaluated and each.column != first:
+            written = written.withColumnRenamed(each.column, first)
     checks = [*column_checks(COLUMNS), *row_checks(RULES, accept_none=True)]
     right = {each.name: each for each in run(written, checks).assertions}
     wrong = []
-    for each in found:
+    for each in assertions:
         truth = right[each.name]
         is_same = each.actual == truth.actual or (each.actual == SOME and truth.actual not in ("0", None))
         if not each.not_evaluated and (each.success != truth.success or not is_same):

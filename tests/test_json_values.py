@@ -95,7 +95,7 @@ def found(document):
 
 @pytest.mark.parametrize(("value", "expected"), VALUES.values(), ids=VALUES)
 def test_every_value_has_a_form_in_json(value, expected):
-    """Numbers that JSON does not have are texts; what has no form is what the client writes for it."""
+    """Numbers that JSON does not have are texts; for other values, the client has a text."""
     assert found(parsed(Serde.to_json(json_value(event(value))))) == [expected] * 3
     assert found(parsed(json.dumps(plain(event(value))))) == [expected] * 3
 

@@ -18,15 +18,15 @@ def null_in_threshold(operator: Any, firsts: dict[str, tuple[Any, ...] | None]) 
     """
     value = (firsts.get(operator.sql) or (None,))[0]
     limits = {name: getattr(operator, name) for name in ("min_threshold", "max_threshold")}
-    found = {
+    bounds = {
         # A limit that was no query is a number.
         name: (firsts[limit] or (None,))[0] if limit in firsts else float(limit)
         for name, limit in limits.items()
     }
-    nulls = [name for name, each in {"the value": value, **found}.items() if each is None]
+    nulls = [name for name, each in {"the value": value, **bounds}.items() if each is None]
     if not nulls:
         return "", []
-    low, high = (NULL if each is None else each for each in found.values())
+    low, high = (NULL if each is None else each for each in bounds.values())
     result = _result(
         name=operator.task_id,
         expected=f">= {low}, <= {high}",

@@ -139,7 +139,7 @@ def _measured(values: Mapping[str, Any], column: str, form: int) -> Measured:
 
 
 class _Doubt(NamedTuple):
-    """Why counts are not those of the written rows."""
+    """Reason not to use counts as those of the written rows."""
 
     reason: str = ""
     """Empty if they are."""
@@ -279,7 +279,7 @@ class ChecksInFlight:
     ) -> list[str]:
         """Add what an execution measured that wrote datasets; return sentences about missing results.
 
-        `plans` are those of the execution, the innermost last.
+        `plans` are the execution's own plan and the plans that ran inside of it, the innermost last.
         """
         problems: list[str] = []
         for name, values in observed.items():

@@ -77,8 +77,8 @@ SITUATIONS = {
     "null_interval": (
         "success",
         [
-            ("interval_COUNT(*)", None, True, "< 3", "0", None),
             ("interval_MAX(nullif(a, 2))", None, False, "< 4", "NULL", None),
+            ("interval_COUNT(*)", None, True, "< 3", "0", None),
         ],
     ),
     "not_a_number": (

@@ -70,9 +70,9 @@ def test_every_node_of_the_table_is_one_that_the_reader_of_plans_knows():
 )
 def test_a_step_keeps_rows_or_leaves_some_out_or_nothing_is_known(step, known):
     """A node without a row in the table may do anything. The reason names the step."""
-    found = rows(step)
-    assert found.rows is known
-    assert (step["class"].rpartition(".")[2] in found.reason) == (known is not Rows.ALL)
+    result = rows(step)
+    assert result.rows is known
+    assert (step["class"].rpartition(".")[2] in result.reason) == (known is not Rows.ALL)
 
 
 @pytest.mark.parametrize("kind", ["Inner", "Cross", "LeftOuter", "RightOuter", "FullOuter", "LeftSingle", ""])
@@ -100,8 +100,8 @@ def test_rows_are_compared_with_those_of_another_input(name, fields, known):
 
 def test_the_worst_step_counts():
     """A step that keeps all rows mends nothing."""
-    found = rows(node("Sort"), node("GlobalLimit"), node("Union", 1), node("Filter"))
-    assert (found.rows, found.reason) == (
+    result = rows(node("Sort"), node("GlobalLimit"), node("Union", 1), node("Filter"))
+    assert (result.rows, result.reason) == (
         Rows.OTHER,
         "after check(), rows may be repeated, added or changed (Union)",
     )
@@ -139,9 +139,9 @@ def changed(name, step="Project"):
 )
 def test_a_column_is_followed_to_the_write(step, columns):
     """By its values, not by its name: another column may have that."""
-    found = rows(step)
-    assert found.columns == columns
-    assert found.uses == {"min": {1}, "both": {2}}
+    result = rows(step)
+    assert result.columns == columns
+    assert result.uses == {"min": {1}, "both": {2}}
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_a_cast_keeps_values_if_every_value_fits(kind, to, is_same):
     metrics = [alias(call("Min", column(1, "v", kind)), 91, "min")]
     below = [node("CollectMetrics", name="checks", metrics=metrics)]
     cast = call("Cast", column(1, "v", kind), dataType=to)
-    found = rows(project(alias(cast, 3, "v")), below=[*below, LEAF])
-    assert (not found.columns[1].problem) == is_same
+    result = rows(project(alias(cast, 3, "v")), below=[*below, LEAF])
+    assert (not result.columns[1].problem) == is_same
 
 
 def test_an_insert_into_a_narrower_column_keeps_values_or_fails():
@@ -184,11 +184,11 @@ def test_a_definition_is_followed_to_the_one_place_that_reads_it():
     """Also through a second definition, and where its columns have other ids."""
     v, s = column(11, "v"), column(12, "s", "string")
     both = [*cte(0, *OBSERVED), *cte(1, node("Filter"), read(0, V, S))]
-    found = rows(node("WithCTE", 3, plan=2), *both, read(1, v, s), below=[])
-    assert (found.rows, found.columns) == (Rows.PART, KEPT)
+    result = rows(node("WithCTE", 3, plan=2), *both, read(1, v, s), below=[])
+    assert (result.rows, result.columns) == (Rows.PART, KEPT)
     other = project(alias(call("UnaryMinus", v), 13, "v"), s)
-    found = rows(node("WithCTE", 2, plan=1), *cte(0, *OBSERVED), other, read(0, v, s), below=[])
-    assert (found.rows, found.columns) == (Rows.ALL, {1: changed("v"), 2: KEPT[2]})
+    result = rows(node("WithCTE", 2, plan=1), *cte(0, *OBSERVED), other, read(0, v, s), below=[])
+    assert (result.rows, result.columns) == (Rows.ALL, {1: changed("v"), 2: KEPT[2]})
     twice = [node("Union", 2), read(0, V, S), read(0, v, s)]
     assert rows(node("WithCTE", 2, plan=1), *cte(0, *OBSERVED), *twice, below=[]).rows is Rows.OTHER
 
@@ -205,8 +205,8 @@ def test_a_command_and_the_write_inside_of_it_must_agree():
     """The casts of an insert are in the inner one, the names of both may differ."""
     outer = [node("SaveAsV1TableCommand", 0, query=OBSERVED)]
     inner = [WRITE, project(alias(V, 3, "w"), alias(call("Upper", S), 4, "s")), *OBSERVED]
-    found = observed_rows([outer, inner], "checks")
-    assert (found.rows, found.columns) == (Rows.ALL, {1: Column("w", "v"), 2: changed("s")})
+    result = observed_rows([outer, inner], "checks")
+    assert (result.rows, result.columns) == (Rows.ALL, {1: Column("w", "v"), 2: changed("s")})
     assert observed_rows([outer, [WRITE, node("Filter"), *OBSERVED]], "checks").rows is Rows.PART
 
 
@@ -231,8 +231,8 @@ Relation [v#1L,s#2] parquet
 """
     explained = read_explain(text, {}, [], [], {})
     assert explained.problems == []
-    found = observed_rows([explained.plan], name)
-    assert (found.rows, found.columns) == (Rows.PART, {1: changed("v"), 2: KEPT[2]})
-    assert found.uses == {"value_0": {1}, "value_1": {2}}
+    result = observed_rows([explained.plan], name)
+    assert (result.rows, result.columns) == (Rows.PART, {1: changed("v"), 2: KEPT[2]})
+    assert result.uses == {"value_0": {1}, "value_1": {2}}
     twice = read_explain(text.replace("false, 3", "true, 3"), {}, [], [], {})
     assert observed_rows([twice.plan], name).rows is Rows.OTHER

@@ -50,7 +50,7 @@ class Column:
     """An observed column where the rows are written."""
 
     name: str
-    """Its name in what is written."""
+    """Its name in the written rows."""
 
     first_name: str = ""
     """Its name where it was observed."""
@@ -61,7 +61,7 @@ class Column:
 
 @dataclass(frozen=True)
 class ObservedRows:
-    """What one observation has in common with what is written."""
+    """Relation between the rows of one observation and the rows that are written."""
 
     rows: Rows
     reason: str = ""
@@ -77,21 +77,19 @@ class ObservedRows:
 def observed_rows(plans: Iterable[Tree], name: str, own_filters: int = 0) -> ObservedRows | None:
     """Return what becomes of the rows of an observation; None if no plan has it.
 
-    `plans` are those of one execution, in the form of a record: its own and those that ran inside of it,
-    which may add steps (the casts of an insert). `own_filters` is the number of nodes `Filter` right above
-    the observation that belong to it.
+    `plans` are an execution's own plan and the plans that ran inside of it, in the form of a record. An inner
+    one may have more steps, for example the casts of an insert; the innermost is the last. `own_filters` is
+    the number of nodes `Filter` right above the observation that belong to it.
     """
-    found = [
-        _followed(whole, name, own_filters) for plan in plans if _mentions(whole := expanded(plan), name)
-    ]
-    if not found:
+    ways = [_followed(whole, name, own_filters) for plan in plans if _mentions(whole := expanded(plan), name)]
+    if not ways:
         return None
-    last = found[-1]
-    worst = max(found, key=lambda each: each.rows)
+    last = ways[-1]
+    worst = max(ways, key=lambda each: each.rows)
     columns = {
-        key: next((each.columns[key] for each in found if each.columns[key].problem), column)
+        key: next((each.columns[key] for each in ways if each.columns[key].problem), column)
         for key, column in last.columns.items()
-        if all(key in each.columns for each in found)
+        if all(key in each.columns for each in ways)
     }
     return replace(last, rows=worst.rows, reason=worst.reason, columns=columns)
 
@@ -260,7 +258,7 @@ NODES: dict[str, Callable[[Mapping[str, Any], int], Rows]] = {
     "Join": _joined,
     "Sample": _sampled,
 }
-"""Simple class name -> what a node makes of the rows of one of its children, by the child's position."""
+"""Simple class name -> what happens to the rows of one of a node's children, by the child's position."""
 
 
 def _rows_of(kind: str, node: Mapping[str, Any], child: int) -> Rows:
