@@ -7,6 +7,7 @@ import pytest
 from lakes import edges, lineage, make_source, named, valid_events
 from live_session import start_spark
 from spark_packages import need, release
+from written_checks import WRITES, written
 
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.runs.executions import executions
@@ -356,3 +357,9 @@ def test_events_are_valid(spark, recorded, table, tmp_path):
     assert written["facets"]["version"]["datasetVersion"] == "1"
     assert written["facets"]["storage"]["storageLayer"] == "delta"
     assert written["facets"]["catalog"]["framework"] == "delta"
+
+
+@pytest.mark.parametrize(("write", "known"), WRITES.values(), ids=WRITES)
+def test_checked_rows_are_those_of_the_table_or_have_no_result(spark, write, known):
+    """The plan shows whether a command of the table writes the rows as they come."""
+    assert written(spark, "checked_rows", "delta", write) == known

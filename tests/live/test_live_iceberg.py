@@ -7,6 +7,7 @@ import pytest
 from lakes import SCHEMA, edges, lineage, make_source, named, valid_events
 from live_session import start_spark
 from spark_packages import need, release
+from written_checks import WRITES, written
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.checks import check
@@ -271,3 +272,9 @@ def test_checks_ride_on_a_write_of_version_2(spark):
     once = pyspark.__version__ >= "4.3"
     assert found == [("made", "0", "99", "4950"), ("ordered", "0", "99", "4950" if once else True)]
     assert [findings.metrics.rows for findings in captured.findings] == [100, None]
+
+
+@pytest.mark.parametrize(("write", "known"), WRITES.values(), ids=WRITES)
+def test_checked_rows_are_those_of_the_table_or_have_no_result(spark, write, known):
+    """The plan shows whether a command of the table writes the rows as they come."""
+    assert written(spark, "lake.db.checked_rows", "iceberg", write) == known
