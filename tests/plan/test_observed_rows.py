@@ -198,6 +198,7 @@ def test_a_frame_that_is_used_twice_or_in_a_subquery_is_not_what_is_written():
     assert rows(node("Union", 2), *OBSERVED).rows is Rows.OTHER
     condition = call("ScalarSubquery", plan=OBSERVED)
     assert rows(node("Filter", condition=condition), below=[LEAF]).rows is Rows.OTHER
+    assert rows(node("Filter", condition=condition)).rows is Rows.OTHER
     assert rows(below=[LEAF]) is None
 
 
