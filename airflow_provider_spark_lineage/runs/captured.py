@@ -26,7 +26,7 @@ from airflow_provider_spark_lineage.records.record import Record, RecordError, w
 from airflow_provider_spark_lineage.records.sql_text import FULL, NONE, SQL_TEXTS
 from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.collector import Collector, OnExecution
-from airflow_provider_spark_lineage.runs.executions import Executions, explained, written_by
+from airflow_provider_spark_lineage.runs.executions import Executions, explained, plans_of, written_by
 from airflow_provider_spark_lineage.runs.memory import Memory
 from airflow_provider_spark_lineage.runs.observations import observed_metrics
 from airflow_provider_spark_lineage.runs.pipeline import Recorded, RecordedFolder, Run, RunBuilder
@@ -100,7 +100,7 @@ class Captured(Recorded, Collector):
                 written = written_by(execution)
                 for found in observed_metrics(execution):
                     self._checks.report(found)
-                plans = [record.plan, *(part.get("plan") or [] for part in reversed(record.parts))]
+                plans = plans_of(record)
                 self._lost += self._checks.wrote(record.observed, record.miscounted, plans, written)
         record.observed = without_texts(record.observed)
         if self._folder is not None:
