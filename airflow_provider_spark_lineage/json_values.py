@@ -18,6 +18,9 @@ from typing import Any, cast
 
 _TEXTS = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
+_VALID = frozenset({type(None), bool, str, int})
+"""Types of most values of an event, which need no look."""
+
 _OF_CLIENT = (Enum, datetime.date, uuid.UUID)
 """Types that OpenLineage's client writes as text by itself."""
 
@@ -80,6 +83,8 @@ def _object(value: Any) -> Any:
     changed = {}
     for name, takes_text in _fields(cast("Hashable", type(value))):
         old = getattr(value, name, None)
+        if type(old) in _VALID:
+            continue
         new = _converted(old, takes_text=takes_text)
         if new is not old:
             changed[name] = new
