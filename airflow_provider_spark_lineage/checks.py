@@ -57,9 +57,10 @@ def check(
 
     Without a capture in this process, nothing is measured; `drop` and `fail` do what they do otherwise.
 
-    A result is right only for the rows that are written. Spark counts rows twice if the frame is sorted after
-    `check`, and other rows if it is limited, filtered or joined: then a result is used only if that
-    cannot change it, no missing value for example. All others have no result, which is a failed check.
+    A result must be true of the rows that are written. If other steps follow, Spark's plan decides: steps
+    that keep all rows and the checked columns change nothing; if a part of the rows is written, it is still
+    true that none breaks a rule. All other checks have no result, which is a failed check, with the step in
+    its reason.
 
     Raises ValueError with one sentence for checks that have no meaning, or that Spark cannot measure during
     a write: exact numbers of distinct values, which `approximate` or `SparkColumnCheckOperator` can measure.
@@ -85,7 +86,8 @@ def check(
         measures = measures_of(checks, names)
         measures[KEPT] = Measure([lambda functions: functions.count_if(_all(functions, rules))])
         result, where = observed(df, observation, measures)
-    if not register(FrameChecks(observation, name or "", tuple(checks), names, where)):
+    own_filters = 1 if on_violation == DROP else len(rules)
+    if not register(FrameChecks(observation, name or "", tuple(checks), names, where, own_filters)):
         log.warning("These checks are not made: no capture runs in this process.")
         result = df
     functions = functions_of(df)

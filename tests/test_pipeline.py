@@ -12,7 +12,7 @@ from airflow_provider_spark_lineage.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.lineage.model import Lineage
 from airflow_provider_spark_lineage.records.record import Record
 from airflow_provider_spark_lineage.runs.event_executions import execution_events_of
-from airflow_provider_spark_lineage.runs.executions import execution_lineage, executions
+from airflow_provider_spark_lineage.runs.executions import execution_lineage, executions, plans_of
 from airflow_provider_spark_lineage.runs.facets import facets_as_json
 from airflow_provider_spark_lineage.runs.pipeline import RunBuilder
 
@@ -210,3 +210,11 @@ def test_a_repeated_join_is_reported_once() -> None:
         builder.add(execution)
     [summary] = builder.run().executions
     assert [(join.execution, join.rows) for join in summary.joins] == [(2, 9)]
+
+
+def test_checks_need_the_plans_as_the_program_wrote_them() -> None:
+    """The innermost last. In an optimized plan, the filter of a check may be one with others."""
+    first, second = part(node(WRITE, ONE)), part(node("AppendData", ONE))
+    around = record([], plan=node(CTAS, ONE), parts=[first, second])
+    assert plans_of(around) == [around.plan, second["plan"], first["plan"]]
+    assert plans_of(replace(around, plan_kind="optimized")) == []

@@ -56,8 +56,9 @@ class SqlCheckExtractor(BaseExtractor):
                 return lineage
             from airflow_provider_spark_lineage.task.annotation import annotated
             from airflow_provider_spark_lineage.task.check_results import add_results, findings_of
-            from airflow_provider_spark_lineage.task.provider import is_skipped
+            from airflow_provider_spark_lineage.task.provider import is_skipped, send_valid_json
 
+            send_valid_json()
             failed = has_failed or is_skipped(task_instance)
             findings = () if task_instance is None else findings_of(self.operator, has_failed=failed)
             # Without an own report, the connection is not known, and asking for it again would not help.

@@ -18,6 +18,7 @@ from airflow_provider_spark_lineage.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.facets.quality import add_findings
 from airflow_provider_spark_lineage.facets.runs import engine_facet, error_facet, lineage_run_facets
 from airflow_provider_spark_lineage.facets.size import Content, fitted
+from airflow_provider_spark_lineage.json_values import json_value
 from airflow_provider_spark_lineage.lineage.model import Lineage, Statistics
 from airflow_provider_spark_lineage.quality.assertion import Findings
 from airflow_provider_spark_lineage.records.sql_text import NONE
@@ -133,7 +134,7 @@ def events_of(
     children = execution_events(
         executions, identity, application_id=whole.application_id, dataset_edges_per_field=per_field
     )
-    return [Serde.to_dict(event) for event in (started, *children, ended)]
+    return [plain(event) for event in (started, *children, ended)]
 
 
 def whole_run_events(
@@ -272,7 +273,7 @@ def _execution_facets(execution: EventExecution, sql: str, parent: RunIdentity) 
 
 def plain(part: RunFacet | event_v2.RunEvent) -> dict[str, Any]:
     """Return a facet or an event as plain JSON values."""
-    return Serde.to_dict(part)
+    return Serde.to_dict(json_value(part))
 
 
 def parent_facet(parent: RunIdentity) -> dict[str, RunFacet]:

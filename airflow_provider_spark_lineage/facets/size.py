@@ -12,6 +12,7 @@ from openlineage.client.serde import Serde
 from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
 from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets
 from airflow_provider_spark_lineage.facets.runs import error_facet, lineage_run_facets
+from airflow_provider_spark_lineage.json_values import json_value
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Gap, Input, Lineage, Output
 from airflow_provider_spark_lineage.sources.dataset import Identity
 from airflow_provider_spark_lineage.words import counted
@@ -43,7 +44,7 @@ class Content:
 
 def size_of(facets: Mapping[str, Any]) -> int:
     """Return the number of bytes of facets as JSON."""
-    return sum(len(json.dumps(Serde.to_dict(facet))) for facet in facets.values())
+    return sum(len(json.dumps(Serde.to_dict(json_value(facet)))) for facet in facets.values())
 
 
 def fitted(content: Content, limit_bytes: int, used_bytes: int = 0, reason: str = "") -> Content:

@@ -72,10 +72,15 @@ class _SparkHook:
         self.has_text = False
         """A value was returned that has a text, or may have one."""
 
+        self.firsts: dict[str, tuple[Any, ...] | None] = {}
+        """Query -> its first row, or None; it does not run again."""
+
     def get_first(self, sql: str, parameters: Any = None) -> tuple[Any, ...] | None:
         """Return the first row of a query; None if there is none."""
-        rows = self._frame(sql, parameters).take(1)
-        return self._plain(rows[0]) if rows else None
+        if sql not in self.firsts:
+            rows = self._frame(sql, parameters).take(1)
+            self.firsts[sql] = self._plain(rows[0]) if rows else None
+        return self.firsts[sql]
 
     def get_records(self, sql: str, parameters: Any = None) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""

@@ -27,6 +27,11 @@ from airflow.providers.common.sql.operators.sql import (
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.operators.check_session import WITHHELD, ChecksOnSpark
 from airflow_provider_spark_lineage.operators.findings import log_findings
+from airflow_provider_spark_lineage.operators.null_values import (
+    null_in_threshold,
+    null_metrics,
+    nulls_in_interval,
+)
 from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
 from airflow_provider_spark_lineage.quality.aggregates import of_column_check
 from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings
@@ -56,7 +61,7 @@ class _StatementCheck(ChecksOnSpark):
     def _check(self, context: Context) -> Any:
         hook = self._spark_hook
         try:
-            result = super(ReportsLineage, self).execute(context)
+            self._compare(context)
         except Exception as error:
             self._findings = self._found(hook, error)
             has_result = not any(each.not_evaluated for each in self._findings[0].assertions)
@@ -65,7 +70,16 @@ class _StatementCheck(ChecksOnSpark):
                 return None
             raise
         self._findings = self._found(hook)
-        return result
+        return None
+
+    def _compare(self, context: Context) -> None:
+        """Run Airflow's own check."""
+        super(ReportsLineage, self).execute(context)
+
+    @property
+    def _firsts(self) -> dict[str, tuple[Any, ...] | None]:
+        """The first rows of the queries so far."""
+        return self._spark_hook.firsts if self._spark_hook is not None else {}
 
     def _found(self, hook: Any, error: BaseException | None = None) -> tuple[Findings, ...]:
         results = getattr(self, "check_results", None) or []
@@ -358,12 +372,48 @@ class SparkThresholdCheckOperator(_StatementCheck, SQLThresholdCheckOperator):
         super().__init__(**kwargs)
         self._set_up(config_kwargs, severity)
 
+    def _compare(self, context: Context) -> None:
+        try:
+            super()._compare(context)
+        except TypeError:
+            sentence, self.check_results = null_in_threshold(self, self._firsts)
+            if not sentence:
+                raise
+            failure = sentence
+        else:
+            return
+        self._raise_exception(failure)
+
 
 class SparkIntervalCheckOperator(_StatementCheck, SQLIntervalCheckOperator):
     """Airflow's `SQLIntervalCheckOperator` on Spark: metrics of a day against those of a day before."""
+
+    metrics_sorted: list[str]
 
     def __init__(
         self, *, severity: str = ERROR, config_kwargs: dict[str, Any] | None = None, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
         self._set_up(config_kwargs, severity)
+
+    def _compare(self, context: Context) -> None:
+        hook, metrics = self.get_db_hook(), self.metrics_sorted
+        rows = {sql: hook.get_first(sql) for sql in (self.sql2, self.sql1)}
+        nulls = null_metrics(self, [*filter(None, rows.values())])
+        if not nulls or not all(rows.values()):
+            super()._compare(context)
+            return
+        # Airflow compares the other metrics.
+        places = [at for at, metric in enumerate(metrics) if metric not in nulls]
+        self._firsts.update({sql: tuple(row[at] for at in places) for sql, row in rows.items()})
+        self.metrics_sorted = [metrics[at] for at in places]
+        sentences = [f"{metric} is NULL" for metric in nulls]
+        try:
+            if places:
+                super()._compare(context)
+        except AirflowException as error:
+            sentences.append(str(error))
+        finally:
+            self.metrics_sorted = metrics
+        self.check_results = [*(self.check_results or ()), *nulls_in_interval(self, nulls)]
+        self._raise_exception("; ".join(sentences))

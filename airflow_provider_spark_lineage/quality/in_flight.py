@@ -1,8 +1,9 @@
 """Checks that ride on the write of a frame: Spark measures the rows while it writes them.
 
 `checks.check` adds the observation to the frame, and registers it here with the captures that run in this
-process. A capture passes on what each execution measured. Spark may count rows twice, or rows that are not
-written: then only results that this cannot change are used.
+process. A capture passes on what each execution measured. A result is used if the plan shows that the
+written rows are the measured ones, or if it is the same for a part of them. Spark may also count rows twice:
+then only results that this cannot change are used.
 """
 
 from __future__ import annotations
@@ -10,12 +11,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
+from airflow_provider_spark_lineage.plan.spark.observed_rows import (
+    Column,
+    ObservedRows,
+    Rows,
+    observed_rows,
+)
 from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion, Findings, Metrics
 from airflow_provider_spark_lineage.quality.checks import ROWS, Check, Names, findings_of
 from airflow_provider_spark_lineage.quality.measuring import Measured
 from airflow_provider_spark_lineage.records.observed import value_of
+from airflow_provider_spark_lineage.records.plan_json import Tree
 
 KEPT = "kept rows"
 """Key of the number of rows that break no rule, if the others are dropped."""
@@ -25,17 +33,14 @@ SOME = "at least 1"
 
 NOT_MEASURED = "Spark did not report it"
 
-_REASONS = {
+_COUNTED_TWICE = {
     "sort": "after check(), rows are sorted or partitioned by range, for which Spark counts them twice",
-    "limit": "after check() there is a limit: other rows were counted than written",
     "retry": "a task ran again, and Spark may have counted its rows twice",
 }
-"""Value of a record's `miscounted` -> the reason why a count is not used."""
+"""Value of a record's `miscounted` -> the reason why a count is not used. The plan tells more of a limit."""
 
-_SEVERAL = "several"
-_REASONS[_SEVERAL] = "one execution wrote several datasets: the checked rows are not those of each"
-_OTHER_ROWS = ("limit", _SEVERAL)
-"""Values of `miscounted` where rows may be counted that are not in the dataset."""
+SEVERAL = "one execution wrote several datasets: the checked rows are not those of each"
+UNKNOWN = "the plan does not show what happens to the rows after check()"
 
 MAX_KEPT = 1000
 """Limit of the checks of frames, and of their results, that are kept: a stream checks each of its batches."""
@@ -74,21 +79,54 @@ class FrameChecks:
     columns: Mapping[str, tuple[str, int]]
     """Key of a measure -> its column in the observation, and which of its forms Spark accepted."""
 
-    def findings(self, values: Mapping[str, Any], miscounted: str, written: Written) -> Findings:
+    own_filters: int = 0
+    """Number of filters right after the observation that drop rows, or stop at one, by the rules."""
+
+    def observed_rows(self, plans: Iterable[Tree]) -> ObservedRows:
+        """Return what became of the measured rows, by the plans of the execution that wrote them."""
+        try:
+            rows = observed_rows(plans, self.observation, self.own_filters)
+        # A damaged plan, or a plan of a future Spark version, may break any assumption of the reader.
+        except Exception as error:
+            log.debug("The plan of a check could not be read: %s", error)
+            rows = None
+        return rows or ObservedRows(Rows.OTHER, UNKNOWN)
+
+    def findings(
+        self, values: Mapping[str, Any], miscounted: str, rows: ObservedRows, written: Written
+    ) -> Findings:
         """Return what the checks found in written rows; `values` and `miscounted` are those of a record."""
         found = {key: _measured(values, column, form) for key, (column, form) in self.columns.items()}
-        reason, has_other_rows = _distrust(found, miscounted, written)
+        doubt = _doubt(found, miscounted, rows, written)
         findings = findings_of(self.checks, found, self.names, clause="", of_dataset="")
-        assertions = [
-            self._labelled(_doubted(assertion, check, found, reason, has_other_rows) if reason else assertion)
-            for check, assertion in zip(self.checks, findings.assertions, strict=True)
-        ]
-        metrics = findings.metrics if written.is_whole and not reason and KEPT not in found else Metrics()
+        assertions: list[Assertion] = []
+        names: dict[str, str] = {}
+        for check, before in zip(self.checks, findings.assertions, strict=True):
+            if rows.rows is Rows.OTHER:
+                assertion = _without_result(before, rows.reason)
+            else:
+                assertion = _renamed(before, self._columns(check, rows))
+            if not assertion.not_evaluated:
+                names[before.column] = assertion.column
+                assertion = _doubted(assertion, check, found, doubt) if doubt.reason else assertion
+            assertions.append(
+                replace(assertion, name=f"{self.label}.{assertion.name}") if self.label else assertion
+            )
+        metrics = Metrics()
+        if written.is_whole and not doubt.reason and KEPT not in found:
+            of_columns = findings.metrics.columns.items()
+            columns = {names[name]: column for name, column in of_columns if name in names}
+            metrics = Metrics(findings.metrics.rows, columns)
         output = (written.namespace, written.name)
         return Findings(tuple(assertions), metrics, output=output, ended_at=written.ended_at)
 
-    def _labelled(self, assertion: Assertion) -> Assertion:
-        return replace(assertion, name=f"{self.label}.{assertion.name}") if self.label else assertion
+    def _columns(self, check: Check, rows: ObservedRows) -> list[Column]:
+        """Return what became of the columns that a check needs, once each."""
+        numbers = [self.columns[key][0] for key in check.measures(self.names) if key in self.columns]
+        if not rows.uses or not numbers or any(number not in rows.uses for number in numbers):
+            return [Column("", "", UNKNOWN)]
+        ids = dict.fromkeys(key for number in numbers for key in sorted(rows.uses[number]))
+        return [rows.columns.get(key, Column("", "", UNKNOWN)) for key in ids]
 
 
 def _measured(values: Mapping[str, Any], column: str, form: int) -> Measured:
@@ -100,26 +138,58 @@ def _measured(values: Mapping[str, Any], column: str, form: int) -> Measured:
         return Measured(form=form, problem=NOT_MEASURED)
 
 
-def _distrust(found: Mapping[str, Measured], miscounted: str, written: Written) -> tuple[str, bool]:
-    """Return why counts are not used, empty if they are, and whether rows may be counted but not written."""
+class _Doubt(NamedTuple):
+    """Reason not to use counts as those of the written rows."""
+
+    reason: str = ""
+    """Empty if they are."""
+
+    has_other_rows: bool = False
+    """Rows may be counted that are not written."""
+
+
+def _doubt(found: Mapping[str, Measured], miscounted: str, rows: ObservedRows, written: Written) -> _Doubt:
+    """Return why the counts are not those of the written rows, which were all counted."""
+    if rows.rows is Rows.OTHER:
+        return _Doubt(rows.reason, has_other_rows=True)
     counted = found.get(KEPT, found[ROWS]).value
-    # Spark 4.3 does not count what a sort samples, and a task that ran again is usually counted once.
-    is_right = counted is not None and counted == written.rows
-    if miscounted and not is_right:
-        return _REASONS.get(miscounted, miscounted), miscounted in _OTHER_ROWS
-    if written.rows is None or counted is None or counted == written.rows:
-        return "", False
-    return f"{counted} rows were counted, and {written.rows} written: check() must be the last step", True
+    # Each written row was counted at least once, so as many are the same ones. Spark 4.3 does not count
+    # what a sort samples, and a task that ran again is usually counted once.
+    if counted is not None and counted == written.rows:
+        return _Doubt()
+    if rows.rows is Rows.PART:
+        return _Doubt(rows.reason, has_other_rows=True)
+    if miscounted in _COUNTED_TWICE:
+        return _Doubt(_COUNTED_TWICE[miscounted])
+    if written.rows is None or counted is None:
+        return _Doubt()
+    return _Doubt(f"{counted} rows were counted, and {written.rows} written", has_other_rows=True)
 
 
-def _doubted(
-    assertion: Assertion, check: Check, found: Mapping[str, Measured], reason: str, has_other_rows: bool
-) -> Assertion:
+def _renamed(assertion: Assertion, columns: Sequence[Column]) -> Assertion:
+    """Return an assertion at the column that has the checked values, or without a result if there is none.
+
+    Statements and clauses name columns, so they say nothing of a column that has another name.
+    """
+    problem = next((column.problem for column in columns if column.problem), "")
+    names = {column.name for column in columns}
+    is_of_column = bool(assertion.column) and not assertion.clauses and len(names) == 1
+    if not problem and is_of_column and "." not in assertion.column:
+        return replace(assertion, column=columns[0].name)
+    if not problem:
+        renamed = next((column for column in columns if column.name != column.first_name), None)
+        problem = f"after check(), `{renamed.first_name}` has another name" if renamed else ""
+    return _without_result(assertion, problem) if problem else assertion
+
+
+def _without_result(assertion: Assertion, reason: str) -> Assertion:
+    return replace(assertion, success=False, actual=None, not_evaluated=assertion.not_evaluated or reason)
+
+
+def _doubted(assertion: Assertion, check: Check, found: Mapping[str, Measured], doubt: _Doubt) -> Assertion:
     """Return an assertion if wrong counts cannot change it, or else without a result, for a reason."""
-    if assertion.not_evaluated:
-        return assertion
-    if not check.stands(found, has_other_rows=has_other_rows):
-        return replace(assertion, success=False, actual=None, not_evaluated=reason)
+    if not check.stands(found, has_other_rows=doubt.has_other_rows):
+        return _without_result(assertion, doubt.reason)
     is_inexact = not assertion.success and check.counts_failing_rows(found)
     params = {name: value for name, value in assertion.params.items() if name != "rows"}
     return replace(assertion, params=params, actual=SOME if is_inexact else assertion.actual)
@@ -204,17 +274,21 @@ class ChecksInFlight:
         self,
         observed: Mapping[str, Mapping[str, Any]],
         miscounted: Mapping[str, str],
+        plans: Sequence[Tree],
         written: Sequence[Written],
     ) -> list[str]:
-        """Add what an execution measured that wrote datasets; return sentences about missing results."""
+        """Add what an execution measured that wrote datasets; return sentences about missing results.
+
+        `plans` are the execution's own plan and the plans that ran inside of it, the innermost last.
+        """
         problems: list[str] = []
         for name, values in observed.items():
             checks = self._checks.get(name)
             if checks is None:
                 continue
+            rows = checks.observed_rows(plans) if len(written) == 1 else ObservedRows(Rows.OTHER, SEVERAL)
             for each in written:
-                why = _SEVERAL if len(written) > 1 else miscounted.get(name, "")
-                findings = checks.findings(values, why, each)
+                findings = checks.findings(values, miscounted.get(name, ""), rows, each)
                 self._unseen.pop(name, None)
                 self._keep(findings)
                 missing: dict[str, list[str]] = {}

@@ -27,7 +27,7 @@ from airflow_provider_spark_lineage.records.sql_text import FULL, NONE, SQL_TEXT
 from airflow_provider_spark_lineage.records.status import DriverNote
 from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.collector import Collector, OnExecution
-from airflow_provider_spark_lineage.runs.executions import Executions, explained, written_by
+from airflow_provider_spark_lineage.runs.executions import Executions, explained, plans_of, written_by
 from airflow_provider_spark_lineage.runs.memory import Memory
 from airflow_provider_spark_lineage.runs.observations import observed_metrics
 from airflow_provider_spark_lineage.runs.pipeline import Recorded, RecordedFolder, Run, RunBuilder
@@ -101,7 +101,8 @@ class Captured(Recorded, Collector):
                 written = written_by(execution)
                 for found in observed_metrics(execution):
                     self._checks.report(found)
-                self._lost += self._checks.wrote(record.observed, record.miscounted, written)
+                plans = plans_of(record)
+                self._lost += self._checks.wrote(record.observed, record.miscounted, plans, written)
         record.observed = without_texts(record.observed)
         if self._folder is not None:
             write_record(self._folder.directory, record)

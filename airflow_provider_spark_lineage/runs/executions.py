@@ -220,6 +220,16 @@ def written_by(execution: Execution) -> list[Written]:
     ]
 
 
+def plans_of(record: Record) -> list[list[Any]]:
+    """Return the plans that checks of written rows need: as the program wrote them, the innermost last.
+
+    None of a record with the optimized plan: the optimizer may have merged a check's own filter with others.
+    """
+    if record.plan_kind != "analyzed":
+        return []
+    return [record.plan, *(part.get("plan") or [] for part in reversed(record.parts))]
+
+
 def _is_internal(record: Record) -> bool:
     """Return whether an execution is internal to Spark; False if its facts cannot be read."""
     try:

@@ -43,8 +43,9 @@ def answer(
     `ours` is called with whether the work may be incomplete: the task failed, or skipped itself.
     `task_instance` is None at START; `hooks` is false if the provider has added their datasets already.
     """
-    from airflow_provider_spark_lineage.task.provider import is_skipped
+    from airflow_provider_spark_lineage.task.provider import is_skipped, send_valid_json
 
+    send_valid_json()
     failed = has_failed or is_skipped(task_instance)
     return annotated(ours(failed), task, task_instance, failed=failed, hooks=hooks)
 

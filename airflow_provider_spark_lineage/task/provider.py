@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 import time
@@ -12,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.json_values import json_value
 from airflow_provider_spark_lineage.task import kafka
 
 if TYPE_CHECKING:
@@ -221,8 +223,38 @@ class _Client:
 
     def emit(self, event: Any) -> None:
         _last.failed = True
-        self._client.emit(event)
+        self._client.emit(_valid(event))
         _last.failed = False
+
+
+def _valid(event: Any) -> Any:
+    """Return an event that is valid JSON, whoever's facets it has; if that fails, as it is."""
+    with harmless("an event may have values that are not valid JSON"):
+        return json_value(event)
+    return event
+
+
+def send_valid_json() -> None:
+    """Make the events that the provider's listener sends from now on valid JSON, whoever's facets they have.
+
+    NaN in a result of a check, for example, is also in the provider's own facet `airflow`.
+    """
+    with harmless("the event of this task may have values that are not valid JSON"):
+        from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+
+        _replace_emit(get_openlineage_listener().adapter)
+
+
+@cache
+def _replace_emit(adapter: Any) -> None:
+    """Replace a method of the provider's adapter, once."""
+    emit = adapter.emit
+
+    @functools.wraps(emit)
+    def emit_valid(event: Any) -> Any:
+        return emit(_valid(event))
+
+    adapter.emit = emit_valid
 
 
 @contextmanager

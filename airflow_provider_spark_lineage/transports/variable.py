@@ -16,6 +16,7 @@ from openlineage.client.transport import Config, Transport
 
 from airflow_provider_spark_lineage.events.model import Event
 from airflow_provider_spark_lineage.events.variables import KIND, variable_key
+from airflow_provider_spark_lineage.json_values import json_value
 
 if TYPE_CHECKING:
     from openlineage.client.client import Event as EmittedEvent
@@ -37,6 +38,7 @@ class VariableTransport(Transport):
         """Store the event; errors of Airflow reach the caller, who logs them."""
         from openlineage.client.serde import Serde
 
+        event = json_value(event)
         document: dict[str, Any] = Serde.to_dict(event)
         _store(variable_key(Event(document)), Serde.to_json(event))
 

@@ -6,6 +6,7 @@ import datetime
 import logging
 from decimal import Decimal
 
+import check_steps
 import pyspark
 import pytest
 
@@ -55,10 +56,6 @@ RIGHT = {
 }
 
 
-def joined(frame):
-    return frame.join(frame.selectExpr("id", "part AS other"), "id")
-
-
 @pytest.mark.parametrize(
     "write",
     [
@@ -67,7 +64,6 @@ def joined(frame):
             lambda frame, path: frame.write.option("path", path).saveAsTable("checked_table"), id="table"
         ),
         pytest.param(lambda frame, path: frame.write.partitionBy("part").csv(path), id="partitioned"),
-        pytest.param(lambda frame, path: joined(frame).write.parquet(path), id="joined to itself"),
         pytest.param(lambda frame, path: frame.repartition(3).write.parquet(path), id="repartitioned"),
         pytest.param(
             lambda frame, path: frame.sortWithinPartitions("id").write.json(path), id="sorted parts"
@@ -75,7 +71,7 @@ def joined(frame):
     ],
 )
 def test_counts_are_those_of_the_written_rows(spark, rows, tmp_path, write):
-    """Also where the frame is in the plan twice, and where a command writes it inside of another one."""
+    """Also where a command writes the frame inside of another one."""
     found, captured = checked(spark, rows, lambda frame: write(frame, str(tmp_path / "out")))
     spark.sql("DROP TABLE IF EXISTS checked_table")
     assert results(found) == RIGHT
@@ -120,9 +116,8 @@ def test_a_sorted_frame_is_counted_twice_and_its_counts_are_not_used(spark, rows
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda frame: frame.limit(10), "there is a limit"),
-        (lambda frame: frame.where("id < 10"), "1000 rows were counted, and 10 written"),
-        (lambda frame: frame.union(frame), "and 2000 written"),
+        (lambda frame: frame.limit(10), "after check(), rows may be left out (LocalLimit)"),
+        (lambda frame: frame.where("id < 10"), "after check(), rows may be left out (Filter)"),
     ],
 )
 def test_only_the_absence_of_failing_rows_is_known_of_a_part(spark, rows, tmp_path, change, reason):
@@ -134,6 +129,63 @@ def test_only_the_absence_of_failing_rows_is_known_of_a_part(spark, rows, tmp_pa
     assert {"id.min", "id.sum", "row_count"}.isdisjoint(known)
     [gap] = captured.lineage.gaps
     assert reason in gap.reason
+
+
+@pytest.mark.parametrize("step", check_steps.STEPS, ids=[each.name for each in check_steps.STEPS])
+def test_after_a_step_a_result_is_true_of_the_written_rows_or_missing(spark, tmp_path, step):
+    """What must be known is known: a check that never has a result would be right, too."""
+    path = str(tmp_path / "out")
+    frame = check_steps.rows(spark)
+    with capture_lineage(spark) as captured:
+        checked = check(frame, columns=check_steps.COLUMNS, rows=check_steps.RULES, severity="warn")
+        step.take(checked).write.parquet(path)
+    found = [each for each in captured.checks if each.name != "again"]
+    assert check_steps.false_results(found, spark.read.parquet(path)) == []
+    known = {each.name for each in found if not each.not_evaluated}
+    assert check_steps.missing_results(step, known, counts_samples=COUNTS_SAMPLES) == set()
+    assert check_steps.unexpected_results(step, known) == set()
+    reasons = [gap.reason for gap in captured.lineage.gaps if "have no result" in gap.reason]
+    assert bool(reasons) == (not found or any(each.not_evaluated for each in found))
+
+
+def test_an_insert_may_cast_and_rename_columns(spark, rows):
+    """A long fits into an integer, or the insert fails; a text is another value than its number."""
+    spark.sql("DROP TABLE IF EXISTS narrow")
+    spark.sql("CREATE TABLE narrow (key INT, part STRING) USING parquet")
+    found, captured = checked(
+        spark,
+        rows.select("id", "part"),
+        lambda frame: frame.write.insertInto("narrow"),
+        columns={**COLUMNS, "part": {"max": {"leq_to": 2}}},
+    )
+    spark.sql("DROP TABLE narrow")
+    of_rules = {"positive": None, "even": None}
+    assert results(found) == {**RIGHT, "part.max": None, **of_rules}
+    assert {each.column for name, each in found.items() if name.startswith("id.")} == {"key"}
+    [gap] = {gap.reason for gap in captured.lineage.gaps if "part.max" in gap.reason}
+    assert gap.endswith("(part.max): after check(), `part` is changed or left out (Project)")
+
+
+def test_each_write_of_a_checked_frame_has_results_of_its_own(spark, rows, tmp_path):
+    """What is true of one is not true of the other."""
+
+    def write(frame):
+        frame.write.parquet(str(tmp_path / "all"))
+        frame.where("id > 5").write.parquet(str(tmp_path / "part"))
+        frame.union(frame).write.parquet(str(tmp_path / "twice"))
+
+    _, captured = checked(spark, rows, write)
+    known = {
+        findings.output[1].rpartition("/")[2]: {
+            each.name: (each.success, each.actual) for each in findings.assertions if not each.not_evaluated
+        }
+        for findings in captured.findings
+    }
+    assert known == {
+        "all": RIGHT,
+        "part": {"id.null_check": (True, "0"), "positive": (True, "0")},
+        "twice": {},
+    }
 
 
 def test_an_action_is_not_a_write(spark, rows):

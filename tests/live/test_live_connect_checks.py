@@ -34,6 +34,9 @@ RIGHT = {
 }
 
 
+NOTHING = dict.fromkeys(RIGHT)
+
+
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
     folder = tmp_path_factory.mktemp("connect")
@@ -69,11 +72,17 @@ def measured(frame, order, folder):
     [
         (lambda frame: frame, {}),
         (lambda frame: frame.orderBy("id"), {"id.sum": None, "small": (False, "at least 1")}),
+        (lambda frame: frame.where("id > 10"), {**NOTHING, "id.null_check": (True, "0")}),
+        (lambda frame: frame.union(frame), NOTHING),
+        (
+            lambda frame: frame.selectExpr("-id AS id", "name", "at", "price AS cost"),
+            {name: None for name in NOTHING if name.startswith("id.") or name == "small"},
+        ),
     ],
-    ids=["plain", "sorted"],
+    ids=["plain", "sorted", "a part", "others", "other values"],
 )
 def test_results_are_those_of_a_session_in_this_process(rows, tmp_path, order, changed):
-    """Also for a sort, which counts rows twice there, too."""
+    """Also for a sort, which counts rows twice there, too. The server explains the plan."""
     found = {
         each.name: None if each.not_evaluated else (each.success, each.actual)
         for each in measured(rows, order, tmp_path).checks

@@ -17,6 +17,7 @@ from lakes import (
 )
 from live_session import start_spark
 from spark_packages import need, release
+from written_checks import WRITES, written
 
 from airflow_provider_spark_lineage.lineage.compose import compose
 from airflow_provider_spark_lineage.runs.executions import executions
@@ -428,3 +429,9 @@ def test_a_table_that_a_stream_makes_is_no_source_of_itself(spark, recorded, tmp
     assert {edge.source.name for output in composed.outputs for edge in output.edges} == {
         str(tmp_path / "files")
     }
+
+
+@pytest.mark.parametrize(("write", "known"), WRITES.values(), ids=WRITES)
+def test_checked_rows_are_those_of_the_table_or_have_no_result(spark, write, known):
+    """The plan shows whether a command of the table writes the rows as they come."""
+    assert written(spark, "checked_rows", "delta", write) == known

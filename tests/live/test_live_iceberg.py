@@ -17,6 +17,7 @@ from lakes import (
 )
 from live_session import start_spark
 from spark_packages import need, release
+from written_checks import WRITES, written
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.checks import check
@@ -298,3 +299,9 @@ def test_columns_that_are_renamed_dropped_or_added(spark, recorded, warehouse, t
             create()
         change_columns(spark, "lake.db.changed", str(tmp_path / "out"))
     check_changed_columns(records, str(warehouse / "lake/db/changed"), str(tmp_path / "out"))
+
+
+@pytest.mark.parametrize(("write", "known"), WRITES.values(), ids=WRITES)
+def test_checked_rows_are_those_of_the_table_or_have_no_result(spark, write, known):
+    """The plan shows whether a command of the table writes the rows as they come."""
+    assert written(spark, "lake.db.checked_rows", "iceberg", write) == known

@@ -72,6 +72,20 @@ SITUATIONS = {
     "name": ("failed", [("name", None, False, "A", None, None)]),
     "value": ("success", [("value", None, False, "4", "(3,)", None)]),
     "threshold": ("failed", [("threshold", None, False, ">= 5.0, <= 9.0", "2", None)]),
+    "null_threshold": ("failed", [("null_threshold", None, False, ">= 5.0, <= 9", "NULL", None)]),
+    "null_limit": ("success", [("null_limit", None, False, None, "2", None)]),
+    "null_interval": (
+        "success",
+        [
+            ("interval_MAX(nullif(a, 2))", None, False, "< 4", "NULL", None),
+            ("interval_COUNT(*)", None, True, "< 3", "0", None),
+        ],
+    ),
+    "not_a_number": (
+        "failed",
+        [("max", "r", False, "<=1", "nan", None), ("min", "r", True, ">=0", "0.5", None)],
+    ),
+    "nan_threshold": ("success", [("nan_threshold", None, False, ">= 0.0, <= 1.0", "nan", None)]),
     "interval": ("success", [("interval_COUNT(*)", None, True, "< 3", "0", None)]),
 }
 
@@ -82,6 +96,11 @@ DATASETS = {"tolerance": "numbers", "zero_division": "numbers", "clauses": "numb
     "value": "numbers",
     "threshold": "numbers",
     "interval": "numbers",
+    "null_threshold": "numbers",
+    "null_limit": "numbers",
+    "null_interval": "numbers",
+    "not_a_number": "ratios",
+    "nan_threshold": "ratios",
     "empty": "empty",
     "empty_rows": "empty",
 }
@@ -144,6 +163,11 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
     assert metrics["columnMetrics"] == {
         "id": {"nullCount": 1, "count": 3, "distinctCount": 2, "min": 1.0, "max": 2.0}
     }
+    # Also Airflow's facet with the operator's arguments, where the results of the checks are.
+    for line in run.events.read_text().splitlines():
+        json.loads(line, parse_constant=_refuse)
+    assert "The following" not in str(ends["null_threshold"]["run"]["facets"]["errorMessage"])
+    assert "null_threshold: the value is NULL" in str(ends["null_threshold"]["run"]["facets"]["errorMessage"])
     # The child runs of the checks' own queries say nothing of the results.
     assert _bytes(run).count(b'"dataQualityAssertions"') == 2 * len(SITUATIONS)
     assert {name for name in NAMES if name in run.log.read_text()} == set(NAMES), "no row was sampled"
@@ -152,6 +176,10 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
     assert not [name for name in NAMES if name in events]
     # Airflow repeats exceptions and the dictionaries of checks.
     assert ("planted-literal" in _without(run, "airflow", "errorMessage")) == (not is_masked)
+
+
+def _refuse(constant):
+    raise AssertionError(f"{constant} is not JSON")
 
 
 def _masked(result):

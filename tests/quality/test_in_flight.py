@@ -12,7 +12,8 @@ import pytest
 from openlineage.client.facet_v2 import data_quality_assertions_dataset
 
 from airflow_provider_spark_lineage.checks import Assertion, check, report_assertions
-from airflow_provider_spark_lineage.quality.assertion import Findings
+from airflow_provider_spark_lineage.plan.spark.observed_rows import Column, ObservedRows, Rows
+from airflow_provider_spark_lineage.quality.assertion import Findings, Metrics
 from airflow_provider_spark_lineage.quality.checks import measures_of
 from airflow_provider_spark_lineage.quality.column_checks import column_checks
 from airflow_provider_spark_lineage.quality.in_flight import (
@@ -56,8 +57,18 @@ def frame_checks(label: str = "", observation: str = "one") -> FrameChecks:
     return FrameChecks(observation, label, checks, NAMES, {key: (key, 0) for key in keys})
 
 
-def found(miscounted: str = "", written: Written = WRITTEN, **values: Any) -> Findings:
-    return frame_checks().findings({**VALUES, **values}, miscounted, written)
+NUMBERS = {key: frozenset({1} if " id " in key else {2} if " name " in key else ()) for key in VALUES}
+NUMBERS["statement positive"] = frozenset({1})
+KEPT = {1: Column("id", "id"), 2: Column("name", "name")}
+ALL = ObservedRows(Rows.ALL, uses=NUMBERS, columns=KEPT)
+PART = replace(ALL, rows=Rows.PART, reason="after check(), rows may be left out (GlobalLimit)")
+OTHER = replace(ALL, rows=Rows.OTHER, reason="after check(), rows may be added (Union)")
+
+
+def found(
+    miscounted: str = "", written: Written = WRITTEN, rows: ObservedRows = ALL, **values: Any
+) -> Findings:
+    return frame_checks().findings({**VALUES, **values}, miscounted, rows, written)
 
 
 def results(findings: Findings) -> dict[str, Any]:
@@ -100,36 +111,67 @@ def test_what_a_second_count_cannot_change_stands(miscounted, rows):
     assert "rows" not in positive.params
 
 
-@pytest.mark.parametrize("miscounted", ["sort", "retry", "limit"])
-def test_counts_are_used_if_the_rows_are_as_many_as_the_written_ones(miscounted):
-    """A lost executor must not fail a task whose checks are fine."""
-    assert results(found(miscounted)) == RIGHT
+@pytest.mark.parametrize(("miscounted", "rows"), [("sort", ALL), ("retry", ALL), ("limit", PART), ("", PART)])
+def test_counts_are_used_if_the_rows_are_as_many_as_the_written_ones(miscounted, rows):
+    """A lost executor must not fail a task whose checks are fine, nor a filter that finds nothing."""
+    assert results(found(miscounted, rows=rows)) == RIGHT
 
 
 @pytest.mark.parametrize(
-    ("miscounted", "rows"),
-    [("limit", 7), ("several", None), ("", 7)],
-    ids=["limit", "several", "other number"],
+    ("miscounted", "rows", "count"),
+    [("limit", PART, 7), ("", PART, 7), ("sort", PART, None), ("", PART, None), ("", ALL, 7)],
 )
-def test_of_other_rows_only_the_absence_of_failing_ones_is_known(miscounted, rows):
+def test_of_a_part_only_the_absence_of_failing_rows_is_known(miscounted, rows, count):
     """The missing value, and the smallest one, may be in a row that is not written."""
-    findings = found(miscounted, replace(WRITTEN, rows=rows))
+    findings = found(miscounted, replace(WRITTEN, rows=count), rows)
     known = {name: result for name, result in results(findings).items() if result is not None}
     assert known == {"name.null_check": (True, "0"), "positive": (True, "0")}
     assert findings.metrics.rows is None
 
 
+@pytest.mark.parametrize("rows", [OTHER, ObservedRows(Rows.OTHER, "unknown")])
+def test_of_rows_that_may_be_others_nothing_is_known(rows):
+    """Also if they are as many as the counted ones, and none of these breaks a rule."""
+    findings = found(rows=rows)
+    assert {each.not_evaluated for each in findings.assertions} == {rows.reason}
+    assert not any(each.success for each in findings.assertions)
+    assert findings.metrics == Metrics()
+
+
+def test_nothing_is_known_of_a_column_that_changes():
+    """Nor of a rule that needs it. What is about other columns, or about all rows, stands."""
+    changed = replace(ALL, columns={**KEPT, 1: Column("id", "id", "after check(), `id` is changed")})
+    findings = found(rows=changed)
+    lost = {name: None for name in RIGHT if name.startswith("id.") or name == "positive"}
+    assert results(findings) == {**RIGHT, **lost}
+    assert {each.not_evaluated for each in findings.assertions} == {"", "after check(), `id` is changed"}
+    assert (findings.metrics.rows, [*findings.metrics.columns]) == (10, ["name"])
+
+
+def test_a_check_is_about_the_column_that_has_the_checked_values():
+    """Under its name in the dataset. A statement names the column as it was, so it says nothing there."""
+    renamed = replace(ALL, columns={**KEPT, 1: Column("key", "id")})
+    findings = found(rows=renamed)
+    assert results(findings) == {**RIGHT, "positive": None}
+    assert [each.column for each in findings.assertions] == ["key"] * 3 + ["name"] * 2 + ["", ""]
+    assert {*findings.metrics.columns} == {"key", "name"}
+    [reason] = {each.not_evaluated for each in findings.assertions if each.not_evaluated}
+    assert reason == "after check(), `id` has another name"
+
+
 def test_some_missing_values_may_be_allowed():
     """Then their number matters, unless it is 0."""
     written = replace(WRITTEN, rows=5)
-    doubted = frame_checks().findings({**VALUES, "column name null_check": 2}, "sort", written)
+    doubted = frame_checks().findings({**VALUES, "column name null_check": 2}, "sort", ALL, written)
     assert results(doubted)["name.null_check"] is None
 
 
 def test_a_value_that_spark_did_not_report_is_no_result():
     """A value that Python cannot hold is not reported either: a date after the year 9999."""
     values = {key: value for key, value in VALUES.items() if key != "column id sum"}
-    findings = frame_checks().findings({**values, "column id min": {"date": "+10000-01-01"}}, "", UNCOUNTED)
+    findings = frame_checks().findings(
+        {**values, "column id min": {"date": "+10000-01-01"}}, "", ALL, UNCOUNTED
+    )
     assert {name for name, result in results(findings).items() if result is None} == {"id.sum", "id.min"}
 
 
@@ -169,6 +211,49 @@ def test_a_sentence_has_no_text_of_a_row_and_no_literal():
     ]
 
 
+def plan_of(observation):
+    """Return the plan of a write that follows the observation, whose numbers need a column each."""
+    expressions = "org.apache.spark.sql.catalyst.expressions."
+    metrics = [
+        [
+            {"class": expressions + "Alias", "num-children": 1, "name": key, "exprId": {"id": 90 + at}},
+            {
+                "class": expressions + "AttributeReference",
+                "num-children": 0,
+                "name": KEPT[min(ids)].name,
+                "exprId": {"id": min(ids)},
+            },
+        ]
+        if ids
+        else [{"class": expressions + "Alias", "num-children": 0, "name": key, "exprId": {"id": 90 + at}}]
+        for at, (key, ids) in enumerate(NUMBERS.items())
+    ]
+    nodes = "org.apache.spark.sql.catalyst.plans.logical."
+    return [
+        {"class": nodes + "InsertIntoHadoopFsRelationCommand", "num-children": 1},
+        {"class": nodes + "CollectMetrics", "num-children": 1, "name": observation, "metrics": metrics},
+        {"class": nodes + "LocalRelation", "num-children": 0, "output": []},
+    ]
+
+
+PLAN = plan_of("one")
+
+
+def test_without_a_plan_nothing_is_known(captures):
+    """Nor with one without the rows, or that cannot be read, or if several datasets were written."""
+    damaged = [{"class": "Project", "num-children": 1}, *PLAN[1:], *PLAN[1:]]
+    for plans, written in (
+        ([], [WRITTEN]),
+        ([[]], [WRITTEN]),
+        ([plan_of("two")], [WRITTEN]),
+        ([damaged], [WRITTEN]),
+        ([PLAN], [WRITTEN, replace(WRITTEN, name="/other")]),
+    ):
+        register(frame_checks())
+        assert captures[0].wrote({"one": VALUES}, {}, plans, written)
+        assert all(each.not_evaluated for each in captures[0].findings[-1].assertions)
+
+
 @pytest.fixture
 def captures():
     """Two captures that run at once, as a notebook inside of a task."""
@@ -186,8 +271,8 @@ def test_each_capture_gets_the_results_of_each_write(captures, caplog):
     observed = {"one": VALUES, "mine": {"rows": 1}}
     with caplog.at_level(logging.WARNING):
         for capture in captures:
-            assert capture.wrote(observed, {}, [WRITTEN]) == []
-        captures[0].wrote(observed, {}, [replace(WRITTEN, name="/other")])
+            assert capture.wrote(observed, {}, [PLAN], [WRITTEN]) == []
+        captures[0].wrote(observed, {}, [PLAN], [replace(WRITTEN, name="/other")])
     assert [each.output for each in captures[0].findings] == [("file", "/out"), ("file", "/other")]
     assert len(captures[1].findings) == 1
     assert captures[0].findings[0].assertions[0].name == "orders.id.null_check"
@@ -197,7 +282,7 @@ def test_each_capture_gets_the_results_of_each_write(captures, caplog):
 def test_a_reason_is_one_sentence_for_all_checks_without_a_result(captures):
     """It becomes a gap."""
     register(frame_checks())
-    [sentence] = captures[0].wrote({"one": VALUES}, {"one": "retry"}, [UNCOUNTED])
+    [sentence] = captures[0].wrote({"one": VALUES}, {"one": "retry"}, [PLAN], [UNCOUNTED])
     assert sentence == (
         "checks have no result (id.sum, many): a task ran again, and Spark may have counted its rows twice"
     )
@@ -207,8 +292,8 @@ def test_checks_whose_frame_was_not_written_have_no_result(captures):
     """An action measures it, too, but its rows are nowhere; afterwards, no capture gets new checks."""
     register(frame_checks("orders"))
     register(frame_checks(observation="two"))
-    assert captures[0].wrote({"one": VALUES}, {}, []) == []
-    assert captures[0].wrote({"two": VALUES}, {}, [WRITTEN]) == []
+    assert captures[0].wrote({"one": VALUES}, {}, [PLAN], []) == []
+    assert captures[0].wrote({"two": VALUES}, {}, [plan_of("two")], [WRITTEN]) == []
     assert captures[0].stop() == [
         "the checks orders have no result: Spark reported no rows that were written"
     ]

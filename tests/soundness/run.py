@@ -6,6 +6,7 @@ python tests/soundness/run.py --capture          only compare their lineage with
 python tests/soundness/run.py --accept           write `expected/`: read the difference before committing it
 python tests/soundness/run.py --readers          only look for columns that event logs or Connect lose
 python tests/soundness/run.py --programs         only compare seeded programs with their lineage
+python tests/soundness/run.py --checks           only compare seeded checks with the rows that were written
 python tests/soundness/run.py --seeds 17 200-220 these programs alone
 """
 
@@ -20,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import checked_frames
 import expected
 import readers
 import session
@@ -43,10 +45,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--accept", action="store_true", help="capture, and write expected/")
     parser.add_argument("--readers", action="store_true", help="read event logs and Connect alone")
     parser.add_argument("--programs", action="store_true", help="run the seeded programs alone")
+    parser.add_argument("--checks", action="store_true", help="run the seeded checks alone")
     parser.add_argument("--seeds", nargs="+", help="run these programs alone: 17 200-220")
     options = parser.parse_args(arguments)
     if options.programs or options.seeds:
         return prove_programs(_seeds(options.seeds) if options.seeds else ALL)
+    if options.checks:
+        return prove_checks(checked_frames.ALL)
     chosen = [
         query for query in queries() if not options.names or any(name in query.name for name in options.names)
     ]
@@ -85,6 +90,7 @@ def main(arguments: list[str]) -> int:
     failed = bool(missing or differ or broken)
     if not (options.names or capture_only):
         failed |= bool(ask_readers(chosen)) | bool(prove_programs(ALL))
+        failed |= bool(prove_checks(checked_frames.ALL))
     return 1 if failed else 0
 
 
@@ -135,6 +141,25 @@ def prove_programs(seeds: Sequence[int]) -> int:
     console.print(
         f"{len(seeds)} programs in {time.monotonic() - began:.0f} s: {wrong} differ from disk or catalog,"
         f" {gaps} have gaps",
+        style="bold red" if wrong else "bold green",
+    )
+    return 1 if wrong else 0
+
+
+def prove_checks(seeds: Sequence[int]) -> int:
+    """Write checked frames after seeded steps, print false results, and return the exit code."""
+    began, wrong, known = time.monotonic(), 0, 0
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        spark = session.start(Path(folder))
+        for seed in seeds:
+            outcome = checked_frames.outcome(spark, seed, Path(folder))
+            known += outcome.known
+            if outcome.wrong:
+                wrong += 1
+                console.print(f"[red]false[/red] {escape(str(outcome))}", soft_wrap=True)
+    console.print(
+        f"{len(seeds)} checked frames in {time.monotonic() - began:.0f} s: {wrong} with false results,"
+        f" {known} results",
         style="bold red" if wrong else "bold green",
     )
     return 1 if wrong else 0

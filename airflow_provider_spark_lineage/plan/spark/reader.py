@@ -39,7 +39,7 @@ class _PlanReader:
     def _read(self, tree: Tree) -> Plan:
         check(tree)
         definitions: dict[int, Plan] = {}
-        tree = restored(list(_inlined(tree)))
+        tree = restored(list(inlined(tree)))
         tree = self._without_definitions(_without_recursions(tree), definitions)
         names = [simple_name(node["class"]) for node in tree]
         targets = []
@@ -90,7 +90,7 @@ class _PlanReader:
         return tree
 
 
-def _inlined(tree: Tree) -> Iterator[dict[str, Any]]:
+def inlined(tree: Tree) -> Iterator[dict[str, Any]]:
     """Yield a tree's nodes; the plan in a field of a leaf command is put below the command."""
     for node in tree:
         # A command may carry further plans, the relation that it writes to for example.
@@ -103,7 +103,7 @@ def _inlined(tree: Tree) -> Iterator[dict[str, Any]]:
             continue
         yield {**node, "num-children": len(plans)}
         for plan in plans:
-            yield from _inlined(plan)
+            yield from inlined(plan)
 
 
 def _without_recursions(tree: Tree) -> Tree:

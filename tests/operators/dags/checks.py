@@ -31,6 +31,8 @@ def make(spark):
     rows.where("false").coalesce(1).write.parquet(f"{HOME}/empty")
     numbers = "a int, b int, ds date"
     days = [(-30, 0, "2026-01-08"), (1, 0, "2026-01-08"), (2, 0, "2026-01-01")]
+    ratios = [(0.5,), (float("nan"),)]
+    spark.createDataFrame(ratios, "r double").coalesce(1).write.parquet(f"{HOME}/ratios")
     spark.createDataFrame(days, "a int, b int, ds string").selectExpr("a", "b", "cast(ds as date) as ds").to(
         spark.createDataFrame([], numbers).schema
     ).coalesce(1).write.parquet(f"{HOME}/numbers")
@@ -66,6 +68,7 @@ def checks() -> None:
 
     numbers = f"parquet.`{HOME}/numbers`"
     from_numbers = f"FROM {numbers}"
+    from_ratios = f"FROM parquet.`{HOME}/ratios`"
     from_people = f"FROM parquet.`{HOME}/people`"
     made = PySparkLineageOperator(task_id="make", python_callable=make, **SESSION)
     made >> [
@@ -144,6 +147,37 @@ def checks() -> None:
             sql="SELECT max(a) " + from_numbers,
             min_threshold=5,
             max_threshold=9,
+            **SESSION,
+        ),
+        SparkThresholdCheckOperator(
+            task_id="null_threshold",
+            sql="SELECT max(a) " + from_numbers + " WHERE a > 99",
+            min_threshold=5,
+            max_threshold="SELECT 9",
+            **SESSION,
+        ),
+        SparkThresholdCheckOperator(
+            task_id="null_limit",
+            sql="SELECT max(a) " + from_numbers,
+            min_threshold="SELECT CAST(NULL AS INT)",
+            max_threshold=9,
+            severity="warn",
+            **SESSION,
+        ),
+        SparkIntervalCheckOperator(
+            task_id="null_interval",
+            table=numbers,
+            metrics_thresholds={"COUNT(*)": 3, "MAX(nullif(a, 2))": 4},
+            severity="warn",
+            **SESSION,
+        ),
+        columns("not_a_number", {"r": {"max": {"leq_to": 1}, "min": {"geq_to": 0}}}, "ratios"),
+        SparkThresholdCheckOperator(
+            task_id="nan_threshold",
+            sql="SELECT max(r) " + from_ratios,
+            min_threshold=0,
+            max_threshold=1,
+            severity="warn",
             **SESSION,
         ),
         SparkIntervalCheckOperator(

@@ -20,6 +20,7 @@ from airflow_provider_spark_lineage.plan.spark.explain.leaves import LEAVES
 from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, required
 from airflow_provider_spark_lineage.plan.spark.relational import UNTRACED
 from airflow_provider_spark_lineage.plan.spark.tree import element, end_of
+from airflow_provider_spark_lineage.records.observed import OF_CHECKS
 from airflow_provider_spark_lineage.records.plan_json import Tree
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
@@ -107,6 +108,30 @@ def _window(place: NodeContext) -> Built:
     items, _ = named_list(place.reader, 0)
     output = [*place.first, *(item.expr_id for item in items)]
     return place.built(output, windowExpressions=[item.tree for item in items])
+
+
+_OBSERVATION = re.compile(rf"({OF_CHECKS}\w+), (?=\[)")
+
+
+def _collect_metrics(place: NodeContext) -> Built:
+    """A check of ours has its numbers, of which only the columns matter; no other observation has."""
+    match = _OBSERVATION.match(place.text)
+    if not match:
+        return place.built(place.first)
+    known = len(place.reader.problems)
+    try:
+        items, _ = named_list(place.reader, match.end())
+    except UnreadableError:
+        return place.built(place.first, name=match[1])
+    finally:
+        # Lineage does not need them.
+        del place.reader.problems[known:]
+    return place.built(place.first, name=match[1], metrics=[item.tree for item in items])
+
+
+def _sample(place: NodeContext) -> Built:
+    match = required(re.search(r", (true|false), ", place.text), "no kind of sample")
+    return place.built(place.first, withReplacement=match[1] == "true")
 
 
 _JOIN = re.compile(r"(?:Using|Natural)?(\w+)(?:\((.*?)#(\d+)L?\))?(?:, |$)")
@@ -313,6 +338,7 @@ NODES: dict[str, NodeReader] = {
     "AsOfJoin": _as_of_join,
     "CTERelationDef": _definition,
     "CTERelationRef": _reference("cteId"),
+    "CollectMetrics": _collect_metrics,
     "Deduplicate": _keys,
     "DeduplicateWithinWatermark": _keys,
     "EventTimeWatermark": _event_time,
@@ -322,6 +348,7 @@ NODES: dict[str, NodeReader] = {
     "Join": _join,
     "LateralJoin": _lateral_join,
     "Project": _project,
+    "Sample": _sample,
     "Sort": _sort,
     "Union": _union,
     "UnionLoop": _loop,
@@ -330,10 +357,9 @@ NODES: dict[str, NodeReader] = {
     "WithCTE": _with_cte,
     **dict.fromkeys(
         """
-        CollectMetrics DataFrameDropColumns Distinct Except ExceptAll GlobalLimit Intersect IntersectAll
-        LimitAll LocalLimit Offset PipeOperator RebalancePartitions Repartition RepartitionByExpression
-        ResolvedHint ReturnAnswer SQLFunctionNode Sample Subquery SubqueryAlias Tail TypedFilter View
-        WindowGroupLimit
+        DataFrameDropColumns Distinct Except ExceptAll GlobalLimit Intersect IntersectAll LimitAll LocalLimit
+        Offset PipeOperator RebalancePartitions Repartition RepartitionByExpression ResolvedHint ReturnAnswer
+        SQLFunctionNode Subquery SubqueryAlias Tail TypedFilter View WindowGroupLimit
         """.split(),
         _pass,
     ),
