@@ -14,19 +14,19 @@ def schemas(span: Span) -> Iterator[Difference]:
     """The columns of an output are those that Spark reads there at the end, with their types."""
     for output in span.lineage.outputs:
         name, there = output.dataset.id.name, columns_of(span, output)
-        said = {field.name: field.type for field in output.dataset.fields}
+        claimed = {field.name: field.type for field in output.dataset.fields}
         if output.mode is Mode.DROP or there is None:
             continue
         # A command may tell nothing of the columns, and writes no rows.
-        if not said and not output.has_rows:
+        if not claimed and not output.has_rows:
             continue
         for column, kind in there:
-            if column not in said:
+            if column not in claimed:
                 yield name, f"has the column {column}, which is not said"
             # A column that a folder's name gives has no type in its files.
-            elif said[column] not in (kind, ""):
-                yield name, f"{column} is {kind}, said to be {said[column]}"
-        for column in said.keys() - dict(there).keys():
+            elif claimed[column] not in (kind, ""):
+                yield name, f"{column} is {kind}, said to be {claimed[column]}"
+        for column in claimed.keys() - dict(there).keys():
             yield name, f"said to have the column {column}, and has not"
 
 
@@ -37,10 +37,10 @@ def targets(span: Span) -> Iterator[Difference]:
         name, there = output.dataset.id.name, columns_of(span, output)
         for edge in output.edges:
             if edge.source.name not in inputs:
-                yield name, f"{edge.column or '*'} said to be from {edge.source.name}, which is no input"
+                yield name, f"{edge.column or '*'} said to be from {edge.source.name}, which is not an input"
             is_there = not edge.column or there is None or edge.column in dict(there)
             if output.mode is not Mode.DROP and not is_there:
-                yield name, f"{edge.column} said to be from {edge.source.name}, and is no column"
+                yield name, f"{edge.column} said to be from {edge.source.name}, and is not a column"
 
 
 def own_data(span: Span) -> Iterator[Difference]:
@@ -70,8 +70,8 @@ def columns_of(span: Span, output: Output) -> Columns | None:
     for table in span.end.tables.values():
         if table.place == name and table.columns:
             return table.columns
-    found = span.end.place(name).columns
-    return found if found is not None else span.steps[-1].written.get(name)
+    of_files = span.end.place(name).columns
+    return of_files if of_files is not None else span.steps[-1].written.get(name)
 
 
 def _is_read_as_it_was(span: Span, name: str) -> bool:

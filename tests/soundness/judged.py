@@ -24,16 +24,16 @@ def read() -> dict[str, str]:
 
 def unconfirmed(outcomes: Iterable[Outcome]) -> dict[str, str]:
     """Return the kinds of edges that no program confirmed, with a few examples of each."""
-    found: dict[str, list[str]] = defaultdict(list)
+    examples: dict[str, list[str]] = defaultdict(list)
     confirmed: set[str] = set()
     for outcome in outcomes:
         for edge, kind in outcome.perturbed.edges.items():
             if edge not in outcome.perturbed.confirmed:
-                found[kind].append(f"seed {outcome.program.seed}, {edge}")
+                examples[kind].append(f"seed {outcome.program.seed}, {edge}")
             elif UNEXPLAINED not in kind:
                 confirmed.add(kind)
     return {
         kind: "; ".join([*edges[:3], *[f"{len(edges)} in all"] * (len(edges) > 3)])
-        for kind, edges in sorted(found.items())
+        for kind, edges in sorted(examples.items())
         if kind not in confirmed
     }

@@ -34,7 +34,7 @@ Contents = Mapping[str, Mapping[str, "Counter[str]"]]
 
 @dataclass
 class Perturbed:
-    """What changed data proved of one program."""
+    """Result of the runs of one program on changed data."""
 
     missing: list[str] = field(default_factory=list)
     """Changes without an edge, a sentence each."""
@@ -60,7 +60,7 @@ def perturbed(stage: Stage, lineage: Lineage, steps: Sequence[TakenStep]) -> Per
 
 
 class Claims:
-    """What a lineage says of a program's base columns, in the program's own names."""
+    """Edges from base columns and gaps of a lineage, with the names of the program's text."""
 
     def __init__(self, program: Program, lineage: Lineage, short: Any = str) -> None:
         self.outputs = [short(each.dataset.id.name) for each in lineage.outputs if each.mode is not Mode.DROP]

@@ -67,19 +67,24 @@ class Runner:
     def run(self, program: Program, *, perturb: bool = True) -> Outcome:
         """Run a program and compare; its files and tables are removed."""
         began = time.monotonic()
-        stage = Stage(self.spark, self.folder, program, self.lakes)
-        try:
-            stage.prepare()
-            captured, steps = _captured(stage)
+        with self.captured(program) as (stage, captured, steps):
             differing = _compared(stage, captured, steps)
             outcome = Outcome(program, differing, captured.lineage.gaps)
             if perturb:
                 outcome.perturbed = perturbed(stage, captured.lineage, steps)
                 outcome.differences += outcome.perturbed.missing
-        finally:
-            stage.remove()
         outcome.seconds = time.monotonic() - began
         return outcome
+
+    @contextlib.contextmanager
+    def captured(self, program: Program) -> Iterator[tuple[Stage, Captured, list[TakenStep]]]:
+        """Run a program under capture; its files are there until the context ends."""
+        stage = Stage(self.spark, self.folder, program, self.lakes)
+        try:
+            stage.prepare()
+            yield stage, *_captured(stage)
+        finally:
+            stage.remove()
 
 
 def _captured(stage: Stage) -> tuple[Captured, list[TakenStep]]:

@@ -25,7 +25,7 @@ ROWS = 4
 """Of each file that is there before a program."""
 
 Change = tuple[Collection[str], tuple[str, ...]]
-"""Base columns, as `place.column`, and the ways of `tables.WAYS` in which they are changed."""
+"""Base columns, as `place.column`, and the ways of `tables.WAYS` that change them, in order."""
 
 TYPES = {
     "bigint": pa.int64(),
@@ -42,7 +42,7 @@ class BrokenProgramError(Exception):
 
 @dataclass
 class Stage:
-    """Where a program runs once."""
+    """Session, folders and database of one run of a program."""
 
     spark: SparkSession
     folder: Path
@@ -67,7 +67,7 @@ class Stage:
         self.scope = {"spark": self.spark, "col": col, "struct": struct}
 
     def prepare(self, change: Change = ((), ())) -> None:
-        """Make what is there before the program, with some columns changed."""
+        """Make the datasets from before the program, with some columns changed."""
         Path(self.names["ROOT"]).mkdir(parents=True)
         self.spark.sql(f"create database {self.database}")
         if self.lakes:

@@ -77,7 +77,7 @@ class Thing:
 
     name: str
     kind: str
-    """`path`, `table`, `view` or `frame`; `sunk` and `sunk table` are what a stream keeps a log of."""
+    """`path`, `table`, `view` or `frame`; `sunk` and `sunk table` are written by a stream alone."""
 
     form: str
     place: str
@@ -106,7 +106,7 @@ KINDS = {
 
 
 class _UnfitError(Exception):
-    """A row needs what is not there."""
+    """There is nothing that the row could be applied to."""
 
 
 def wide_of_seed(seed: int) -> Program:
@@ -142,12 +142,12 @@ class _Writer:
         )
 
     def _uses(self) -> dict[tuple[str, str], Uses]:
-        found: dict[tuple[str, str], Uses] = {}
+        by_output: dict[tuple[str, str], Uses] = {}
         for thing in self.things:
             name = thing.place or f"{self.database}.{thing.name}"
-            found |= {(name, column.name): column.uses for column in thing.columns}
-            found[name, ""] = thing.rows
-        return found
+            by_output |= {(name, column.name): column.uses for column in thing.columns}
+            by_output[name, ""] = thing.rows
+        return by_output
 
     def _source(self) -> Source:
         form = self.random.choice(("parquet", "parquet", "csv", "json"))
@@ -165,7 +165,7 @@ class _Writer:
         return f"{letter}{self.numbers}"
 
     def put(self, old: Thing, new: Thing | None, *, other_columns: bool) -> None:
-        """Replace a thing; what was made of it is not used any more."""
+        """Replace a thing; frames and views of it are not used any more."""
         spoiled = {old.name}
         for thing in self.things:
             if spoiled & set(thing.needs) and (other_columns or thing.kind == "frame"):
@@ -235,6 +235,12 @@ class _Taken:
     def _table(self, thing: Thing) -> str:
         catalog = "lake." if thing.form == "iceberg" else ""
         return f"{catalog}{self.writer.database}.{thing.name}"
+
+    def _name(self, thing: Thing) -> str:
+        """Return the name of a thing in SQL; empty if it has none."""
+        if thing.kind == "frame":
+            return thing.name if thing.text.startswith("spark.table") else ""
+        return "" if thing.kind in ("path", "sunk") else self._table(thing)
 
     # What a step reads.
 
@@ -403,7 +409,7 @@ class _Taken:
         self.fill(target, frame, columns=columns, rows=_joined(target.rows, frame.rows))
 
     def fill(self, target: Thing, frame: Frame | None, *, columns: tuple[Column, ...], rows: Uses) -> None:
-        """Note what a dataset is now."""
+        """Note the new state of a dataset."""
         new = replace(target, columns=columns, rows=rows, below=(target.place,), filled=frame is not None)
         if target in self.writer.things:
             same = [(c.name, c.type) for c in columns] == [(c.name, c.type) for c in target.columns]
@@ -514,13 +520,13 @@ class _Taken:
         self.writer.things.append(Thing(name, "view", "", "", columns, target.rows, below, needs))
         self.reads += target.below
 
-    def is_named(self, target: Thing, *, kept: bool = False) -> None:
+    def is_named(self, target: Thing, *, eager: bool = False) -> None:
         """Name a frame."""
         frame = self.selected(self.source(target), self.columns_anew(target))
         self.words["frame"] = frame.text
         name = self.words["temporary"]
         text = f"spark.table('{name}')" if "TempView" in self.row.text else name
-        self.reads += frame.below if kept else ()
+        self.reads += frame.below if eager else ()
         self.writer.things.append(
             Thing(
                 name,
@@ -529,37 +535,30 @@ class _Taken:
                 "",
                 frame.columns,
                 frame.rows,
-                () if kept else frame.below,
-                () if kept else frame.needs,
+                () if eager else frame.below,
+                () if eager else frame.needs,
                 text,
             )
         )
 
     def is_kept(self, target: Thing) -> None:
         """Keep the rows of a frame."""
-        self.is_named(target, kept=True)
-
-    def declares(self, target: Thing) -> None:
-        """Make a variable."""
-        self.writer.variables[self.words["variable"]] = {}
+        self.is_named(target, eager=True)
 
     def sets(self, target: Thing) -> None:
         """Give a variable a value that was read."""
-        if not self.writer.variables:
-            raise _UnfitError
-        name = self.words["variable"] = self.random.choice(list(self.writer.variables))
-        letters = self._letters("{n}", self.frame_of(target))
-        self.words["n"] = letters["n"].name
-        self.reads += target.below
-        self.writer.variables[name] = _joined(letters["n"].uses, target.rows)
+        frame = self.used_frame(self.frame_of(self._readable(target)))
+        column = self._letters("{n}", frame)["n"]
+        self.words["n"] = column.name
+        self.writer.variables[self.words["variable"]] = _joined(column.uses, frame.rows)
 
     def executes(self, target: Thing) -> None:
         """Run a text with a parameter."""
         if not self.writer.variables:
             raise _UnfitError
-        source = self._any(thing for thing in self.writer.things if thing.kind in ("table", "view"))
+        source = self._any(thing for thing in self.writer.things if self._name(thing))
         name = self.words["variable"] = self.random.choice(list(self.writer.variables))
-        self.words["table"] = self._table(source)
+        self.words["table"] = self._name(source)
         frame = self.frame_of(source)
         uses = _relabeled(self.writer.variables[name], "execute immediate")
         new = Column(self.words["new"], "bigint", uses)
@@ -596,12 +595,11 @@ EFFECTS = {
     "is viewed": _Taken.is_viewed,
     "is named": _Taken.is_named,
     "is kept": _Taken.is_kept,
-    "declares": _Taken.declares,
     "sets": _Taken.sets,
     "executes": _Taken.executes,
     "streams": _Taken.streams,
 }
-"""Key of a row -> what a step of it does."""
+"""Key of a row -> the effect of its steps."""
 
 
 def _pairs(names: str) -> Iterable[tuple[str, bool]]:

@@ -1,4 +1,4 @@
-"""Tables of what a program over wide columns does: expressions, frames and steps, one row each.
+"""Tables of the expressions, frames and steps of programs over wide columns, one row each.
 
 Columns have other types and other sources, so that a false edge and a missing one show. In a text, `{n}` and
 `{m}` are columns of numbers, `{s}` and `{t}` of strings, `{d}` of doubles, `{i}` of ints, `{x}` of a struct
@@ -13,7 +13,7 @@ FILES = ("parquet", "csv", "json")
 LAKES = ("delta", "iceberg")
 STRUCT = "struct<a:bigint,b:string>"
 LETTERS = {"n": "bigint", "m": "bigint", "s": "string", "t": "string", "d": "double", "i": "int", "x": STRUCT}
-"""Letter in a text -> type of the column that it stands for."""
+"""Letter in a text -> type of its column."""
 
 NAMES = ("id", "v", "s", "w", "z")
 """Columns of datasets that a program makes: few, so that a later schema has them with other types."""
@@ -77,9 +77,6 @@ class Shape:
 
     decides: str = ""
     """Letters of the columns that decide which rows there are."""
-
-    replaces: str = ""
-    """The letter of a struct of which some fields are replaced, and those that the value uses."""
 
     weight: int = 2
 
@@ -158,7 +155,7 @@ SHAPES = (
 
 @dataclass(frozen=True)
 class WideRow:
-    """A kind of step: its text, what it changes or makes, and what it does to columns and rows."""
+    """A kind of step: its text, its target, and its effect on columns and rows."""
 
     text: str
     does: str
@@ -217,38 +214,38 @@ WIDE_ROWS = (
     WideRow("{frame}.write.mode('append').format('{form}').saveAsTable('{table}')", "adds", on="table"),
     WideRow("{frame}.writeTo('{table}').append()", "adds", on="lake"),
     WideRow(
-        "{frame}.writeTo('{table}').using('{form}').createOrReplace()", "fills anew", on="lake", weight=4
+        "{frame}.writeTo('{table}').using('{form}').createOrReplace()", "fills anew", on="lake", weight=10
     ),
     # Columns.
-    WideRow('spark.sql("alter table {table} add columns ({more})")', "adds a column", on="table", weight=3),
+    WideRow('spark.sql("alter table {table} add columns ({more})")', "adds a column", on="table", weight=5),
     WideRow(
-        'spark.sql("alter table {table} rename column {old} to {new}")', "renames", on="mapped", weight=12
+        'spark.sql("alter table {table} rename column {old} to {new}")', "renames", on="mapped", weight=24
     ),
-    WideRow('spark.sql("alter table {table} drop column {old}")', "drops a column", on="mapped", weight=8),
+    WideRow('spark.sql("alter table {table} drop column {old}")', "drops a column", on="mapped", weight=18),
     WideRow(
-        'spark.sql("alter table {table} alter column {old} type bigint")', "retypes", on="iceberg", weight=8
+        'spark.sql("alter table {table} alter column {old} type bigint")', "retypes", on="iceberg", weight=40
     ),
     WideRow(
         "spark.sql(\"alter table {table} set tblproperties ('delta.columnMapping.mode' = 'name',"
         " 'delta.minReaderVersion' = '2', 'delta.minWriterVersion' = '5')\")",
         "maps",
         on="unmapped",
-        weight=8,
+        weight=16,
     ),
     # Rows.
     WideRow(
         "spark.sql(\"update {table} set {s} = concat({s}, '-', string({n})) where {m} > 8\")",
         "updates",
         on="lake",
-        weight=3,
+        weight=20,
     ),
-    WideRow('spark.sql("delete from {table} where {n} > 15")', "deletes", on="lake"),
+    WideRow('spark.sql("delete from {table} where {n} > 15")', "deletes", on="lake", weight=16),
     WideRow(
         f'spark.sql("merge into {{table}} t using {EACH} q on t.{{n0}} = q.k when matched then update set'
         ' {s0} = q.o when not matched then insert ({n0}, {s0}) values (q.k, q.o)", q={frame})',
         "merges",
         on="lake",
-        weight=4,
+        weight=60,
     ),
     # Names.
     WideRow('spark.sql("alter table {table} rename to {renamed}")', "is renamed", on="session table"),
@@ -261,26 +258,30 @@ WIDE_ROWS = (
     WideRow("{temporary} = {frame}.localCheckpoint()", "is kept", makes="frame", weight=2),
     # Variables.
     WideRow(
-        'spark.sql("declare or replace variable {variable} bigint default 3")', "declares", makes="variable"
+        'spark.sql("declare or replace variable {variable} bigint"),'
+        ' spark.sql("set var {variable} = (select max({n}) from {{q}})", q={frame})',
+        "sets",
+        makes="variable",
+        weight=3,
     ),
-    WideRow('spark.sql("set var {variable} = (select max({n}) from {table})")', "sets", on="table", weight=3),
     WideRow(
         "spark.sql(\"execute immediate 'select {listed}, :m {new} from {table}' using {variable} as m\")"
-        ".write.mode('append'){options}.format('{form}').save('{place}')",
+        ".write.mode('append').format('{form}').save('{place}')",
         "executes",
         makes="path",
         forms=("parquet",),
-        weight=3,
+        weight=16,
     ),
     # Streams.
     WideRow(
-        STREAM + ".format('{form}').start('{place}').awaitTermination()", "streams", makes="sunk", weight=3
+        STREAM + ".format('{form}').start('{place}').awaitTermination()", "streams", makes="sunk", weight=1
     ),
     WideRow(
         STREAM + ".format('delta').start('{place}').awaitTermination()",
         "streams",
         makes="path",
         forms=("delta",),
+        weight=1,
     ),
     WideRow(
         STREAM + ".format('{form}').toTable('{table}').awaitTermination()", "streams", makes="sunk table"
@@ -291,7 +292,7 @@ WIDE_ROWS = (
         "streams",
         makes="path",
         forms=("parquet", "json"),
-        weight=3,
+        weight=1,
     ),
 )
 """In any order."""
