@@ -48,14 +48,21 @@ def own_data(span: Span) -> Iterator[Difference]:
     for source in span.lineage.inputs:
         name = source.dataset.id.name
         former = {now: before for before, now in span.moved.items()}.get(name, name)
-        place = span.start.place(former)
-        if any(file.rows for file in place.readable()):
+        has_rows = any(file.rows for file in span.start.place(former).readable())
+        if has_rows or (span.start.has(former) and _is_read_as_it_was(span, former)):
             continue
-        if span.start.has(former) and _is_read_as_it_was(span, former):
-            continue
-        if not {name, former} & _with_literals(span):
-            what = "empty" if span.start.has(former) else "not there"
+        what = "empty" if span.start.has(former) else "not there"
+        writes = [write for each in {name, former} for write in _writes(span, each)]
+        literals = {column for write in writes for column, is_literal in write.items() if is_literal}
+        if not (literals or {} in writes):
             yield name, f"is an input, was {what} before, and nothing originates in it"
+            continue
+        computed = {column for write in writes for column in write} - literals
+        for output in span.lineage.outputs:
+            for edge in output.edges:
+                if edge.source.name == name and edge.field in computed:
+                    text = f"{edge.column or '*'} said to be from {name}.{edge.field}"
+                    yield output.dataset.id.name, f"{text}, which was {what} before and is computed"
 
 
 CHECKS = (schemas, targets, own_data)
@@ -81,15 +88,11 @@ def _is_read_as_it_was(span: Span, name: str) -> bool:
     )
 
 
-def _with_literals(span: Span) -> set[str]:
-    """Return the places with columns, or rows, that a step wrote from nothing."""
-    return {
-        output.dataset.id.name
-        for step in span.steps
-        for output in step.lineage.outputs
-        if output.has_rows
-        and (
-            not output.inputs
-            or {field.name for field in output.dataset.fields} - {edge.column for edge in output.edges}
-        )
-    }
+def _writes(span: Span, name: str) -> Iterator[dict[str, bool]]:
+    """Yield the columns of each write of a place, and whether they are literals; none if it read nothing."""
+    for step in span.steps:
+        for output in step.lineage.outputs:
+            if output.dataset.id.name == name and output.has_rows:
+                from_others = {edge.column for edge in output.edges}
+                columns = {field.name: field.name not in from_others for field in output.dataset.fields}
+                yield columns if output.inputs else {}

@@ -92,6 +92,13 @@ def test_the_comparison_finds_nothing_in_true_statements_about_columns():
     assert differing(with_literals, step_lineage=said(edge())) == []
 
 
+def test_only_literals_originate_in_a_dataset_that_the_program_made():
+    """An edge from another column of it is false."""
+    lineage = said(edge(), edge("s", NEW, "id"), inputs=(OLD, NEW))
+    (text,) = differing(lineage, step_lineage=said(edge()))
+    assert "s said to be from /wh/new.id, which was not there before and is computed" in text
+
+
 def program(seed=0):
     from programs import Program, Source
 

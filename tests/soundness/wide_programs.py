@@ -122,7 +122,7 @@ class _Writer:
         self.random = random.Random(seed)
         self.database = f"p{seed}"
         self.things: list[Thing] = []
-        self.variables: dict[str, Uses] = {}
+        self.variables: dict[str, Frame] = {}
         self.dropped: list[Thing] = []
         self.numbers = 0
 
@@ -347,7 +347,7 @@ class _Taken:
             if frame.streams or not self.writer.variables:
                 raise _UnfitError
             words["v"] = self.random.choice(list(self.writer.variables))
-            uses = _joined(uses, _relabeled(self.writer.variables[words["v"]], expression.text))
+            uses = _joined(uses, self._of_variable(words["v"], expression.text))
         return expression.text.format(**words), uses
 
     def columns_anew(self, target: Thing) -> list[tuple[str, str]]:
@@ -550,7 +550,14 @@ class _Taken:
         frame = self.used_frame(self.frame_of(self._readable(target)))
         column = self._letters("{n}", frame)["n"]
         self.words["n"] = column.name
-        self.writer.variables[self.words["variable"]] = _joined(column.uses, frame.rows)
+        frame = replace(frame, rows=_joined(column.uses, frame.rows))
+        self.writer.variables[self.words["variable"]] = frame
+
+    def _of_variable(self, name: str, label: str) -> Uses:
+        """Return the base columns of a variable's value, which count as read again."""
+        frame = self.writer.variables[name]
+        self.reads += frame.below
+        return {base: frozenset({label}) for base in frame.rows}
 
     def executes(self, target: Thing) -> None:
         """Run a text with a parameter."""
@@ -560,7 +567,7 @@ class _Taken:
         name = self.words["variable"] = self.random.choice(list(self.writer.variables))
         self.words["table"] = self._name(source)
         frame = self.frame_of(source)
-        uses = _relabeled(self.writer.variables[name], "execute immediate")
+        uses = self._of_variable(name, "execute immediate")
         new = Column(self.words["new"], "bigint", uses)
         frame = replace(frame, columns=(*self._listed(source), new))
         self.reads += frame.below
@@ -611,10 +618,6 @@ def _pairs(names: str) -> Iterable[tuple[str, bool]]:
 def _last(columns: Iterable[Column], label: str) -> Uses:
     """Return the base columns of some columns, all used by one text."""
     return {base: frozenset({label}) for column in columns for base in column.uses}
-
-
-def _relabeled(uses: Uses, label: str) -> Uses:
-    return {base: frozenset({label}) for base in uses}
 
 
 def _joined(some: Uses, more: Uses) -> Uses:
