@@ -128,7 +128,8 @@ class Looker:
         catalog = self.spark._jsparkSession.sessionState().catalog()
         if not catalog.databaseExists(self.database):
             return
-        names = catalog.listTables(self.database)
+        # Views of the session are in no database.
+        names = catalog.listTables(self.database, "*", False)
         tables = catalog.getTablesByName(names).iterator()
         while tables.hasNext():
             table = tables.next()

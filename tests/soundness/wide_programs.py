@@ -322,13 +322,15 @@ class _Taken:
 
     def selected(self, frame: Frame, wanted: Iterable[tuple[str, str]]) -> Frame:
         """Return a frame with these columns, computed of another one's."""
-        columns, texts = [], []
+        columns, texts, before = [], [], len(self.reads)
         for name, kind in wanted:
             text, uses = self._value(frame, kind)
             texts.append(f"{text} {name}")
             columns.append(Column(name, kind, uses))
         listed = ", ".join(repr(text) for text in texts)
-        return replace(frame, text=f"{frame.text}.selectExpr({listed})", columns=tuple(columns))
+        below = (*frame.below, *self.reads[before:])
+        text = f"{frame.text}.selectExpr({listed})"
+        return replace(frame, text=text, columns=tuple(columns), below=below)
 
     def _value(self, frame: Frame, kind: str) -> tuple[str, Uses]:
         fitting = [each for each in EXPRESSIONS if each.type == kind]
