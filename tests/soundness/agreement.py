@@ -6,11 +6,11 @@ has a gap about that dataset, or one about everything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from disk import File, Moment
+from disk import Columns, File, Moment
 
 from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Statistics
 from airflow_provider_spark_lineage.runs.collected import PROGRAM
@@ -33,6 +33,11 @@ class TakenStep:
     after: Moment
     began_ms: int
     ended_ms: int
+    written: Mapping[str, Columns] = field(default_factory=dict)
+    """Place -> its columns after this step, for files that do not tell their types."""
+
+    lineage: Lineage = field(default_factory=Lineage)
+    """The lineage of this step alone."""
 
     @property
     def failed_in_a_task(self) -> bool:
@@ -100,14 +105,17 @@ class Span:
                 yield place
 
 
-def differences(lineage: Lineage, steps: Sequence[TakenStep]) -> list[str]:
+def differences(lineage: Lineage, steps: Sequence[TakenStep], more: Sequence[Check] = ()) -> list[str]:
     """Return a sentence for each false or missing statement of a lineage."""
     span = Span(lineage, steps)
     # A gap for collected rows is about edges; all datasets and counts are known.
     gaps = (gap for gap in lineage.gaps if gap.where != PROGRAM)
     unsure = {gap.output.name if gap.output else "" for gap in gaps}
-    listed = [difference for check in CHECKS for difference in check(span)]
+    listed = [difference for check in (*CHECKS, *more) for difference in check(span)]
     return [f"{name}: {text}" for name, text in listed if not unsure & {name, ""}]
+
+
+Check = Callable[[Span], Iterator[Difference]]
 
 
 def existence(span: Span) -> Iterator[Difference]:

@@ -1,32 +1,34 @@
-"""Runs seeded programs under capture, and looks at the disk and the catalog after each step."""
+"""Runs seeded programs under capture, and looks at the disk and the catalog after each step.
+
+Then the program runs again without capture, on changed data: `perturbation`.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import json
-import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import column_agreement
 from agreement import TakenStep, differences
-from disk import Looker
-from programs import Program, Source, Step
+from disk import Columns
+from perturbation import Perturbed, perturbed
+from programs import Program
 from pyspark.sql import SparkSession
-from pyspark.sql.functions import col
+from stages import BrokenProgramError, Stage
+from steps import COLUMNS
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import Gap
+from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.runs.captured import Captured
 
-ROWS = 4
-"""Of each file that is there before a program."""
+PLAIN = tuple((name, kind) for name, kind in (column.split() for column in COLUMNS.split(", ")))
+"""The columns of all files of a program without its own."""
 
 
 @dataclass
@@ -36,14 +38,11 @@ class Outcome:
     program: Program
     differences: list[str]
     gaps: tuple[Gap, ...] = ()
+    perturbed: Perturbed = field(default_factory=Perturbed)
     seconds: float = 0
 
     def __str__(self) -> str:
         return "\n".join([str(self.program), *(f"  -> {difference}" for difference in self.differences)])
-
-
-class BrokenProgramError(Exception):
-    """A step did not do what its program expects: the fault is the program's, not the lineage's."""
 
 
 class _EndError(Exception):
@@ -57,120 +56,91 @@ class Runner:
     spark: SparkSession
     folder: Path
     lakes: bool
-    names: dict[str, str] = field(default_factory=dict)
 
-    def outcome(self, program: Program) -> Outcome:
+    def outcome(self, program: Program, *, perturb: bool = True) -> Outcome:
         """Run a program; a step that does not do what it declares is a difference, too."""
         try:
-            return self.run(program)
+            return self.run(program, perturb=perturb)
         except BrokenProgramError as error:
             return Outcome(program, [f"broken: {error}"])
 
-    def run(self, program: Program) -> Outcome:
+    def run(self, program: Program, *, perturb: bool = True) -> Outcome:
         """Run a program and compare; its files and tables are removed."""
         began = time.monotonic()
-        base = self.folder / f"p{program.seed}"
-        warehouse = Path(self.spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:"))
-        database = f"p{program.seed}"
-        self.names = {
-            "ROOT": str(base / "root"),
-            "STATE": str(base / "state"),
-            "DB": str(warehouse / f"{database}.db"),
-            "LAKE": str(self.folder / "lake" / database),
-        }
+        with self.captured(program) as (stage, captured, steps):
+            differing = _compared(stage, captured, steps)
+            outcome = Outcome(program, differing, captured.lineage.gaps)
+            if perturb:
+                outcome.perturbed = perturbed(stage, captured.lineage, steps)
+                outcome.differences += outcome.perturbed.missing
+        outcome.seconds = time.monotonic() - began
+        return outcome
+
+    @contextlib.contextmanager
+    def captured(self, program: Program) -> Iterator[tuple[Stage, Captured, list[TakenStep]]]:
+        """Run a program under capture; its files are there until the context ends."""
+        stage = Stage(self.spark, self.folder, program, self.lakes)
         try:
-            self._prepare(program, database)
-            captured, steps = self._captured(program, database)
-            differing = self._compared(program, captured, steps)
-            return Outcome(program, differing, captured.lineage.gaps, time.monotonic() - began)
+            stage.prepare()
+            yield stage, *_captured(stage)
         finally:
-            self._remove(database, base)
+            stage.remove()
 
-    def _prepare(self, program: Program, database: str) -> None:
-        Path(self.names["ROOT"]).mkdir(parents=True)
-        self.spark.sql(f"create database {database}")
-        if self.lakes:
-            self.spark.sql(f"create namespace lake.{database}")
-        for source in program.sources:
-            self._write(source)
-        for step in program.before:
-            self._do(step)
 
-    def _captured(self, program: Program, database: str) -> tuple[Captured, list[TakenStep]]:
-        folders = tuple(Path(self.names[name]) for name in ("ROOT", "DB", "LAKE"))
-        looker = Looker(self.spark, folders, database, self.lakes)
-        steps: list[TakenStep] = []
-        with contextlib.suppress(_EndError), capture_lineage(self.spark) as captured:
-            now = looker.look()
-            for step in program.steps:
-                before, began = now, _next_ms()
-                raised = self._do(step)
-                ended, now = _now_ms(), looker.look()
-                places = [tuple(self._real(place) for place in some) for some in (step.reads, step.counted)]
-                steps.append(TakenStep(step.text, *places, raised, before, now, began, ended))
-            if program.raises:
-                raise _EndError
-        return captured, steps
+def _captured(stage: Stage) -> tuple[Captured, list[TakenStep]]:
+    program = stage.program
+    looker = stage.looker(stage.spark)
+    steps: list[TakenStep] = []
+    written: dict[str, Columns] = {}
+    with contextlib.suppress(_EndError), capture_lineage(stage.spark) as captured:
+        now = looker.look()
+        for step in program.steps:
+            before, began = now, _next_ms()
+            raised = stage.do(step)
+            ended, now = _now_ms(), looker.look()
+            if step.target:
+                written = {**written, stage.real(step.target): step.columns}
+            elif not program.is_wide:
+                written = dict.fromkeys(now.places, PLAIN)
+            places = [tuple(stage.real(place) for place in some) for some in (step.reads, step.counted)]
+            steps.append(TakenStep(step.text, *places, raised, before, now, began, ended, written))
+        if program.raises:
+            raise _EndError
+    return captured, _with_lineage(captured, steps)
 
-    def _compared(self, program: Program, captured: Captured, steps: list[TakenStep]) -> list[str]:
-        texts = [f"in all: {difference}" for difference in differences(captured.lineage, steps)]
-        executions = list(captured.executions())
-        for number, step in enumerate(steps, 1):
-            some = [
+
+def _with_lineage(captured: Captured, steps: list[TakenStep]) -> list[TakenStep]:
+    return [
+        replace(
+            step,
+            lineage=compose(
                 execution.lineage
-                for execution in executions
+                for execution in captured.executions()
                 if step.began_ms <= _ms(execution.record.ended_at) <= step.ended_ms
-            ]
-            texts += [f"step {number}: {difference}" for difference in differences(compose(some), [step])]
-        texts += [f"events: {text}" for text in _of_events(captured, program.raises)]
-        return [self._short(text) for text in texts]
+            ),
+        )
+        for step in steps
+    ]
 
-    def _do(self, step: Step) -> str:
-        """Take a step; return its error, if it was to raise."""
-        text = self._real(step.text)
-        try:
-            if text.startswith("spark."):
-                exec(text, {"spark": self.spark, "col": col})
-            else:
-                self.spark.sql(text)
-        except Exception as error:
-            if step.fails and ("raise_error" not in text or "USER_RAISED" in str(error)):
-                return str(error) or "raised"
-            raise BrokenProgramError(f"{step.text}: {str(error)[:300]}") from error
-        if step.fails:
-            raise BrokenProgramError(f"{step.text}: did not raise")
-        return ""
 
-    def _real(self, text: str) -> str:
-        for name, path in self.names.items():
-            text = text.replace(f"{name}/", f"{path}/")
-        return text
+def _compared(stage: Stage, captured: Captured, steps: list[TakenStep]) -> list[str]:
+    """Compare each step alone, all steps up to each, and the whole."""
+    texts = dict.fromkeys(_differing(captured.lineage, steps), "in all")
+    executions = list(captured.executions())
+    for number in range(len(steps) - 1, 1, -1):
+        until = steps[number - 1].ended_ms
+        some = [each.lineage for each in executions if _ms(each.record.ended_at) <= until]
+        for difference in _differing(compose(some), steps[:number]):
+            texts[difference] = f"steps 1 to {number}"
+    listed = [f"{where}: {difference}" for difference, where in texts.items()]
+    for number, step in enumerate(steps, 1):
+        listed += [f"step {number}: {difference}" for difference in _differing(step.lineage, [step])]
+    listed += [f"events: {text}" for text in _of_events(captured, stage.program.raises)]
+    return [stage.short(text) for text in listed]
 
-    def _short(self, text: str) -> str:
-        for name, path in self.names.items():
-            text = text.replace(f"{path}/", f"{name}/")
-        return text
 
-    def _write(self, source: Source) -> None:
-        folder = Path(self._real(source.place))
-        folder.mkdir()
-        for number in range(source.files):
-            ids = range(number * ROWS + 1, (number + 1) * ROWS + 1)
-            rows = [{"id": row_id, "name": f"n{row_id}", "p": row_id % 2 + 1} for row_id in ids]
-            path = folder / f"{folder.name}-{number}.{source.form}"
-            if source.form == "parquet":
-                types = pa.schema([("id", pa.int64()), ("name", pa.string()), ("p", pa.int32())])
-                pq.write_table(pa.Table.from_pylist(rows, types), path)
-            elif source.form == "csv":
-                lines = ["id,name,p", *(f"{row['id']},{row['name']},{row['p']}" for row in rows)]
-                path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            else:
-                path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-    def _remove(self, database: str, base: Path) -> None:
-        self.spark.sql(f"drop database if exists {database} cascade")
-        for folder in (base, Path(self.names["DB"]), Path(self.names["LAKE"])):
-            shutil.rmtree(folder, ignore_errors=True)
+def _differing(lineage: Lineage, steps: list[TakenStep]) -> list[str]:
+    return differences(lineage, steps, column_agreement.CHECKS)
 
 
 def _of_events(captured: Captured, raised: bool) -> Iterator[str]:

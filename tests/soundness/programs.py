@@ -8,7 +8,8 @@ nothing on the disk tells; its writes are found by looking.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from steps import COLUMNS, FILES, FOLDER, KINDS, LAKES, ROWS, Row, Thing
 
@@ -33,6 +34,12 @@ class Step:
     fails: bool = False
     """It raises, and the program goes on."""
 
+    target: str = ""
+    """The place that it changes, where the program knows it."""
+
+    columns: tuple[tuple[str, str], ...] = ()
+    """Names and types of the target's columns afterwards."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -41,6 +48,8 @@ class Source:
     place: str
     form: str
     files: int
+    columns: tuple[tuple[str, str], ...] = (("id", "bigint"), ("name", "string"), ("p", "int"))
+    """Names and types."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,12 @@ class Program:
     steps: tuple[Step, ...]
     raises: bool
     """It ends with an exception."""
+
+    is_wide: bool = False
+    """Its steps tell the columns of their targets."""
+
+    uses: Mapping[tuple[str, str], Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    """Output and column, empty for its rows -> base column -> the texts that use it last."""
 
     def __str__(self) -> str:
         lines = [f"seed {self.seed}"]

@@ -332,7 +332,7 @@ class Prover:
             self._spark.catalog.clearCache()
         return _Result(
             frame.columns,
-            [[str(_plain(row[index])) for row in rows] for index in range(len(frame.columns))],
+            [[str(plain(row[index])) for row in rows] for index in range(len(frame.columns))],
         )
 
     def _frame(self, group: str, name: str, columns: tuple[str, ...], way: str) -> DataFrame:
@@ -382,16 +382,16 @@ def _shape(result: _Result, index: int, key: int | None, ordered: bool) -> Any:
     return Counter(values)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a value whose text is the same for equal values."""
     if isinstance(value, float):
         return float(f"{value:.9g}")
     if isinstance(value, Row):
-        return tuple(_plain(item) for item in value)
+        return tuple(plain(item) for item in value)
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, dict):
-        return sorted((str(key), str(_plain(item))) for key, item in value.items())
+        return sorted((str(key), str(plain(item))) for key, item in value.items())
     return value
 
 

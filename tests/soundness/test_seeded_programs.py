@@ -9,6 +9,7 @@ import pytest
 from agreement import TakenStep, differences
 from disk import File, Moment, Place, Table
 from programs import ALL, of_seed
+from wide_programs import WIDE, wide_of_seed
 
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
@@ -23,6 +24,11 @@ from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, 
 
 QUICK = 12
 CHOSEN = sorted(random.Random(11).sample(ALL, QUICK), key=lambda seed: (of_seed(seed).lakes, seed))
+CHANGED = (0, 2, 1005, 1007)
+"""Those that also run on changed data, the last two with lakes."""
+
+COPIED = 1007
+"""A program that computes structs and windows, on lakes."""
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +44,46 @@ def runners():
 @pytest.mark.parametrize("seed", CHOSEN)
 def test_lineage_of_datasets_is_true(runners, seed, tmp_path_factory):
     """Datasets that exist, were read, made, renamed or dropped, and the counts of rows, files and bytes."""
+    outcome = runner(runners, of_seed(seed).lakes, tmp_path_factory).outcome(of_seed(seed), perturb=False)
+    assert outcome.differences == [], str(outcome)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("seed", CHANGED)
+def test_lineage_of_columns_is_true(runners, seed, tmp_path_factory):
+    """Also the columns of datasets, and the sources of all outputs of the program."""
+    program = wide_of_seed(seed) if seed in WIDE else of_seed(seed)
+    outcome = runner(runners, program.lakes, tmp_path_factory).outcome(program)
+    assert outcome.differences == [], str(outcome)
+    assert outcome.perturbed.confirmed
+    assert outcome.perturbed.runs > len(outcome.perturbed.refused)
+
+
+@pytest.mark.spark
+def test_changed_data_find_missing_edges(runners, tmp_path_factory):
+    """A lineage without its edges is found to be false, the same lineage with them is not."""
+    from perturbation import perturbed
+
+    program = wide_of_seed(COPIED)
+    with runner(runners, program.lakes, tmp_path_factory).captured(program) as (stage, captured, steps):
+        assert perturbed(stage, captured.lineage, steps).missing == []
+        outputs = tuple(replace(output, edges=()) for output in captured.lineage.outputs)
+        assert perturbed(stage, replace(captured.lineage, outputs=outputs), steps).missing
+
+
+def runner(runners, lakes, tmp_path_factory):
+    """Return the runner of programs with lakes or without; another one is stopped."""
     import session
     from program_runs import Runner
 
-    program = of_seed(seed)
-    if program.lakes and not session.has_lakes():
+    if lakes and not session.has_lakes():
         pytest.skip("no Delta or Iceberg for this Spark")
-    if not runners or runners[0].lakes is not program.lakes:
+    if runners and runners[0].lakes is not lakes:
+        runners.pop().spark.stop()
+    if not runners:
         folder = tmp_path_factory.mktemp("programs")
-        runners[:] = [Runner(session.start(folder, program.lakes), folder, program.lakes)]
-    outcome = runners[0].outcome(program)
-    assert outcome.differences == [], str(outcome)
+        runners.append(Runner(session.start(folder, lakes), folder, lakes))
+    return runners[0]
 
 
 PLACE, FORMER = "/wh/t", "/wh/old"
