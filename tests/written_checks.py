@@ -24,7 +24,6 @@ def _merge(frame, table):
 
 WRITES = {
     "append": (lambda frame, table: frame.writeTo(table).append(), ALL),
-    "by name": (lambda frame, table: frame.write.mode("append").saveAsTable(table), ALL),
     "by position": (lambda frame, table: frame.write.mode("overwrite").insertInto(table), ALL),
     "a part": (lambda frame, table: frame.where("id > 1").writeTo(table).append(), NO_BROKEN_ROW),
     # It may leave out rows, and change columns.

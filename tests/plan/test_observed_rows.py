@@ -211,6 +211,12 @@ def test_a_command_and_the_write_inside_of_it_must_agree():
     assert observed_rows([outer, [WRITE, node("Filter"), *OBSERVED]], "checks").rows is Rows.PART
 
 
+def test_a_copy_of_the_query_in_a_command_is_not_a_second_use():
+    """Spark keeps the query as it was analyzed beside the one that it runs."""
+    result = observed_rows([[node("AppendData", analyzedQuery=OBSERVED), *OBSERVED]], "checks")
+    assert (result.rows, result.columns) == (Rows.ALL, KEPT)
+
+
 def test_a_plan_that_is_only_a_text_says_the_same():
     """Spark Connect explains plans; a number whose expression cannot be read has no columns."""
     name = "spark_lineage_check_1a"

@@ -21,7 +21,7 @@ from airflow_provider_spark_lineage.plan.spark.tree import (
     trees,
     type_name,
 )
-from airflow_provider_spark_lineage.records.plan_json import Tree, simple_name
+from airflow_provider_spark_lineage.records.plan_json import Tree, is_plan, simple_name
 
 OBSERVATION = "CollectMetrics"
 """Class of the node that observes the rows of its child."""
@@ -98,7 +98,7 @@ def _followed(plan: Tree, name: str, own_filters: int) -> ObservedRows:
     """Return what becomes of the rows in one plan."""
     tree = [*inlined(plan)]
     check(tree)
-    times = _mentions(plan, name)
+    times = sum(_observes(node, name) for node in _nodes(tree))
     starts = [at for at, node in enumerate(tree) if _observes(node, name)]
     if times > 1 or len(starts) != 1:
         reason = "the plan of the write has the checked frame several times"
@@ -111,7 +111,7 @@ def _followed(plan: Tree, name: str, own_filters: int) -> ObservedRows:
         uses[str(metric[0].get("name"))] = frozenset(used)
         followed.update({key: _Followed(key, written, written) for key, written in used.items()})
     result = ObservedRows(Rows.ALL, uses=uses)
-    for node, child in _above(plan, tree, starts[0]):
+    for node, child in _above(tree, starts[0]):
         kind = simple_name(str(node["class"]))
         if own_filters and kind == "Filter":
             own_filters -= 1
@@ -272,7 +272,7 @@ def _step(kind: str, node: Mapping[str, Any]) -> str:
     return f"{kind} {_join_type(node)}".strip()
 
 
-def _above(plan: Tree, tree: Tree, start: int) -> Iterator[tuple[Mapping[str, Any], int]]:
+def _above(tree: Tree, start: int) -> Iterator[tuple[Mapping[str, Any], int]]:
     """Yield each node above one, up to the root, with the position of the child that leads to it.
 
     A CTE's rows go on at the one place that reads it; if there are several, the definition is the last node.
@@ -289,7 +289,7 @@ def _above(plan: Tree, tree: Tree, start: int) -> Iterator[tuple[Mapping[str, An
         if simple_name(str(tree[at]["class"])) == "CTERelationDef":
             number = tree[at].get("id")
             reads = [place for place, node in enumerate(tree) if _reads(node, number)]
-            if len(reads) != 1 or sum(_reads(node, number) for node in _all(plan)) != 1:
+            if len(reads) != 1 or sum(_reads(node, number) for node in _nodes(tree)) != 1:
                 yield {"class": "CTE that is read several times"}, 0
                 return
             # The columns have other ids there.
@@ -320,6 +320,18 @@ def _observes(node: Mapping[str, Any], name: str) -> bool:
 
 def _reads(node: Mapping[str, Any], number: Any) -> bool:
     return simple_name(str(node.get("class"))) == _READ and node.get("cteId") == number
+
+
+def _nodes(tree: Tree) -> Iterator[dict[str, Any]]:
+    """Yield the nodes of a plan, and those in their expressions.
+
+    A plan that is a field is below the command already, or a copy: `analyzedQuery` of AppendData.
+    """
+    for node in tree:
+        yield node
+        for value in node.values():
+            if isinstance(value, (list, dict)) and not is_plan(value):
+                yield from _all(value)
 
 
 def _mentions(plan: Tree, name: str) -> int:
