@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from spark_trees import PLANS, Tree, alias, call, column, node, project, record, scan
 
-from airflow_provider_spark_lineage.lineage.leaves import merged
+from airflow_provider_spark_lineage.lineage.leaves import FactsOfPlan, merged
 from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Kind
 from airflow_provider_spark_lineage.lineage.statistics import scan_statistics
+from airflow_provider_spark_lineage.plan.algebra import Attribute, Scan
 from airflow_provider_spark_lineage.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.sql_literals import without_numbers
@@ -91,13 +92,11 @@ def counted_tables(size: int) -> Callable[[], object]:
 
 def listed_rows(size: int) -> Callable[[], object]:
     """A union of frames of the program."""
-    rows = node("Union", *(node("LocalRelation", output=[column("a", n)]) for n in range(1, size + 1)))
-    execution = record(rows)
-    execution.facts += [
-        {"node": "LocalRelation", "expr_id": n, "probed": {"in_sql": False, "schema": "{}"}}
-        for n in range(1, size + 1)
-    ]
-    return lambda: execution_lineage(execution)
+    probed = {"in_sql": False, "schema": "{}"}
+    entries = [{"node": "LocalRelation", "expr_id": n, "probed": probed} for n in range(size)]
+    facts = FactsOfPlan(entries, {})
+    scans = [Scan((), (Attribute(n, "a"),), "", relation="LocalRelation") for n in range(size)]
+    return lambda: [facts.leaf(each) for each in scans]
 
 
 @pytest.mark.parametrize(
