@@ -563,7 +563,8 @@ class _Taken:
 
     def executes(self, target: Thing) -> None:
         """Run a text with a parameter."""
-        if not self.writer.variables:
+        # With the extensions of Delta and Iceberg, Spark leaves the parameter unbound.
+        if self.writer.lakes or not self.writer.variables:
             raise _UnfitError
         source = self._any(thing for thing in self.writer.things if self._name(thing))
         name = self.words["variable"] = self.random.choice(list(self.writer.variables))
