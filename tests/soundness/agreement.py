@@ -239,10 +239,16 @@ def counts_of_inputs(span: Span) -> Iterator[Difference]:
 
 
 def versions(span: Span) -> Iterator[Difference]:
-    """An output's version is the one that it has now."""
+    """An output's version is the last one whose rows or columns differ from those before.
+
+    Delta commits a version for a change of properties, too, which is not reported.
+    """
     for output in span.lineage.outputs:
         name, version = output.dataset.id.name, output.dataset.identity.version
         there = span.end.place(name).version
+        for step in reversed(span.steps):
+            if "set tblproperties" in step.text and step.after.place(name).version == there:
+                there = step.before.place(name).version
         if version and output.mode is not Mode.DROP and version != there:
             yield name, f"said to be at version {version}, is at {there}"
 
