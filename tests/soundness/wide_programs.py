@@ -525,7 +525,8 @@ class _Taken:
     def is_named(self, target: Thing, *, eager: bool = False) -> None:
         """Name a frame."""
         frame = self.selected(self.source(target), self.columns_anew(target))
-        self.words["frame"] = frame.text
+        # A checkpoint inside would read some of its datasets in this step.
+        self.words["frame"] = frame.text if eager else frame.text.replace(".localCheckpoint()", "")
         name = self.words["temporary"]
         text = f"spark.table('{name}')" if "TempView" in self.row.text else name
         self.reads += frame.below if eager else ()
