@@ -40,6 +40,8 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
         replace(
             output,
             mode=_mode(outer.mode, output.mode),
+            # A command that creates its table writes it while it is empty.
+            was_empty=False,
             dataset=replace(output.dataset, identity=_named_by(output.dataset.identity, outer)),
         )
         for output in inner_lineage.outputs

@@ -92,7 +92,7 @@ def test_start_says_what_it_leaves_out(execution):
     wide = replace(execution, lineage=replace(execution.lineage, outputs=(replace(output, edges=edges),)))
     events = [*execution_events([wide], TASK, application_id="app-1", max_bytes=100_000)]
     for started_or_ended in events:
-        (gap,) = started_or_ended.run.facets[GAPS].gaps[-1:]
+        gap = started_or_ended.run.facets[GAPS].gaps[0]
         assert "the sources of the columns of" in gap.reason
     small = next(execution_events([execution], TASK, application_id="app-1", max_bytes=900_000))
     assert GAPS not in small.run.facets

@@ -285,6 +285,27 @@ def test_wrapping_command_and_its_write_are_one() -> None:
     assert output.dataset.identity.symlinks == (symlink,)
 
 
+@pytest.mark.parametrize(
+    ("outer_mode", "inner", "expected"),
+    [
+        # An append that makes its table overwrites the empty place of the new table.
+        (Mode.APPEND, {"mode": Mode.OVERWRITE}, Mode.CREATE),
+        (Mode.APPEND, {"mode": Mode.APPEND}, Mode.APPEND),
+        (Mode.OVERWRITE, {"mode": Mode.OVERWRITE}, Mode.OVERWRITE),
+        (Mode.CREATE, {"mode": Mode.CREATE, "was_empty": True}, Mode.CREATE),
+    ],
+)
+def test_a_command_that_makes_its_table_creates_it(outer_mode, inner, expected) -> None:
+    """The table that its write finds empty is its own, so a later DROP in the task leaves nothing."""
+    write = ExecutionLineage(execution(reads("a", "x"), writes("t", edge("a.x", "x"), **inner)), query=(1,))
+    outer = ExecutionLineage(execution(reads("a", "x")), wraps=True, query=(1,), mode=outer_mode)
+    lineage = wrapped(write, outer).lineage
+    (output,) = lineage.outputs
+    assert (output.mode, output.was_empty) == (expected, False)
+    if expected is Mode.CREATE:
+        assert modes_of(compose([lineage, execution(changes("t", Mode.DROP))])) == {}
+
+
 def test_target_of_a_wrapping_command_has_the_name_of_its_table() -> None:
     """The write inside knows only a place; a job that is named by it would be renamed with the place."""
     symlink, inside = Symlink(WAREHOUSE, "db.t"), Identity(place("0e7d1c"))

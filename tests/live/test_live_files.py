@@ -118,9 +118,9 @@ def inputs_of(composed, path):
     """Name, rows, and the part that events state, of each input."""
     return [
         (
-            read.dataset.id.name.replace(path(""), "/"),
+            read.dataset.id.name.replace(path(""), ""),
             read.statistics.rows,
-            [place.replace(f"file:{path('')}", "") for place in read.dataset.identity.part.shown],
+            [place.replace(f"file:{path('')}/", "") for place in read.dataset.identity.part.shown],
         )
         for read in composed.inputs
     ]
@@ -150,7 +150,7 @@ def test_pattern_of_each_way_to_name_files(spark, path, lineage, json_files):
     pattern = path("in/t_*.json")
     sql = "with x as (select * from json.`PATTERN`) select id + 1 as id from x".replace("PATTERN", pattern)
     ways = {
-        "option": lambda: reader.format("json").option("path", pattern).load(),
+        "option": lambda: spark.read.format("json").schema("id long").option("path", pattern).load(),
         "list of one": lambda: reader.json([pattern]),
         "text": lambda: spark.read.text(pattern),
         "binary": lambda: spark.read.format("binaryFile").load(pattern).select("length"),
@@ -179,9 +179,9 @@ def test_folders_by_a_wildcard_are_the_datasets_of_their_writers(spark, rows, pa
         reader.json(path("in/t_1.json/*.json")).write.json(path("one"))
 
     composed = lineage(code)
-    outputs = {output.dataset.id.name.replace(path(""), "/") for output in composed.outputs}
+    outputs = {output.dataset.id.name.replace(path(""), "") for output in composed.outputs}
     assert outputs == {"/in/t_1.json", "/in/t_2.json", "/all", "/one"}
-    read_back = {read.dataset.id.name.replace(path(""), "/") for read in composed.inputs}
+    read_back = {read.dataset.id.name.replace(path(""), "") for read in composed.inputs}
     assert read_back <= {"/in/t_1.json", "/in/t_2.json"}
     assert [gap for gap in composed.gaps if gap.where != "composition"] == []
 
@@ -282,9 +282,8 @@ def test_counts_of_a_scan_of_several_datasets_are_those_of_none(spark, rows, pat
     names = ["many/one/orders", "many/two/orders", "x" * 120 + "1/orders", "x" * 120 + "2/orders"]
     for name in names:
         rows.write.parquet(path(name))
-    glob = [path("many/*/orders/part-*")]
     files = [str(file) for name in names[:2] for file in pathlib.Path(path(name)).glob("part-*")]
-    for number, paths in enumerate([glob, files, [path(name) for name in names[2:]]]):
+    for number, paths in enumerate([files, [path(name) for name in names[2:]]]):
         composed = lineage(
             lambda paths=paths, n=number: spark.read.parquet(*paths).write.parquet(path(f"o{n}"))
         )

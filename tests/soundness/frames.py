@@ -393,22 +393,6 @@ def fields_of_a_struct_in_one_expression(spark):
 
 
 @query
-def fields_of_a_table_s_struct(spark):
-    st, sts = F.col("st"), F.col("sts")
-    return spark.table("events").select(
-        "eid",
-        st.dropFields("p").alias("dropped"),
-        st.withField("p", F.col("who")).alias("replaced"),
-        st.withField("r.z", F.lit(1)).dropFields("p").alias("inside"),
-        st.withField("p", F.lit(1)).withField("q", F.lit("x")).dropFields("r").alias("null_or_constant"),
-        F.transform(sts, lambda x: x.dropFields("p", "r")).alias("parts"),
-        F.transform(sts, lambda x: x.withField("q", x["r"]["z"]).dropFields("r")).alias("moved"),
-        F.transform(sts, lambda x: x.withField("p", F.col("who")))[0]["q"].alias("first"),
-        st.isNull().alias("is_null"),
-    )
-
-
-@query
 def fields_of_a_struct_from_above(spark):
     orders = spark.table("orders")
     best = orders.groupBy("cust").agg(

@@ -1,4 +1,4 @@
-"""Two writes to one path both happened: edges of both, but the rows read back came from the last."""
+"""Two writes to one path: the output has the edges of the last one, as the rows that are read back from it."""
 
 
 def job(spark, path):
