@@ -293,7 +293,7 @@ class History:
 
 
 def _without_values(output: Output, edges: Iterable[Edge]) -> set[str]:
-    """Return the columns to which a write gives no values; `edges` are its edges, traced to their origins.
+    """Return the columns that a write leaves without values; `edges` are its edges, traced to their origins.
 
     A command that leaves a table without rows fills no column. A copy of a column without values has none.
     """
