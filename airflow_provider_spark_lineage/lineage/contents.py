@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from urllib.parse import unquote
@@ -28,6 +28,9 @@ class Content:
     """The content of a dataset: its columns and rows, traced to the inputs of the task."""
 
     columns: dict[str, set[Edge]] = field(default_factory=dict)
+    without_values: set[str] = field(default_factory=set)
+    """Columns that have no values yet: of a table without rows, or added to a table and not filled."""
+
     rows: set[Edge] = field(default_factory=set)
     inputs: set[DatasetId] = field(default_factory=set)
     from_outside: bool = False
@@ -42,18 +45,26 @@ class Content:
     def copy(self) -> Content:
         """Return a copy that can be changed independently."""
         columns = {name: set(edges) for name, edges in self.columns.items()}
-        return Content(columns, set(self.rows), set(self.inputs), self.from_outside, self.reworked)
+        without = set(self.without_values)
+        return Content(columns, without, set(self.rows), set(self.inputs), self.from_outside, self.reworked)
 
-    def holds(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: set[DatasetId]) -> bool:
-        """Return whether it already has all of these fields, edges and inputs."""
+    def holds(
+        self,
+        fields: Iterable[Field],
+        edges: Iterable[Edge],
+        inputs: set[DatasetId],
+        without_values: Container[str],
+    ) -> bool:
+        """Return whether it already has all that `add` would add."""
         columns = {**self.columns, "": self.rows}
-        has_fields = all(field.name in columns for field in fields)
+        unfilled = {name for name in self.without_values if name not in without_values}
+        has_fields = all(field.name in columns and field.name not in unfilled for field in fields)
         return has_fields and inputs <= self.inputs and all(e in columns.get(e.column, ()) for e in edges)
 
     def trace(self, edge: Edge, name: str) -> set[Edge]:
         """Return an edge that starts at column `name` of this content, traced to its origins."""
         traced = {edge} if self.from_outside else set()
-        if name not in self.columns:
+        if name not in self.columns or name in self.without_values:
             return traced
         # A column without edges originates here, so the edge itself is returned.
         step = Transformation(edge.kind, edge.masking)
@@ -68,6 +79,11 @@ class Content:
     def merged(self, other: Content) -> Content:
         """Return the rows of both."""
         both = self.copy()
+        known = {name for content in (self, other) for name in content.columns}
+        filled = {
+            name for content in (self, other) for name in content.columns.keys() - content.without_values
+        }
+        both.without_values = known - filled
         for name, edges in other.columns.items():
             both.columns.setdefault(name, set()).update(edges)
         both.rows |= other.rows
@@ -79,17 +95,34 @@ class Content:
     def change_columns(self, changes: Iterable[ColumnChange], fields: Iterable[Field]) -> None:
         """Rename and drop columns; `fields` are the columns afterwards, also added ones without values."""
         for change in changes:
+            self.without_values = {new for old in self.without_values if (new := change.name_of(old))}
             columns: dict[str, set[Edge]] = {}
             for old, edges in self.columns.items():
                 if name := change.name_of(old):
                     columns.setdefault(name, set()).update(replace(edge, column=name) for edge in edges)
             self.columns = columns
+        known = {name.lower() for name in self.columns}
+        # The columns of older rows are not all known, so an added one looks like them.
+        is_known = not (self.from_outside or self.reworked)
         for column in fields:
             self.columns.setdefault(column.name, set())
+            if is_known and column.name.lower() not in known:
+                self.without_values.add(column.name)
 
-    def add(self, fields: Iterable[Field], edges: Iterable[Edge], inputs: Iterable[DatasetId]) -> None:
-        """Add the rows of one write."""
+    def add(
+        self,
+        fields: Iterable[Field],
+        edges: Iterable[Edge],
+        inputs: Iterable[DatasetId],
+        without_values: Container[str],
+    ) -> None:
+        """Add the rows of one write; in these rows, some columns may have no values."""
         for written in fields:
+            if written.name not in without_values:
+                filled = written.name.lower()
+                self.without_values = {name for name in self.without_values if name.lower() != filled}
+            elif written.name not in self.columns:
+                self.without_values.add(written.name)
             self.columns.setdefault(written.name, set())
         for edge in edges:
             (self.columns.setdefault(edge.column, set()) if edge.column else self.rows).add(edge)
@@ -174,7 +207,8 @@ class History:
                 edges = edges | _partition_filters(output, source, before, edges)
             reworked = output.rewrites and (before.from_outside or before.reworked)
         layer = self._layer_for(folder, adds=adds, reworked=reworked)
-        written = (*output.dataset.fields, *_named_by(folder)), edges, inputs
+        fields = (*output.dataset.fields, *_named_by(folder))
+        written = fields, edges, inputs, _without_values(output, edges)
         if not layer.content.holds(*written):
             self._own(layer).add(*written)
         self._set_version(version, layer.content)
@@ -256,6 +290,16 @@ class History:
             before.content = replace(content, from_outside=before.content.from_outside)
             before.number = layer.number
         self.folders[folder] = joined
+
+
+def _without_values(output: Output, edges: Iterable[Edge]) -> set[str]:
+    """Return the columns that a write leaves without values; `edges` are its edges, traced to their origins.
+
+    A command that leaves a table without rows fills no column. A copy of a column without values has none.
+    """
+    if not output.has_rows and output.mode in (Mode.CREATE, Mode.OVERWRITE, Mode.TRUNCATE):
+        return {field.name for field in output.dataset.fields}
+    return {edge.column for edge in output.edges} - {edge.column for edge in edges}
 
 
 def _named_by(folder: str) -> Iterator[Field]:

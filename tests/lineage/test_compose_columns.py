@@ -8,7 +8,7 @@ import pytest
 from tasks import changes, dataset, edge, edges_of, execution, inputs_of, modes_of, reads, writes
 
 from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import ColumnChange, Field, Lineage, Mode, Output
+from airflow_provider_spark_lineage.lineage.model import ColumnChange, Field, Kind, Lineage, Mode, Output
 
 READ = reads("a", "x", "y")
 T = (edge("a.x", "s"), edge("a.y", "v"))
@@ -80,7 +80,61 @@ def test_a_dropped_column_has_no_edge_any_more() -> None:
     lineage = compose([FILLED, altered("s", changed=DROPPED), altered("s", "v"), again])
     assert columns_of(lineage) == ["s", "v"]
     assert edges_of(lineage, "t") == {edge("a.x", "s")}
+    assert edges_of(lineage, "o") == {edge("a.x", "s")}
+
+
+COPIED = execution(reads("t", "s", "v"), writes("o", edge("t.s", "s"), edge("t.v", "v")))
+UPSERT = execution(
+    reads("a", "x"),
+    reads("t", "s", "v"),
+    writes(
+        "t",
+        edge("a.x", "s"),
+        edge("t.s", "s"),
+        edge("t.v", "v"),
+        edge("a.x", kind=Kind.JOIN),
+        edge("t.s", kind=Kind.JOIN),
+        table="db.t",
+        rewrites=True,
+    ),
+)
+
+
+def emptied(mode: Mode) -> Lineage:
+    """Make a command after which the table `t` has these columns and no rows."""
+    return execution(replace(changes("t", mode), dataset=dataset("t", "s", "v", table="db.t")))
+
+
+@pytest.mark.parametrize("mode", [Mode.CREATE, Mode.OVERWRITE, Mode.TRUNCATE])
+def test_a_table_without_rows_is_no_source(mode: Mode) -> None:
+    """MERGE into a table that the task has just made or emptied: the table has nothing of its own."""
+    lineage = compose([emptied(mode), UPSERT, COPIED, UPSERT])
+    assert inputs_of(lineage) == ["a"]
+    assert edges_of(lineage, "t") == {edge("a.x", "s"), edge("a.x", kind=Kind.JOIN)}
+    assert edges_of(lineage, "o") == {edge("a.x", "s"), edge("a.x", kind=Kind.JOIN)}
+
+
+def test_a_copy_of_a_column_without_values_has_none() -> None:
+    """NULLs that go through several tables come from none of them."""
+    onward = execution(reads("o", "s", "v"), writes("p", edge("o.s", "s"), edge("o.v", "v")))
+    lineage = compose([FILLED, altered("s", changed=DROPPED), altered("s", "v"), COPIED, onward])
+    assert (inputs_of(lineage), edges_of(lineage, "p")) == (["a"], {edge("a.x", "s")})
+
+
+def test_a_column_that_was_added_has_values_once_it_is_written() -> None:
+    """An UPDATE fills it from a literal, which originates in the table."""
+    filling = execution(
+        reads("t", "s"), replace(writes("t", edge("t.s", "s")), dataset=dataset("t", "s", "v"), rewrites=True)
+    )
+    lineage = compose([FILLED, altered("s", changed=DROPPED), altered("s", "v"), filling, COPIED])
     assert edges_of(lineage, "o") == {edge("a.x", "s"), edge("t.v", "v")}
+
+
+def test_a_column_of_older_rows_is_a_source_after_another_was_added() -> None:
+    """The task did not see all columns of the rows that were there before it."""
+    append = execution(READ, writes("t", edge("a.x", "s"), mode=Mode.APPEND, table="db.t"))
+    lineage = compose([append, altered("s", "v"), COPIED])
+    assert edges_of(lineage, "o") == {edge("a.x", "s"), edge("t.s", "s"), edge("t.v", "v")}
 
 
 def test_replaced_columns_have_no_values() -> None:

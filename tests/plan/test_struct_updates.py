@@ -95,6 +95,15 @@ def test_an_update_inside_a_struct_keeps_the_rest() -> None:
     }
 
 
+def test_an_update_inside_a_struct_that_was_updated_before_keeps_the_rest() -> None:
+    """`dropFields("v", "s.k")` updates a field of the struct that the first update made."""
+    first = update(struct(9, "s", "v", s=struct_type("k", "l")), drop("v"))
+    value = update(first, put("s", update(field(first, 0), drop("k"), fields="k l")))
+    base = call("CreateNamedStruct", LITERAL, STRUCT, LITERAL, V)
+    assert {name for name, _ in sources(value, base)} == {"l"}
+    assert {name for name, _ in sources(field(field(value, 0), 0), base)} == {"l"}
+
+
 def test_a_struct_without_known_fields_is_used_as_a_whole() -> None:
     """An edge too many is better than a missing one: a record of an older release has no names."""
     assert {name for name, _ in sources(update(STRUCT, drop("k")))} == {"k", "l"}

@@ -31,6 +31,7 @@ from airflow_provider_spark_lineage.plan.spark.struct_updates import read_update
 from airflow_provider_spark_lineage.plan.spark.structs import (
     FIELD_ACCESS,
     UPDATE,
+    is_computed,
     member_of,
     members_of,
     presence_of,
@@ -317,6 +318,9 @@ def _read_whole(tree: Tree, read: Callable[[Tree], Expression]) -> Expression | 
     name = simple_name(tree[0]["class"])
     if name == UPDATE:
         return read_update(tree, read)
+    if name in FIELD_ACCESS:
+        # The type of a column tells its fields; only the value tells those of a computed struct.
+        return member_of(tree, 0, read) if is_computed(tree) else None
     return read_function(name, tree, read) if name in FUNCTIONS else None
 
 

@@ -218,6 +218,12 @@ def _path_and_attribute(tree: Tree, position: int) -> tuple[tuple[int, ...], dic
     return tuple(reversed(path)), node if is_attribute else None
 
 
+def is_computed(access: Tree) -> bool:
+    """Return whether an access reads a field of a struct that the query computes."""
+    path, attribute = _path_and_attribute(access, 0)
+    return attribute is None and _is_struct(access[len(path) :])
+
+
 def field_names(tree: Tree) -> tuple[str, ...]:
     """Return the names of a struct's fields, from the type of its attribute; empty if that is unknown."""
     kind = _type(tree)
