@@ -117,13 +117,14 @@ class Content:
         without_values: Container[str],
     ) -> None:
         """Add the rows of one write; in these rows, some columns may have no values."""
-        for written in fields:
-            if written.name not in without_values:
-                filled = written.name.lower()
-                self.without_values = {name for name in self.without_values if name.lower() != filled}
-            elif written.name not in self.columns:
-                self.without_values.add(written.name)
-            self.columns.setdefault(written.name, set())
+        names = [column.name for column in fields]
+        filled = {name.lower() for name in names if name not in without_values}
+        unfilled = {name for name in self.without_values if name.lower() not in filled}
+        self.without_values = unfilled | {
+            name for name in names if name in without_values and name not in self.columns
+        }
+        for name in names:
+            self.columns.setdefault(name, set())
         for edge in edges:
             (self.columns.setdefault(edge.column, set()) if edge.column else self.rows).add(edge)
         self.inputs.update(inputs)
