@@ -83,6 +83,9 @@ class Composer:
         self._gaps: dict[tuple[Gap, TaskDataset | None], None] = {}
         """The gaps with the output that they are about."""
 
+        self._unsettled: dict[DatasetId, list[tuple[Gap, TaskDataset | None]]] = {}
+        """Target -> gaps of failed writes; a complete overwrite ends them unless the target is read first."""
+
         self._failures: list[Failure] = []
 
     def add(self, lineage: Lineage) -> None:
@@ -90,6 +93,8 @@ class Composer:
         self._failures.extend(lineage.failures)
         self._read = {input_.dataset.id: input_.dataset for input_ in lineage.inputs}
         self._sources = {}
+        for identifier in self._read:
+            self._unsettled.pop(identifier, None)
         for read in chain.from_iterable(input_.reads() for input_ in lineage.inputs):
             self._add_read(self._with_batches_before(read))
         for identifier, snapshot in lineage.keeps:
@@ -100,8 +105,12 @@ class Composer:
         gaps = dict.fromkeys(lineage.gaps)
         for change in [(output, *self._resolve(output, gaps)) for output in lineage.outputs]:
             self._change(*change)
+        written = {output.dataset.id for output in lineage.outputs}
         for gap in gaps:
-            self._gaps[gap, self._datasets.get(gap.output) if gap.output else None] = None
+            known = gap, self._datasets.get(gap.output) if gap.output else None
+            self._gaps[known] = None
+            if lineage.failures and gap.output and gap.output not in written:
+                self._unsettled.setdefault(gap.output, []).append(known)
 
     def lineage(self) -> Lineage:
         """Return the merged lineage; the same on every call."""
@@ -157,6 +166,9 @@ class Composer:
     def _change(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
         """Add what an execution did to one dataset or catalog entry."""
         datasets, is_entry = self._datasets, output.dataset.identity.is_entry
+        if output.is_whole:
+            for gap in self._unsettled.pop(output.dataset.id, ()):
+                self._gaps.pop(gap, None)
         match output.mode:
             case Mode.DROP if is_entry:
                 datasets.drop_entry(output)

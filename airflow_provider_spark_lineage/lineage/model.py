@@ -255,11 +255,21 @@ class Output:
     has_rows: bool = True
     """False for a command that writes no rows, so that its counts stay unknown."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Return whether only its rows are in the dataset afterwards."""
+        replaces = self.mode in (Mode.CREATE, Mode.OVERWRITE) and not self.rewrites
+        return replaces and not self.partial and not self.dataset.identity.folder
+
     def __post_init__(self) -> None:
         """Change CREATE of a folder to OVERWRITE: the dataset around the new folder may be older."""
         identity = self.dataset.identity
         if self.mode is Mode.CREATE and identity.folder and identity.has_columns:
             object.__setattr__(self, "mode", Mode.OVERWRITE)
+
+
+WRITE_FAILED = "the write failed"
+"""Start of the reasons of gaps about the targets of failed writes."""
 
 
 @dataclass(frozen=True)

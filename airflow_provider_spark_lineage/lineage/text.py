@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from airflow_provider_spark_lineage.lineage.model import Edge, Lineage, Mode, Statistics
+from airflow_provider_spark_lineage.lineage.model import WRITE_FAILED, Edge, Lineage, Mode, Statistics
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 
 _WITHOUT_ROWS = frozenset({Mode.ALTER, Mode.DROP, Mode.RENAME, Mode.TRUNCATE})
@@ -42,9 +42,10 @@ def render(lineage: Lineage, column: str = "") -> str:
     if not column:
         shown = {output.dataset.id for output in lineage.outputs}
         for gap in lineage.gaps:
-            # The target of a write that failed is not an output.
-            missing = " ".join(gap.output) if gap.output and gap.output not in shown else ""
-            where = " -> ".join(filter(None, [gap.where, missing, gap.column]))
+            # The target of a write that failed is named, because it may be no output.
+            is_named = gap.output not in shown or gap.reason.startswith(WRITE_FAILED)
+            target = " ".join(gap.output) if gap.output and is_named else ""
+            where = " -> ".join(filter(None, [gap.where, target, gap.column]))
             lines.append(f"gap     {where}   {gap.reason}")
         for failure in lineage.failures:
             state = f" (SQLSTATE {failure.sql_state})" if failure.sql_state else ""

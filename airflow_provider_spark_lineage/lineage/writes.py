@@ -12,7 +12,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, PlanGap, Written
 from airflow_provider_spark_lineage.lineage.leaves import Leaf, recorded_fields, relation_leaf
-from airflow_provider_spark_lineage.lineage.model import Gap, Mode, Statistics
+from airflow_provider_spark_lineage.lineage.model import WRITE_FAILED, Gap, Mode, Statistics
 from airflow_provider_spark_lineage.lineage.values import NOTHING, Value, column_of
 from airflow_provider_spark_lineage.plan.algebra import Attribute, Kind, Scan, Transformation, Write
 from airflow_provider_spark_lineage.sources import copied_from, source_of
@@ -245,6 +245,6 @@ def gaps_of_failed(write: TableWrite) -> Iterator[Gap]:
         return
     for identity in write.source.identities:
         if write.mode is Mode.OVERWRITE and not target.get("dynamic_partitions"):
-            yield Gap(label, "the write failed; earlier rows may have been removed", identity.id)
+            yield Gap(label, f"{WRITE_FAILED}; earlier rows may have been removed", identity.id)
         elif not identity.storage_layer:
-            yield Gap(label, "the write failed; some of its rows may have been written", identity.id)
+            yield Gap(label, f"{WRITE_FAILED}; some of its rows may have been written", identity.id)

@@ -459,6 +459,32 @@ def test_failure_in_the_middle_leaves_completed_writes() -> None:
     assert len(lineage.failures) == 1
 
 
+FAILED_GAP = Gap("Insert#0", "the write failed; earlier rows may have been removed", place("t"))
+FAILED = execution(reads("a", "x"), failures=(Failure("E", "broken"),), gaps=(FAILED_GAP,))
+RETRIED = execution(reads("a", "x"), writes("t", edge("a.x", "x")))
+
+
+@pytest.mark.parametrize(
+    ("later", "gaps"),
+    [
+        ([], (FAILED_GAP,)),
+        ([RETRIED], ()),
+        ([RETRIED, FAILED], (FAILED_GAP,)),
+        ([execution(reads("t", "x"), writes("o", edge("t.x", "x"))), RETRIED], (FAILED_GAP,)),
+        ([execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND))], (FAILED_GAP,)),
+        ([execution(reads("a", "x"), writes("t", edge("a.x", "x"), partial=True))], (FAILED_GAP,)),
+        ([execution(reads("a", "x"), writes("u", edge("a.x", "x")))], (FAILED_GAP,)),
+    ],
+)
+def test_a_complete_overwrite_ends_the_gap_of_a_failed_write(
+    later: list[Lineage], gaps: tuple[Gap, ...]
+) -> None:
+    """The rows that the failed write left or removed are not there anyway, unless they were read before."""
+    lineage = compose([FAILED, *later])
+    assert lineage.gaps == gaps
+    assert lineage.failures
+
+
 def test_csv_is_read_back_by_position() -> None:
     """Files without names: the reader's columns are those that were written, in their order."""
 

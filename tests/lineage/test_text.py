@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
     Edge,
@@ -60,6 +62,13 @@ def test_a_gap_of_a_dataset_that_is_not_an_output_names_it() -> None:
         "gap     Insert#0 -> file /out/a   the write failed",
         "gap     Insert#0 -> file /out/b   the write failed",
     ]
+
+
+def test_the_gap_of_a_failed_write_names_a_target_that_another_write_reached() -> None:
+    """A task may write a dataset and fail to write it again: the gap is about one of its outputs."""
+    gap = Gap("Insert#0", "the write failed; earlier rows may have been removed", dataset("/out/totals").id)
+    (line,) = render(replace(LINEAGE, gaps=(gap,), failures=())).splitlines()[-1:]
+    assert line.startswith("gap     Insert#0 -> file /out/totals   the write failed")
 
 
 def test_one_column_shows_its_edges_and_those_of_all_rows() -> None:
