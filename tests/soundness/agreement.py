@@ -119,7 +119,7 @@ Check = Callable[[Span], Iterator[Difference]]
 
 
 def existence(span: Span) -> Iterator[Difference]:
-    """Outputs exist at the end, dropped ones do not, created ones did not exist before."""
+    """Outputs exist at the end, dropped ones do not, created ones had no data before."""
     for output in span.lineage.outputs:
         name, mode = output.dataset.id.name, output.mode
         is_entry = output.dataset.identity.is_entry
@@ -130,8 +130,8 @@ def existence(span: Span) -> Iterator[Difference]:
             yield name, "said to be dropped, and was never there"
         if mode is not Mode.DROP and not (there[-1] or name in span.end.places):
             yield name, f"said to be there ({mode.value}), and not there"
-        if mode is Mode.CREATE and all(there[:-1]):
-            yield name, "said to be made, and was there before"
+        if mode is Mode.CREATE and all(there[:-1]) and span.start.place(name).readable():
+            yield name, "said to be made, and had data before"
         if mode is Mode.TRUNCATE and span.end.place(name).files:
             yield name, "said to be emptied, and has files"
 

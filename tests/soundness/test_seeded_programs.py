@@ -107,7 +107,7 @@ def there(place=ROWS, name=PLACE, table="db.t"):
 WRONG = {
     "nothing said": (Lineage(), there(), there(MORE), "changed, and is not an output"),
     "too many rows": (Lineage(outputs=(output(rows=5),)), there(), there(MORE), "5 rows said"),
-    "made": (Lineage(outputs=(output(Mode.CREATE),)), there(), there(MORE), "was there before"),
+    "made": (Lineage(outputs=(output(Mode.CREATE),)), there(), there(MORE), "had data before"),
     "dropped": (Lineage(outputs=(output(Mode.DROP),)), there(), there(), "dropped, and there"),
     "never made": (Lineage(outputs=(output(Mode.CREATE),)), Moment(), Moment(), "and not there"),
     "not dropped": (Lineage(), there(), Moment(), "is a table no more, and not said"),

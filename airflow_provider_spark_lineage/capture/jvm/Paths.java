@@ -93,7 +93,8 @@ public class Paths {
         }
         if (path.startsWith("$oldest_write(")) {
             boolean isAppend = "Append".equals(String.valueOf(second(path)));
-            boolean isFirst = isAppend && query.reader.appended.add(target.toString());
+            // A failed append wrote nothing, so the next one may still be the first.
+            boolean isFirst = isAppend && !query.failed() && query.reader.appended.add(target.toString());
             return isFirst ? files().oldestWrite(target, query.started) : null;
         }
         if (path.startsWith("$sql(")) {

@@ -1,7 +1,9 @@
 package sparklineage;
 
 import java.io.FileNotFoundException;
+import java.io.IOException;
 import java.net.URI;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -16,7 +18,7 @@ import org.apache.hadoop.fs.RemoteIterator;
 
 /** Looks at files in storage, without reading them. */
 public class StoredFiles {
-    /** Limit of files that are listed: a folder with more of them is not looked at. */
+    /** Limit of files and folders that are listed: a dataset with more of them is not looked at. */
     private static final int MOST_FILES = 2000;
 
     /** Id of a write in the names of its files. */
@@ -56,24 +58,14 @@ public class StoredFiles {
      * clock of the storage may differ.
      */
     public List oldestWrite(Object folder, Long started) throws Exception {
-        org.apache.hadoop.fs.Path root = path(folder);
-        FileSystem system = root.getFileSystem(conf);
         Map writes = new HashMap();
-        RemoteIterator files;
         try {
-            files = system.listFiles(root, true);
-        } catch (FileNotFoundException error) {
-            return null;
-        }
-        int depth = system.makeQualified(root).depth();
-        for (int i = 0; files.hasNext(); i++) {
-            FileStatus file = (FileStatus) files.next();
-            if (i >= MOST_FILES) {
+            if (!list(path(folder), writes)) {
                 return null;
             }
-            if (!isHidden(file.getPath(), depth)) {
-                add(writes, file);
-            }
+        } catch (IOException error) {
+            // A later write of the program removes files while they are listed, for example.
+            return null;
         }
         long[] oldest = {0, 0, Long.MAX_VALUE};
         boolean isAlone = true;
@@ -84,6 +76,37 @@ public class StoredFiles {
         }
         boolean isKnown = writes.size() < 2 || isAlone && started != null && oldest[2] >= started.longValue();
         return isKnown ? Arrays.asList(new Object[] {Long.valueOf(oldest[0]), Long.valueOf(oldest[1])}) : null;
+    }
+
+    /**
+     * Adds all files in a folder to the writes that left them; returns false if there are too many.
+     *
+     * `FileSystem.listFiles` reads permissions, too: for local files it starts a process for each.
+     */
+    private boolean list(org.apache.hadoop.fs.Path root, Map writes) throws IOException {
+        FileSystem system = root.getFileSystem(conf);
+        ArrayDeque folders = new ArrayDeque();
+        folders.push(root);
+        int seen = 0;
+        while (!folders.isEmpty()) {
+            RemoteIterator files = system.listStatusIterator((org.apache.hadoop.fs.Path) folders.pop());
+            while (files.hasNext()) {
+                FileStatus file = (FileStatus) files.next();
+                seen += 1;
+                if (seen > MOST_FILES) {
+                    return false;
+                }
+                if (isHidden(file.getPath().getName())) {
+                    continue;
+                }
+                if (file.isDirectory()) {
+                    folders.push(file.getPath());
+                } else {
+                    add(writes, file);
+                }
+            }
+        }
+        return true;
     }
 
     private static void add(Map writes, FileStatus file) {
@@ -102,14 +125,8 @@ public class StoredFiles {
         write[2] = Math.min(write[2], file.getModificationTime());
     }
 
-    /** Returns whether Spark ignores a file: it, or a folder around it below the root, is hidden. */
-    private static boolean isHidden(org.apache.hadoop.fs.Path file, int depth) {
-        for (org.apache.hadoop.fs.Path each = file; each != null && each.depth() > depth; each = each.getParent()) {
-            String name = each.getName();
-            if (name.startsWith(".") || name.startsWith("_") && name.indexOf('=') < 0) {
-                return true;
-            }
-        }
-        return false;
+    /** Returns whether Spark ignores a file or a folder with this name. */
+    private static boolean isHidden(String name) {
+        return name.startsWith(".") || name.startsWith("_") && name.indexOf('=') < 0;
     }
 }
