@@ -48,7 +48,7 @@ def test_the_second_api_s_files_are_known(spark, lineage, workbook, tmp_path):
     frame = read(spark, SECOND, workbook).where("id > 0").select("name")
     assert lineage(lambda: frame.write.format(SECOND).mode("append").save(str(tmp_path / "out"))) == [
         "reads   file /book.xlsx   id bigint, name string   rows=3",
-        "writes  file /out   append   rows=2",
+        "writes  file /out   create   rows=2",
         "name <- book.xlsx.name    direct    identity",
         "*    <- book.xlsx.id      indirect  filter",
     ]
