@@ -15,6 +15,9 @@ from disk import Columns, File, Moment
 from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Statistics
 from airflow_provider_spark_lineage.runs.collected import PROGRAM
 
+PROPERTIES = "set tblproperties"
+"""In the text of a step that changes the properties of a table."""
+
 Difference = tuple[str, str]
 """The name of a dataset, and a sentence about it."""
 
@@ -99,9 +102,12 @@ class Span:
         return [file for name, file in self.end.place(place).files.items() if name not in self.old]
 
     def changed(self) -> Iterator[str]:
-        """Yield the places that have changed."""
+        """Yield the places whose rows or columns have changed: Delta commits changes of properties, too."""
+        has_properties = any(PROPERTIES in step.text for step in self.steps)
         for place in sorted({*self.start.places, *self.end.places}):
-            if self.start.place(place) != self.end.place(place):
+            before, after = self.start.place(place), self.end.place(place)
+            is_same = before.files == after.files and before.is_there == after.is_there
+            if before != after and not (is_same and has_properties):
                 yield place
 
 
@@ -247,7 +253,7 @@ def versions(span: Span) -> Iterator[Difference]:
         name, version = output.dataset.id.name, output.dataset.identity.version
         there = span.end.place(name).version
         for step in reversed(span.steps):
-            if "set tblproperties" in step.text and step.after.place(name).version == there:
+            if PROPERTIES in step.text and step.after.place(name).version == there:
                 there = step.before.place(name).version
         if version and output.mode is not Mode.DROP and version != there:
             yield name, f"said to be at version {version}, is at {there}"

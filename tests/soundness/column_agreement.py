@@ -24,7 +24,9 @@ def schemas(span: Span) -> Iterator[Difference]:
         for column, kind in there:
             # A write by the path of a partition has the column in the name of the folder alone.
             by_folder = any(f"/{folder}/{column}=" in step.text for step in span.steps)
-            if column not in claimed and not by_folder:
+            if column not in claimed and by_folder:
+                continue
+            if column not in claimed:
                 yield name, f"has the column {column}, which is not said"
             # A column that a folder's name gives has no type in its files.
             elif claimed[column] not in (kind, ""):
