@@ -286,7 +286,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     outputs = [
         Output(
             dataset=Dataset(identity, fields),
-            mode=write.mode if before is Before.UNKNOWN else Mode.CREATE,
+            mode=Mode.CREATE if before in (Before.ABSENT, Before.EMPTY) else write.mode,
             statistics=statistics,
             edges=tuple(sorted({edge for edge, _ in origins}, key=lambda edge: edge.order)),
             inputs=tuple(fed),

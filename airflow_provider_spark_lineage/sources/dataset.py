@@ -22,6 +22,8 @@ class Before(Enum):
     """A dataset without data."""
 
     ABSENT = "absent"
+    GONE = "gone"
+    """Nothing, or data that the write has replaced."""
 
 
 class DatasetId(NamedTuple):

@@ -61,7 +61,8 @@ class FileFacts(Facts, total=False):
     """Number of a stream's batch."""
 
     oldest_write: List[int]
-    """Number and bytes of the oldest files in the folder of an append: those of one write have one id."""
+    """For a write that keeps other files: number and bytes of the oldest files, those of one write, in the
+    folder."""
 
 
 _DIRECTORY = {
@@ -157,7 +158,7 @@ PROBES = (
             "format": "fileFormat",
             "static_partitions": "staticPartitions.size",
             "dynamic_partitions": "dynamicPartitionOverwrite",
-            "oldest_write": "$oldest_write(outputPath, mode)",
+            "oldest_write": "$oldest_write(outputPath, mode, dynamicPartitionOverwrite)",
             **BY_MODE,
             **NAMED,
         },
@@ -236,6 +237,10 @@ class Files(Source[FileFacts]):
         Partitions of a table may be in other folders. A folder with a stream's log has no other data.
         """
         is_table = bool(self.facts.get("table"))
+        if self.facts.get("dynamic_partitions"):
+            # All partitions may have been replaced, or there were none.
+            is_whole = self.facts.get("oldest_write") == [files, size_bytes] and not is_table
+            return Before.GONE if is_whole else Before.UNKNOWN
         is_sink = str(self.facts.get("sink", "")).startswith("FileSink") and not is_table
         if is_sink and self.facts.get("batch") == 0:
             return Before.ABSENT

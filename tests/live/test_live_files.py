@@ -511,6 +511,20 @@ def test_an_append_to_a_folder_without_data_creates_it(spark, rows, path, lineag
     }
 
 
+def test_an_overwrite_of_partitions_in_a_new_folder_is_whole(spark, rows, path, lineage):
+    """No row is older, so the folder is not an input; partitions that stay are."""
+    rows.write.parquet(path("in"))
+
+    def job(where):
+        frame = spark.read.parquet(path("in")).where(where).write.mode("overwrite").partitionBy("part")
+        frame.option("partitionOverwriteMode", "dynamic").parquet(path("new"))
+        spark.read.parquet(path("new")).write.mode("overwrite").parquet(path("out"))
+
+    first, second = lineage(lambda: job("id >= 0")), lineage(lambda: job("part = 1"))
+    assert [read.dataset.id.name for read in first.inputs] == [path("in")]
+    assert [read.dataset.id.name for read in second.inputs] == [path("in"), path("new")]
+
+
 def test_streams_in_a_row_lead_to_the_first_source(spark, rows, path, lineage):
     """The folder between two streams is created by the first one."""
     rows.write.parquet(path("in"))

@@ -412,6 +412,9 @@ TABLE_OF_FILES = {**FILES, "table": ["spark_catalog", "db", "t"]}
         ({**FILES, "oldest_write": [1, 90]}, False, Before.UNKNOWN),
         ({**FILES, "oldest_write": [2, 91]}, False, Before.UNKNOWN),
         (FILES, False, Before.UNKNOWN),
+        # An overwrite of partitions that left no older file.
+        ({**FILES, "oldest_write": [2, 90], "dynamic_partitions": True}, True, Before.GONE),
+        ({**FILES, "oldest_write": [1, 90], "dynamic_partitions": True}, True, Before.UNKNOWN),
         ({**SINK, "batch": 0}, False, Before.ABSENT),
         ({**SINK, "batch": 1}, False, Before.UNKNOWN),
         # Spark reads the other files of a table, too.

@@ -89,16 +89,17 @@ public class Paths {
             return options(target);
         }
         if (path.startsWith("$modified(")) {
-            return files().modified(target, second(path));
+            return files().modified(target, argument(path, 1));
         }
         if (path.startsWith("$oldest_write(")) {
-            boolean isAppend = "Append".equals(String.valueOf(second(path)));
-            // A failed append wrote nothing, so the next one may still be the first.
-            boolean isFirst = isAppend && !query.failed() && query.reader.appended.add(target.toString());
+            boolean keepsFiles = "Append".equals(String.valueOf(argument(path, 1)))
+                || Boolean.TRUE.equals(argument(path, 2));
+            // A failed write left nothing, so the next one may still be the first.
+            boolean isFirst = keepsFiles && !query.failed() && query.reader.added.add(target.toString());
             return isFirst ? files().oldestWrite(target, query.started) : null;
         }
         if (path.startsWith("$sql(")) {
-            Object url = second(path);
+            Object url = argument(path, 1);
             Map text = query.later("sql", isMany(target) ? (Object) texts(target) : String.valueOf(target));
             text.put("url", url == null ? null : url.toString());
             return text;
@@ -307,10 +308,10 @@ public class Paths {
         return texts;
     }
 
-    /** Returns the second argument of a path's only step: a text, or the value of a path; null if none. */
-    private Object second(String path) throws Exception {
+    /** Returns an argument of a path's only step: a text, or the value of a path; null if there is none. */
+    private Object argument(String path, int position) throws Exception {
         List arguments = ((Step) steps(path).get(0)).arguments;
-        String argument = arguments.size() > 1 ? (String) arguments.get(1) : "";
+        String argument = arguments.size() > position ? (String) arguments.get(position) : "";
         if (argument.startsWith("'")) {
             return argument.substring(1, argument.length() - 1);
         }

@@ -38,8 +38,8 @@ public class Reader {
     /** Local property with the number of the call over an RDD that started a job. */
     public final String call;
 
-    /** Folders of appends whose oldest files were looked up: only the first append of a folder needs them. */
-    public final Set appended = ConcurrentHashMap.newKeySet();
+    /** Folders whose oldest files were looked up: only the first write that keeps other files needs them. */
+    public final Set added = ConcurrentHashMap.newKeySet();
     private final Map kept = new ConcurrentHashMap();
     private final AtomicLong number = new AtomicLong();
 
