@@ -420,15 +420,17 @@ def test_observed_numbers_of_rows_as_they_are_read_are_metrics_of_the_input(spar
 
 
 @pytest.mark.parametrize(
-    "write",
+    ("existed", "write"),
     [
-        pytest.param(lambda frame, path: frame.write.mode("append").parquet(path), id="appended"),
-        pytest.param(lambda frame, path: frame.limit(5).write.parquet(path), id="limited"),
-        pytest.param(lambda frame, path: frame.union(frame).write.parquet(path), id="twice"),
+        pytest.param(True, lambda frame, path: frame.write.mode("append").parquet(path), id="appended"),
+        pytest.param(False, lambda frame, path: frame.limit(5).write.parquet(path), id="limited"),
+        pytest.param(False, lambda frame, path: frame.union(frame).write.parquet(path), id="twice"),
     ],
 )
-def test_other_observations_are_no_metrics(spark, rows, tmp_path, write):
+def test_other_observations_are_no_metrics(spark, rows, tmp_path, existed, write):
     """Of rows that are not those of a dataset."""
+    if existed:
+        rows.limit(1).write.parquet(str(tmp_path / "out"))
     frame = observing(rows.where("id >= 0"))
     found, _ = metrics(spark, lambda: write(frame, str(tmp_path / "out")))
     assert found == {}
