@@ -243,7 +243,7 @@ class Composer:
         if name not in content.columns and not content.from_outside:
             reason = f"`{edge.field}` of {edge.source.name} was read back, but the task wrote no such column"
             gaps[Gap("composition", reason, output.dataset.id, edge.column)] = None
-        return content.trace(own, name)
+        return content.trace(own, name, by_view=output.dataset.identity.type == "VIEW")
 
     def _written_name(self, edge: Edge, source: TaskDataset, content: Content) -> str:
         """Return the name under which the task wrote a field: matched without case, or by its position."""

@@ -61,10 +61,13 @@ class Content:
         has_fields = all(field.name in columns and field.name not in unfilled for field in fields)
         return has_fields and inputs <= self.inputs and all(e in columns.get(e.column, ()) for e in edges)
 
-    def trace(self, edge: Edge, name: str) -> set[Edge]:
-        """Return an edge that starts at column `name` of this content, traced to its origins."""
+    def trace(self, edge: Edge, name: str, *, by_view: bool = False) -> set[Edge]:
+        """Return an edge that starts at column `name` of this content, traced to its origins.
+
+        `by_view`: the edge is of a view, which will read the values that a column does not have yet.
+        """
         traced = {edge} if self.from_outside else set()
-        if name not in self.columns or name in self.without_values:
+        if name not in self.columns or (name in self.without_values and not by_view):
             return traced
         # A column without edges originates here, so the edge itself is returned.
         step = Transformation(edge.kind, edge.masking)

@@ -192,3 +192,14 @@ def test_a_table_that_existed_without_rows_is_no_source_of_itself() -> None:
     assert edges_of(lineage, "o") == {edge("a.x", "o")}
     assert modes_of(lineage) == {"t": Mode.CREATE, "o": Mode.OVERWRITE}
     assert modes_of(compose([filling, execution(changes("t", Mode.DROP))])) == {"t": Mode.DROP}
+
+
+def test_a_view_of_a_table_without_rows_has_its_columns() -> None:
+    """A task that only defines a table and a view of it: the view reads what the table will have."""
+    defining = execution(replace(changes("t", Mode.CREATE), dataset=dataset("t", "x", table="db.t")))
+    view = writes("v", edge("t.x", "x"), mode=Mode.CREATE)
+    identity = replace(view.dataset.identity, type="VIEW")
+    view = replace(view, dataset=replace(view.dataset, identity=identity))
+    lineage = compose([defining, execution(reads("t", "x"), view)])
+    assert edges_of(lineage, "v") == {edge("t.x", "x")}
+    assert inputs_of(lineage) == ["t"]

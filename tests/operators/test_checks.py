@@ -197,7 +197,9 @@ def _without(run, *names):
 
 
 def _run(folder, settings):
-    return run_dag(Path(__file__).parent / "dags" / "checks.py", home=folder / "airflow", settings=settings)
+    # Many tasks, each with a session: minutes on a quiet machine.
+    dag = Path(__file__).parent / "dags" / "checks.py"
+    return run_dag(dag, home=folder / "airflow", settings=settings, timeout_s=3000)
 
 
 def _facets(document):
