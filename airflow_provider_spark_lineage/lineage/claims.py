@@ -43,7 +43,7 @@ class _Part:
             }
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Claim:
     """The report of the task about one output, merged from all its writes.
 
@@ -114,7 +114,7 @@ class Claim:
 
     def _part(self, output: Output, folder: str) -> _Part:
         """Return the part that a write adds to; a write that replaces rows starts with an empty one."""
-        is_view = output.dataset.identity.type == "VIEW"
+        is_view = output.is_view
         is_replaced = output.mode in _REPLACING and not output.partial
         part = None if is_view or is_replaced else self.parts.get(folder)
         if part is None:

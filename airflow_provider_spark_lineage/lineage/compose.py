@@ -17,7 +17,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
-from airflow_provider_spark_lineage.lineage.claims import renamed
+from airflow_provider_spark_lineage.lineage.claims import Claim, renamed
 from airflow_provider_spark_lineage.lineage.contents import Content
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
@@ -51,6 +51,24 @@ class _Source(NamedTuple):
     """None if the task wrote nothing of it."""
 
 
+class _Resolved(NamedTuple):
+    """The sources of an output, traced through earlier writes of the task."""
+
+    edges: set[Edge]
+    inputs: set[DatasetId]
+    origins: set[DatasetId]
+    """Those of the inputs where columns originate, though the task wrote them."""
+
+
+class _View(NamedTuple):
+    """A view that the task made: it reads what is in its tables at the end."""
+
+    output: Output
+    read: Mapping[DatasetId, Dataset]
+    sources: Mapping[DatasetId, TaskDataset]
+    as_made: _Resolved
+
+
 class Composer:
     """Takes the executions in order; `lineage()` returns the task's lineage so far.
 
@@ -80,6 +98,9 @@ class Composer:
         self._batches: dict[tuple[str, DatasetId, tuple[str, ...]], Statistics] = {}
         """(streaming query, dataset, locations) -> counts of all batches so far."""
 
+        self._views: dict[TaskDataset, _View] = {}
+        """The views that the task made."""
+
         self._gaps: dict[tuple[Gap, TaskDataset | None], None] = {}
         """The gaps with the output that they are about."""
 
@@ -103,8 +124,12 @@ class Composer:
                 source.content.shared = True
         # Resolve all outputs first, using the contents from before this execution's writes.
         gaps = dict.fromkeys(lineage.gaps)
-        for change in [(output, *self._resolve(output, gaps)) for output in lineage.outputs]:
-            self._change(*change)
+        for output, resolved in [(output, self._resolve(output, gaps)) for output in lineage.outputs]:
+            if output.is_view and output.mode not in (Mode.DROP, Mode.RENAME):
+                self._add_view(output, resolved)
+                continue
+            self._add_origins(resolved.origins)
+            self._change(output, resolved)
         written = {output.dataset.id for output in lineage.outputs}
         for gap in gaps:
             known = gap, self._datasets.get(gap.output) if gap.output else None
@@ -114,21 +139,17 @@ class Composer:
 
     def lineage(self) -> Lineage:
         """Return the merged lineage; the same on every call."""
-        names = self._datasets.reported_names(self._created_sources)
+        views = {dataset.claim: self._view_now(view) for dataset, view in self._views.items() if dataset.name}
+        of_views = {key for view in views.values() for key in view.origins} - self._inputs.keys()
+        reads = {**self._inputs, **{key: self._read_back[key] for key in sorted(of_views)}}
+        names = self._datasets.reported_names(self._created_sources | of_views)
         outputs = [
-            replace(
-                claim.output,
-                mode=self._datasets.mode(claim.output),
-                statistics=claim.written or Statistics(),
-                dataset=claim.dataset,
-                edges=tuple(sorted(_renamed_edges(claim.edges, names), key=lambda edge: edge.order)),
-                inputs=tuple(sorted({name for key in claim.inputs if (name := names.get(key, key))})),
-            )
+            _reported_output(claim, self._datasets.mode(claim.output), names, views.get(claim))
             for claim in self._datasets.claims()
         ]
         outputs += self._datasets.drops()
         inputs: dict[DatasetId, Input] = {}
-        for key, read in self._inputs.items():
+        for key, read in reads.items():
             name = names.get(key, key)
             if name is not None:
                 _add_input(inputs, name, self._reported(read, key, name))
@@ -163,8 +184,33 @@ class Composer:
         if not read.dataset.kept_by:
             self._datasets.link(read.dataset)
 
-    def _change(self, output: Output, edges: set[Edge], inputs: set[DatasetId]) -> None:
+    def _add_origins(self, origins: set[DatasetId]) -> None:
+        """Add datasets that the task wrote to the inputs, because columns originate in them."""
+        for key in origins - self._inputs.keys():
+            self._inputs[key] = self._read_back[key]
+            self._created_sources.add(key)
+
+    def _add_view(self, output: Output, as_made: _Resolved) -> None:
+        """Add a view; another one of its name is replaced."""
+        sources = {source: self._datasets.at(source) for source in output.inputs}
+        # It will read the current rows, whatever version there is now.
+        now = replace(output, origins=frozenset(), snapshots=frozenset())
+        read = {source: self._read[source].at("") for source in output.inputs if source in self._read}
+        self._change(output, as_made)
+        self._views[self._datasets.at(output.dataset.id)] = _View(now, read, sources, as_made)
+
+    def _view_now(self, view: _View) -> _Resolved:
+        """Return the sources of a view now; those as it was made if Spark could not read it any more."""
+        if any(self._datasets.get(name) is not dataset for name, dataset in view.sources.items()):
+            return view.as_made
+        self._read, self._sources = dict(view.read), {}
+        gaps: dict[Gap, None] = {}
+        resolved = self._resolve(view.output, gaps)
+        return view.as_made if gaps else resolved
+
+    def _change(self, output: Output, resolved: _Resolved) -> None:
         """Add what an execution did to one dataset or catalog entry."""
+        edges, inputs, _ = resolved
         datasets, is_entry = self._datasets, output.dataset.identity.is_entry
         if output.is_whole:
             for gap in self._unsettled.pop(output.dataset.id, ()):
@@ -205,7 +251,7 @@ class Composer:
         self._batches[key] = added(before, read.statistics) if before is not None else read.statistics
         return replace(read, statistics=self._batches[key])
 
-    def _resolve(self, output: Output, gaps: dict[Gap, None]) -> tuple[set[Edge], set[DatasetId]]:
+    def _resolve(self, output: Output, gaps: dict[Gap, None]) -> _Resolved:
         """Trace an output's edges through earlier writes of the same task."""
         edges: set[Edge] = set()
         inputs: set[DatasetId] = set()
@@ -226,12 +272,8 @@ class Composer:
         for edge in output.edges:
             for seen in origins.get(edge, _ALL_READ):
                 edges |= self._trace(edge, self._source(edge.source, seen), output, gaps)
-        for key in {edge.source for edge in edges if edge.source in self._read_back}:
-            inputs.add(key)
-            if key not in self._inputs:
-                self._inputs[key] = self._read_back[key]
-                self._created_sources.add(key)
-        return edges, inputs
+        own = {edge.source for edge in edges if edge.source in self._read_back}
+        return _Resolved(edges, inputs | own, own)
 
     def _trace(self, edge: Edge, source: _Source, output: Output, gaps: dict[Gap, None]) -> set[Edge]:
         """Trace an edge from a dataset that was read to the origins of the column."""
@@ -243,7 +285,7 @@ class Composer:
         if name not in content.columns and not content.from_outside:
             reason = f"`{edge.field}` of {edge.source.name} was read back, but the task wrote no such column"
             gaps[Gap("composition", reason, output.dataset.id, edge.column)] = None
-        return content.trace(own, name, by_view=output.dataset.identity.type == "VIEW")
+        return content.trace(own, name, by_view=output.is_view)
 
     def _written_name(self, edge: Edge, source: TaskDataset, content: Content) -> str:
         """Return the name under which the task wrote a field: matched without case, or by its position."""
@@ -265,6 +307,21 @@ def _grouped(pairs: Iterable[tuple[Key, Snapshot]]) -> Mapping[Key, Sequence[Sna
     for key, snapshot in pairs:
         groups[key].append(snapshot)
     return groups
+
+
+def _reported_output(
+    claim: Claim, mode: Mode, names: Mapping[DatasetId, DatasetId | None], view: _Resolved | None
+) -> Output:
+    """Return what is reported of an output; `view`: its sources, if it is a view."""
+    edges, inputs = (view.edges, view.inputs) if view else (claim.edges, claim.inputs)
+    return replace(
+        claim.output,
+        mode=mode,
+        statistics=claim.written or Statistics(),
+        dataset=claim.dataset,
+        edges=tuple(sorted(_renamed_edges(edges, names), key=lambda edge: edge.order)),
+        inputs=tuple(sorted({name for key in inputs if (name := names.get(key, key))})),
+    )
 
 
 def _renamed_edges(edges: Iterable[Edge], names: Mapping[DatasetId, DatasetId | None]) -> Iterable[Edge]:

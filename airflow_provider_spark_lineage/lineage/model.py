@@ -256,6 +256,11 @@ class Output:
     """False for a command that writes no rows, so that its counts stay unknown."""
 
     @property
+    def is_view(self) -> bool:
+        """Return whether it is a view, which has no rows of its own."""
+        return self.dataset.identity.type == "VIEW"
+
+    @property
     def is_whole(self) -> bool:
         """Return whether only its rows are in the dataset afterwards."""
         replaces = self.mode in (Mode.CREATE, Mode.OVERWRITE) and not self.rewrites

@@ -8,7 +8,15 @@ import pytest
 from tasks import changes, dataset, edge, edges_of, execution, inputs_of, modes_of, reads, writes
 
 from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import ColumnChange, Field, Kind, Lineage, Mode, Output
+from airflow_provider_spark_lineage.lineage.model import (
+    ColumnChange,
+    Edge,
+    Field,
+    Kind,
+    Lineage,
+    Mode,
+    Output,
+)
 
 READ = reads("a", "x", "y")
 T = (edge("a.x", "s"), edge("a.y", "v"))
@@ -194,12 +202,44 @@ def test_a_table_that_existed_without_rows_is_no_source_of_itself() -> None:
     assert modes_of(compose([filling, execution(changes("t", Mode.DROP))])) == {"t": Mode.DROP}
 
 
+def view_of(*edges: Edge, name: str = "v") -> Output:
+    """Make a CREATE VIEW."""
+    view = writes(name, *edges, mode=Mode.CREATE)
+    return replace(view, dataset=replace(view.dataset, identity=replace(view.dataset.identity, type="VIEW")))
+
+
+def test_a_view_reads_the_rows_that_are_in_its_tables_at_the_end() -> None:
+    """A view has no rows: rows that its tables get later, or lose, are those of the view."""
+    view = execution(reads("t", "s", "v"), view_of(edge("t.s", "s"), edge("t.v", "v")))
+    more = execution(reads("b", "x"), writes("t", edge("b.x", "s"), mode=Mode.APPEND, table="db.t"))
+    anew = execution(reads("b", "x"), writes("t", edge("b.x", "s"), edge("b.x", "v"), table="db.t"))
+    first, added, replaced = (compose([FILLED, view, *then]) for then in ([], [more], [anew]))
+    assert edges_of(first, "v") == {edge("a.x", "s"), edge("a.y", "v")}
+    assert edges_of(added, "v") == {edge("a.x", "s"), edge("b.x", "s"), edge("a.y", "v")}
+    assert edges_of(replaced, "v") == {edge("b.x", "s"), edge("b.x", "v")}
+
+
+def test_a_view_of_a_table_that_is_filled_later_has_the_sources_of_its_rows() -> None:
+    """The table had no rows when the view was made; it is an input only while it has none."""
+    defining = execution(replace(writes("t", mode=Mode.CREATE, table="db.t"), has_rows=False))
+    view = execution(reads("t", "s"), view_of(edge("t.s", "s")))
+    lineage = compose([defining, view, FILLED])
+    assert edges_of(lineage, "v") == {edge("a.x", "s")}
+    assert inputs_of(lineage) == ["a"]
+
+
+def test_a_view_of_a_table_that_is_gone_has_the_sources_of_its_making() -> None:
+    """Spark cannot read it any more, nor a view that was dropped itself, which is no output."""
+    view = execution(reads("t", "s"), view_of(edge("t.s", "s")))
+    gone = compose([FILLED, view, execution(changes("t", Mode.DROP, table="db.t"))])
+    assert edges_of(gone, "v") == {edge("a.x", "s")}
+    dropped = compose([FILLED, view, execution(replace(view_of(), mode=Mode.DROP))])
+    assert [output.dataset.id.name for output in dropped.outputs] == ["/wh/t"]
+
+
 def test_a_view_of_a_table_without_rows_has_its_columns() -> None:
     """A task that only defines a table and a view of it: the view reads what the table will have."""
     defining = execution(replace(changes("t", Mode.CREATE), dataset=dataset("t", "x", table="db.t")))
-    view = writes("v", edge("t.x", "x"), mode=Mode.CREATE)
-    identity = replace(view.dataset.identity, type="VIEW")
-    view = replace(view, dataset=replace(view.dataset, identity=identity))
-    lineage = compose([defining, execution(reads("t", "x"), view)])
+    lineage = compose([defining, execution(reads("t", "x"), view_of(edge("t.x", "x")))])
     assert edges_of(lineage, "v") == {edge("t.x", "x")}
     assert inputs_of(lineage) == ["t"]

@@ -538,7 +538,7 @@ class _Taken:
                 "",
                 frame.columns,
                 frame.rows,
-                () if eager else frame.below,
+                frame.below,
                 () if eager else frame.needs,
                 text,
             )
