@@ -18,7 +18,7 @@ from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from airflow_provider_spark_lineage.lineage.claims import Claim, renamed
-from airflow_provider_spark_lineage.lineage.contents import Content
+from airflow_provider_spark_lineage.lineage.contents import Content, Parts
 from airflow_provider_spark_lineage.lineage.model import (
     Dataset,
     Edge,
@@ -56,6 +56,9 @@ class _Resolved(NamedTuple):
 
     edges: set[Edge]
     inputs: set[DatasetId]
+    parts: Parts
+    """Sources of the fields inside its struct columns."""
+
     origins: set[DatasetId]
     """Those of the inputs where columns originate, though the task wrote them."""
 
@@ -210,7 +213,6 @@ class Composer:
 
     def _change(self, output: Output, resolved: _Resolved) -> None:
         """Add what an execution did to one dataset or catalog entry."""
-        edges, inputs, _ = resolved
         datasets, is_entry = self._datasets, output.dataset.identity.is_entry
         if output.is_whole:
             for gap in self._unsettled.pop(output.dataset.id, ()):
@@ -229,7 +231,7 @@ class Composer:
             case _:
                 dataset = datasets.get(output.dataset.id)
                 was_read = dataset is not None and dataset.key in self._inputs
-                datasets.write(output, edges, inputs, was_read=was_read)
+                datasets.write(output, resolved.edges, resolved.inputs, resolved.parts, was_read=was_read)
 
     def _source(self, identifier: DatasetId, snapshot: Snapshot | None = None) -> _Source:
         """Return a dataset as the current execution reads it; without a snapshot, with all that it reads."""
@@ -272,8 +274,19 @@ class Composer:
         for edge in output.edges:
             for seen in origins.get(edge, _ALL_READ):
                 edges |= self._trace(edge, self._source(edge.source, seen), output, gaps)
+        parts = {
+            column: {
+                path: {
+                    traced
+                    for edge, seen in some
+                    for traced in self._trace(edge, self._source(edge.source, seen), output, gaps)
+                }
+                for path, some in known.items()
+            }
+            for column, known in output.parts.items()
+        }
         own = {edge.source for edge in edges if edge.source in self._read_back}
-        return _Resolved(edges, inputs | own, own)
+        return _Resolved(edges, inputs | own, parts, own)
 
     def _trace(self, edge: Edge, source: _Source, output: Output, gaps: dict[Gap, None]) -> set[Edge]:
         """Trace an edge from a dataset that was read to the origins of the column."""

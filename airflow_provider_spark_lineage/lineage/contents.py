@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from urllib.parse import unquote
@@ -22,6 +23,9 @@ from airflow_provider_spark_lineage.plan.algebra import Transformation
 from airflow_provider_spark_lineage.sources.dataset import DatasetId
 from airflow_provider_spark_lineage.sources.paths import is_within
 
+Parts = Mapping[str, Mapping[str, AbstractSet[Edge]]]
+"""Struct column -> path of a field inside, `city.code` -> its edges, which end at the column."""
+
 
 @dataclass(slots=True)
 class Content:
@@ -30,6 +34,9 @@ class Content:
     columns: dict[str, set[Edge]] = field(default_factory=dict)
     without_values: set[str] = field(default_factory=set)
     """Columns that have no values yet: of a table without rows, or added to a table and not filled."""
+
+    parts: Parts = field(default_factory=dict)
+    """Of the struct columns whose fields are known in all rows that the task wrote."""
 
     rows: set[Edge] = field(default_factory=set)
     inputs: set[DatasetId] = field(default_factory=set)
@@ -45,21 +52,25 @@ class Content:
     def copy(self) -> Content:
         """Return a copy that can be changed independently."""
         columns = {name: set(edges) for name, edges in self.columns.items()}
-        without = set(self.without_values)
-        return Content(columns, without, set(self.rows), set(self.inputs), self.from_outside, self.reworked)
+        without, parts = set(self.without_values), dict(self.parts)
+        rows, inputs = set(self.rows), set(self.inputs)
+        return Content(columns, without, parts, rows, inputs, self.from_outside, self.reworked)
 
     def holds(
         self,
         fields: Iterable[Field],
         edges: Iterable[Edge],
         inputs: set[DatasetId],
+        parts: Parts,
         without_values: Container[str],
     ) -> bool:
         """Return whether it already has all that `add` would add."""
         columns = {**self.columns, "": self.rows}
         unfilled = {name for name in self.without_values if name not in without_values}
         has_fields = all(field.name in columns and field.name not in unfilled for field in fields)
-        return has_fields and inputs <= self.inputs and all(e in columns.get(e.column, ()) for e in edges)
+        has_parts = all(self.parts.get(field.name) == parts.get(field.name) for field in fields)
+        has_all = has_fields and has_parts and inputs <= self.inputs
+        return has_all and all(e in columns.get(e.column, ()) for e in edges)
 
     def trace(self, edge: Edge, name: str, *, by_view: bool = False) -> set[Edge]:
         """Return an edge that starts at column `name` of this content, traced to its origins.
@@ -71,17 +82,29 @@ class Content:
             return traced
         # A column without edges originates here, so the edge itself is returned.
         step = Transformation(edge.kind, edge.masking)
-        for origin in self.columns[name]:
+        origins, inner = self._origins(name, edge.part)
+        for origin in origins:
             path = step.after(Transformation(origin.kind, origin.masking))
             # Parts of a field are known only where the field is unchanged.
-            inside = edge.part if origin.kind is Kind.IDENTITY else ""
+            inside = inner if origin.kind is Kind.IDENTITY else ""
             part = ".".join(name_part for name_part in (origin.part, inside) if name_part)
             traced.add(replace(origin, kind=path.kind, masking=path.masking, column=edge.column, part=part))
         return traced or {edge}
 
+    def _origins(self, name: str, part: str) -> tuple[AbstractSet[Edge], str]:
+        """Return the edges of a part of a column, and the part of their sources that it is."""
+        known = self.parts.get(name, {})
+        path = part
+        while path and path not in known:
+            path = path.rpartition(".")[0]
+        if not path:
+            return self.columns[name], part
+        return known[path], part[len(path) + 1 :]
+
     def merged(self, other: Content) -> Content:
         """Return the rows of both."""
         both = self.copy()
+        both.parts = _parts_of_both(self._filled(), self.parts, other._filled(), other.parts)
         known = {name for content in (self, other) for name in content.columns}
         filled = {
             name for content in (self, other) for name in content.columns.keys() - content.without_values
@@ -95,7 +118,10 @@ class Content:
         both.reworked |= other.reworked
         return both
 
-    def change_columns(self, changes: Iterable[ColumnChange], fields: Iterable[Field]) -> None:
+    def _filled(self) -> AbstractSet[str]:
+        return self.columns.keys() - self.without_values
+
+    def change_columns(self, changes: Sequence[ColumnChange], fields: Iterable[Field]) -> None:
         """Rename and drop columns; `fields` are the columns afterwards, also added ones without values."""
         for change in changes:
             self.without_values = {new for old in self.without_values if (new := change.name_of(old))}
@@ -104,6 +130,17 @@ class Content:
                 if name := change.name_of(old):
                     columns.setdefault(name, set()).update(replace(edge, column=name) for edge in edges)
             self.columns = columns
+            self.parts = {
+                new: {
+                    path: {replace(edge, column=new) for edge in edges}
+                    for path, edges in fields_inside.items()
+                }
+                for old, fields_inside in self.parts.items()
+                if (new := change.name_of(old))
+            }
+        if not changes:
+            # It may have changed fields inside a column.
+            self.parts = {}
         known = {name.lower() for name in self.columns}
         # The columns of older rows are not all known, so an added one looks like them.
         is_known = not (self.from_outside or self.reworked)
@@ -117,10 +154,13 @@ class Content:
         fields: Iterable[Field],
         edges: Iterable[Edge],
         inputs: Iterable[DatasetId],
+        parts: Parts,
         without_values: Container[str],
     ) -> None:
         """Add the rows of one write; in these rows, some columns may have no values."""
         names = [column.name for column in fields]
+        written = {name for name in names if name not in without_values}
+        self.parts = _parts_of_both(self._filled(), self.parts, written, parts)
         filled = {name.lower() for name in names if name not in without_values}
         unfilled = {name for name in self.without_values if name.lower() not in filled}
         self.without_values = unfilled | {
@@ -131,6 +171,20 @@ class Content:
         for edge in edges:
             (self.columns.setdefault(edge.column, set()) if edge.column else self.rows).add(edge)
         self.inputs.update(inputs)
+
+
+def _parts_of_both(
+    filled: Container[str], parts: Parts, more_filled: Container[str], more_parts: Parts
+) -> Parts:
+    """Return the parts of the rows of two contents; of a column that both fill, those that both know."""
+    both = {}
+    for name in {**parts, **more_parts}:
+        some, more = parts.get(name, {}), more_parts.get(name, {})
+        if name not in filled or name not in more_filled:
+            both[name] = {**some, **more}
+        elif known := [path for path in some if path in more]:
+            both[name] = {path: some[path] | more[path] for path in known}
+    return both
 
 
 @dataclass(slots=True)
@@ -193,7 +247,14 @@ class History:
         return content
 
     def write(
-        self, output: Output, source: DatasetId, edges: set[Edge], inputs: set[DatasetId], *, empty: bool
+        self,
+        output: Output,
+        source: DatasetId,
+        edges: set[Edge],
+        inputs: set[DatasetId],
+        parts: Parts,
+        *,
+        empty: bool,
     ) -> None:
         """Add or replace rows; `empty` means that no rows from before the task are left.
 
@@ -212,7 +273,7 @@ class History:
             reworked = output.rewrites and (before.from_outside or before.reworked)
         layer = self._layer_for(folder, adds=adds, reworked=reworked)
         fields = (*output.dataset.fields, *_named_by(folder))
-        written = fields, edges, inputs, _without_values(output, edges)
+        written = fields, edges, inputs, parts, _without_values(output, edges)
         if not layer.content.holds(*written):
             self._own(layer).add(*written)
         self._set_version(version, layer.content)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from airflow_provider_spark_lineage.lineage import struct_fields
 from airflow_provider_spark_lineage.lineage.columns import Evaluation, PlanGap, evaluate
 from airflow_provider_spark_lineage.lineage.commands import effect
 from airflow_provider_spark_lineage.lineage.leaves import FactsOfPlan, Leaf, fields_of, gaps_of, merged
@@ -275,6 +276,14 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
         for field_, (_, value) in zip(fields, written.columns, strict=True)
         for origin in _edges(_traced(value.whole, leaves), field_.name)
     }
+    parts = {
+        field_.name: {
+            path: frozenset(_edges(_traced(sources, leaves), field_.name))
+            for path, sources in struct_fields.by_path(value, field_.type)
+        }
+        for field_, (_, value) in zip(fields, written.columns, strict=True)
+        if value.members
+    }
     for uses in (_traced(written.rows, leaves), *(leaf.rows for leaf in fed_by)):
         origins.update(_edges(uses, ""))
     places = {(edge.source, snapshot) for edge, snapshot in origins}
@@ -293,6 +302,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
             origins=frozenset(origin for origin in origins if origin[0].source in read_apart),
             snapshots=frozenset(place for place in places if place[0] in read_apart),
             partial=is_partial,
+            parts=parts,
             was_empty=before is Before.EMPTY,
             rewrites=write.rewrites,
             partitions=write.partitions if is_partial else (),

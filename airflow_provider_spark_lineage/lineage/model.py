@@ -246,6 +246,11 @@ class Output:
     snapshots: frozenset[tuple[DatasetId, Snapshot]] = frozenset()
     """The snapshots that are read, for datasets with several in this execution."""
 
+    parts: Mapping[str, Mapping[str, frozenset[tuple[Edge, Snapshot]]]] = field(
+        default_factory=dict, hash=False, repr=False
+    )
+    """Struct column -> path of a field inside -> its edges; without columns whose fields are not known."""
+
     previous: DatasetId | None = None
     """The old name of a renamed dataset."""
 

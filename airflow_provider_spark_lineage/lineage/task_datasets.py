@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from airflow_provider_spark_lineage.lineage.claims import Claim, names_of, renamed
-from airflow_provider_spark_lineage.lineage.contents import Content, History
+from airflow_provider_spark_lineage.lineage.contents import Content, History, Parts
 from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Mode, Output, Snapshot
 from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
 
@@ -103,7 +103,9 @@ class TaskDatasets:
         """Return the dataset with this key."""
         return self._keys[key][0]
 
-    def write(self, output: Output, edges: set[Edge], inputs: set[DatasetId], *, was_read: bool) -> None:
+    def write(
+        self, output: Output, edges: set[Edge], inputs: set[DatasetId], parts: Parts, *, was_read: bool
+    ) -> None:
         """Add one write of a dataset; `was_read`: the task read rows from before it."""
         name = output.dataset.id
         dataset = self._now.get(name)
@@ -120,7 +122,7 @@ class TaskDatasets:
             dataset.history = dataset.history or History()
             # Nothing is older than the task where the task itself freed the name.
             is_empty = is_dropped or (dataset.anew and not was_read)
-            dataset.history.write(output, dataset.key, edges, inputs, empty=is_empty)
+            dataset.history.write(output, dataset.key, edges, inputs, parts, empty=is_empty)
         elif dataset.history is not None:
             dataset.history.change_columns(output)
         # The task created this table and now writes it elsewhere. Spark refuses a location that is not empty.

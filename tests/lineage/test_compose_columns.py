@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Lineage,
     Mode,
     Output,
+    Snapshot,
 )
 
 READ = reads("a", "x", "y")
@@ -186,7 +187,7 @@ def test_a_change_of_columns_without_a_version_is_of_the_last_version() -> None:
 def test_a_table_of_before_whose_column_is_renamed_is_read_by_its_new_name() -> None:
     """Nothing of it was written by the task, so its columns start there."""
     reading = execution(reads("t", "z"), writes("o", edge("t.z", "o")))
-    lineage = compose([altered("z", changed=(ColumnChange("s", "z"),)), reading])
+    lineage = compose([altered("z", "v", changed=(ColumnChange("s", "z"),)), reading])
     assert edges_of(lineage, "o") == {edge("t.z", "o")}
     assert inputs_of(lineage) == ["t"]
 
@@ -243,3 +244,59 @@ def test_a_view_of_a_table_without_rows_has_its_columns() -> None:
     lineage = compose([defining, execution(reads("t", "x"), view_of(edge("t.x", "x")))])
     assert edges_of(lineage, "v") == {edge("t.x", "x")}
     assert inputs_of(lineage) == ["t"]
+
+
+def with_struct(name: str, *edges: Edge, mode: Mode = Mode.OVERWRITE, **parts: Edge) -> Output:
+    """Make a write of a struct column `st`; each part has one edge."""
+    inside = {path.replace("_", "."): frozenset({(each, Snapshot())}) for path, each in parts.items()}
+    return replace(writes(name, *edges, mode=mode), parts={"st": inside} if parts else {})
+
+
+ST = edge("a.x", "st"), edge("a.y", "st")
+PART = replace(edge("t.st", "o"), part="c.k")
+
+
+@pytest.mark.parametrize(
+    ("steps", "sources"),
+    [
+        pytest.param([with_struct("t", *ST, n=ST[0], c=ST[1], c_k=ST[1])], {"y"}, id="known"),
+        pytest.param([with_struct("t", *ST, n=ST[0], c=ST[1])], {"y"}, id="the field around it"),
+        pytest.param([with_struct("t", *ST)], {"x", "y"}, id="unknown"),
+        pytest.param(
+            [with_struct("t", *ST, n=ST[0], c=ST[1]), with_struct("t", *ST, mode=Mode.APPEND)],
+            {"x", "y"},
+            id="unknown in some rows",
+        ),
+        pytest.param(
+            [
+                with_struct("t", *ST, n=ST[0], c=ST[1]),
+                with_struct("t", *ST, mode=Mode.APPEND, n=ST[1], c=ST[0]),
+            ],
+            {"x", "y"},
+            id="other in other rows",
+        ),
+        pytest.param(
+            [with_struct("t", *ST), with_struct("t", *ST, n=ST[0], c=ST[1])], {"y"}, id="overwritten"
+        ),
+    ],
+)
+def test_a_field_of_a_struct_that_the_task_wrote_has_the_sources_of_that_field(
+    steps: list[Output], sources: set[str]
+) -> None:
+    """Its other fields are no sources; where the fields of some rows are not known, all of the column is."""
+    read = execution(reads("t", "st"), writes("o", PART))
+    lineage = compose([*(execution(READ, step) for step in steps), read])
+    assert {each.field for each in edges_of(lineage, "o")} == sources
+    assert {each.source.name for each in edges_of(lineage, "o")} == {"/wh/a"}
+
+
+def test_an_alter_forgets_the_fields_inside_its_columns() -> None:
+    """It may have renamed a field inside; a renamed column keeps them."""
+    known = with_struct("t", *ST, n=ST[0], c=ST[1])
+    filled = execution(READ, replace(known, dataset=dataset("t", "st", table="db.t")))
+    read = execution(reads("t", "st"), writes("o", PART))
+    renamed = altered("z", changed=(ColumnChange("st", "z"),))
+    of_z = execution(reads("t", "z"), writes("o", replace(PART, field="z")))
+    unsure, sure = compose([filled, altered("st"), read]), compose([filled, renamed, of_z])
+    assert {each.field for each in edges_of(unsure, "o")} == {"x", "y"}
+    assert {each.field for each in edges_of(sure, "o")} == {"y"}

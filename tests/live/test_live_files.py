@@ -292,6 +292,30 @@ def test_counts_of_a_scan_of_several_datasets_are_those_of_none(spark, rows, pat
 
 
 @pytest.mark.usefixtures("way")
+def test_field_of_a_struct_column_that_was_written_before(spark, rows, path, lineage):
+    """Each field has its own sources, also inside another struct and in an array of structs."""
+    rows.write.parquet(path("in"))
+
+    def steps():
+        source = spark.read.parquet(path("in"))
+        nested = "struct(id, struct(name, part) inner, 7 seven) st"
+        source.selectExpr(nested, "array(struct(part, name)) many").write.parquet(path("mid"))
+        source.selectExpr(nested, "array(struct(part, name)) many").write.mode("append").parquet(path("mid"))
+        read = spark.read.parquet(path("mid"))
+        read.selectExpr("st.id a", "st.inner.name b", "st.inner c", "many.part d").write.parquet(path("out"))
+
+    composed = lineage(steps)
+    (out,) = (each for each in composed.outputs if each.dataset.id.name == path("out"))
+    assert [(each.column, each.field, each.kind.name) for each in out.edges] == [
+        ("a", "id", "IDENTITY"),
+        ("b", "name", "IDENTITY"),
+        ("c", "name", "TRANSFORMATION"),
+        ("c", "part", "TRANSFORMATION"),
+        ("d", "part", "TRANSFORMATION"),
+    ]
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("name", ["a,b", "a, b", "a]b", "a.,"])
 def test_any_character_may_be_in_the_name_of_a_folder(spark, rows, path, lineage, name):
     """A comma does not end a path, so both datasets have their counts."""

@@ -556,10 +556,10 @@ class _Taken:
         frame = replace(frame, rows=_joined(column.uses, frame.rows))
         self.writer.variables[self.words["variable"]] = frame
 
-    def _of_variable(self, name: str, label: str) -> Uses:
+    def _of_variable(self, name: str, label: str, *, is_read: bool = True) -> Uses:
         """Return the base columns of a variable's value, which count as read again."""
         frame = self.writer.variables[name]
-        self.reads += frame.below
+        self.reads += frame.below if is_read else ()
         return {base: frozenset({label}) for base in frame.rows}
 
     def executes(self, target: Thing) -> None:
@@ -571,7 +571,8 @@ class _Taken:
         name = self.words["variable"] = self.random.choice(list(self.writer.variables))
         self.words["table"] = self._name(source)
         frame = self.frame_of(source)
-        uses = self._of_variable(name, "execute immediate")
+        # The plan has only the variable's value: what it was read from is a gap of the column.
+        uses = self._of_variable(name, "execute immediate", is_read=False)
         new = Column(self.words["new"], "bigint", uses)
         frame = replace(frame, columns=(*self._listed(source), new))
         self.reads += frame.below

@@ -168,7 +168,7 @@ class WideRow:
 
 
 SAVE = "{options}.format('{form}').save('{place}')"
-STREAM = "{stream}.writeStream{options}.trigger(availableNow=True).option('checkpointLocation', '{state}')"
+STREAM = "{stream}.writeStream.trigger(availableNow=True).option('checkpointLocation', '{state}')"
 PATHS = (*FILES, "delta")
 TABLES = ("parquet", "json", *LAKES)
 EACH = "(select {n} k, max({s}) o from {{q}} group by {n})"
@@ -274,7 +274,10 @@ WIDE_ROWS = (
     ),
     # Streams.
     WideRow(
-        STREAM + ".format('{form}').start('{place}').awaitTermination()", "streams", makes="sunk", weight=1
+        STREAM + "{options}.format('{form}').start('{place}').awaitTermination()",
+        "streams",
+        makes="sunk",
+        weight=1,
     ),
     WideRow(
         STREAM + ".format('delta').start('{place}').awaitTermination()",
