@@ -18,6 +18,9 @@ from airflow_provider_spark_lineage.runs.collected import PROGRAM
 PROPERTIES = "set tblproperties"
 """In the text of a step that changes the properties of a table."""
 
+KEPT = ".localCheckpoint()"
+"""In the text of a step that keeps the rows of a frame."""
+
 Difference = tuple[str, str]
 """The name of a dataset, and a sentence about it."""
 
@@ -201,7 +204,9 @@ def reads(span: Span) -> Iterator[Difference]:
     inputs = {source.dataset.id.name for source in span.lineage.inputs}
     for step in span.steps:
         for place in step.reads:
-            if span.is_from_before(place, step) and place not in inputs:
+            # A checkpoint of no rows runs no job; a write of it reads the dataset.
+            is_kept = KEPT in step.text and not any(f.rows for f in step.before.place(place).readable())
+            if span.is_from_before(place, step) and place not in inputs and not is_kept:
                 yield place, f"read, and is not an input: {step.text}"
     read = {place for step in span.steps for place in step.reads}
     for name in sorted(inputs - read - {span.moved.get(place, "") for place in read}):

@@ -524,12 +524,14 @@ class _Taken:
 
     def is_named(self, target: Thing, *, eager: bool = False) -> None:
         """Name a frame."""
+        before = len(self.reads)
         frame = self.selected(self.source(target), self.columns_anew(target))
         # A checkpoint inside would read some of its datasets in this step.
         self.words["frame"] = frame.text if eager else frame.text.replace(".localCheckpoint()", "")
         name = self.words["temporary"]
         text = f"spark.table('{name}')" if "TempView" in self.row.text else name
-        self.reads += frame.below if eager else ()
+        # A variable in its text is read where the frame is.
+        self.reads[before:] = frame.below if eager else ()
         self.writer.things.append(
             Thing(
                 name,
