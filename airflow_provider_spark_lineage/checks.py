@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from airflow_provider_spark_lineage.quality.absent import NO_COLUMN
 from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings
 from airflow_provider_spark_lineage.quality.checks import Check, measures_of
 from airflow_provider_spark_lineage.quality.column_checks import column_checks
@@ -24,6 +25,7 @@ from airflow_provider_spark_lineage.quality.comparison import is_of_numbers
 from airflow_provider_spark_lineage.quality.in_flight import KEPT, FrameChecks, register, report
 from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, functions_of, observed
 from airflow_provider_spark_lineage.quality.row_checks import row_checks
+from airflow_provider_spark_lineage.quality.shares import AT_LEAST
 from airflow_provider_spark_lineage.records.observed import OF_CHECKS
 
 __all__ = ["Assertion", "check", "report_assertions"]
@@ -63,7 +65,8 @@ def check(
     its reason.
 
     Raises ValueError with one sentence for checks that have no meaning, or that Spark cannot measure during
-    a write: exact numbers of distinct values, which `approximate` or `SparkColumnCheckOperator` can measure.
+    a write: exact numbers of distinct values, which `approximate` or an operator can measure. The columns
+    that a frame must have are not a check of a write: compare `df.schema`, or use an operator.
 
     >>> orders = check(orders, rows={"positive": "amount >= 0"}, severity="warn")  # doctest: +SKIP
     """
@@ -75,15 +78,18 @@ def check(
     if df.isStreaming:
         raise ValueError("A stream cannot be checked: check the frame of each batch, in foreachBatch.")
     names = {column.lower(): column for column in df.columns}
-    measures = measures_of(checks, names)
-    for key, measure in measures.items():
+    for key, measure in measures_of(checks, names).items():
         _validate(key, measure)
+    if on_violation == FAIL:
+        _refuse_shares(rows or {})
     observation = f"{OF_CHECKS}{uuid.uuid4().hex}"
-    result, where = observed(df, observation, measures)
-    rules = {} if on_violation == KEEP else _rules(checks, where, on_violation)
+    present = _present(df, observation, checks, names)
+    result, where = observed(df, observation, measures_of(present, names))
+    rules = {} if on_violation == KEEP else _rules(present, where, on_violation)
     if on_violation == DROP:
+        places = [at for at, each in enumerate(checks) if each in present]
         checks = _checks(columns or {}, _warned(rows or {}, rules), severity, rules)
-        measures = measures_of(checks, names)
+        measures = measures_of([checks[at] for at in places], names)
         measures[KEPT] = Measure([lambda functions: functions.count_if(_all(functions, rules))])
         result, where = observed(df, observation, measures)
     own_filters = 1 if on_violation == DROP else len(rules)
@@ -173,10 +179,39 @@ def _validate(key: str, measure: Measure) -> None:
     if measure.is_distinct:
         raise ValueError(
             f"{key}: Spark cannot count distinct values during a write. Add 'approximate': 0.02 to the "
-            "check, or use SparkColumnCheckOperator."
+            "check, or use SparkColumnCheckOperator or SparkTableCheckOperator."
+        )
+    if measure.is_of_schema:
+        raise ValueError(
+            f"{key}: a write may change the columns of a frame after check(). Compare df.schema, or use "
+            "SparkTableCheckOperator."
         )
     if measure.rows is not None:
         raise ValueError(f"{key}: Spark cannot measure this during a write. Use an operator of checks.")
+
+
+def _refuse_shares(rows: Mapping[str, Any]) -> None:
+    for name, given in rows.items():
+        if isinstance(given, Mapping) and AT_LEAST in given:
+            raise ValueError(
+                f"{name}: on_violation='fail' stops at the first row that breaks a rule, so {AT_LEAST} has "
+                "no meaning. Use 'keep' or 'drop'."
+            )
+
+
+def _present(df: Any, observation: str, checks: list[Check], names: Mapping[str, str]) -> list[Check]:
+    """Return the checks without those that may be skipped because the frame lacks their columns."""
+
+    def is_absent(check: Check) -> bool:
+        if not check.absent(names):
+            return False
+        try:
+            observed(df, observation, check.measures(names))
+        except ValueError as error:
+            return NO_COLUMN in str(error)
+        return False
+
+    return [check for check in checks if not is_absent(check)]
 
 
 def _rules(checks: list[Check], where: Mapping[str, tuple[str, int]], on_violation: str) -> dict[str, _Rule]:

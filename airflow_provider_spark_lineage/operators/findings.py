@@ -33,7 +33,9 @@ class ReportsFindings(ReportsLineage):
 def log_findings(log: logging.Logger, assertions: Iterable[Assertion]) -> None:
     """Write a line for each check that has no result, and for each that failed and does not fail the task."""
     for each in assertions:
-        if each.not_evaluated:
+        if each.is_skipped:
+            log.info("Check %s is skipped: %s is absent", each.name, each.params.get("absent"))
+        elif each.not_evaluated:
             log.warning("Check %s could not be evaluated: %s", each.name, each.not_evaluated)
         elif not each.success and each.severity == WARN:
             log.warning(

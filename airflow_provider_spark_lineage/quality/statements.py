@@ -72,6 +72,19 @@ def columns_of(statement: str) -> list[str]:
     return [*dict.fromkeys(names)]
 
 
+def roots_of(text: str) -> list[str]:
+    """Return the first parts of the names in a text, sorted: the columns, whatever is in them.
+
+    >>> roots_of("lower(address.city) = 'rome' AND b > 0")
+    ['address', 'b']
+    """
+    from sqlglot import exp
+
+    tree = _parsed(text)
+    columns = tree.find_all(exp.Column) if tree is not None else ()
+    return sorted({column.parts[0].name for column in columns})
+
+
 def shown(sql: str, sql_text: str, dialect: str | None = _DIALECT) -> str:
     """Return a statement as the option `sql_text` allows it to be shown.
 
