@@ -11,7 +11,7 @@ import click
 
 from airflow_provider_spark_lineage.cli.about import about
 from airflow_provider_spark_lineage.cli.page import cut, page, show
-from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records
+from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records, nothing_in
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
 from airflow_provider_spark_lineage.cli.traced import (
     no_such_column,
@@ -61,7 +61,7 @@ def command(directory: Path | None, events: Path | None, column: str, as_json: b
     if events is not None:
         emitted = read_events(events)
         if not emitted.items:
-            refuse("; ".join(emitted.problems) or f"{events} has no OpenLineage event")
+            refuse(nothing_in(events, emitted.problems))
     elif not holds_records(places[0]):
         with contextlib.suppress(BadInputError):
             emitted = read_events(places[0])

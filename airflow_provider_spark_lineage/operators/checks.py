@@ -27,7 +27,7 @@ from airflow.providers.common.sql.operators.sql import (
 
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.operators.check_session import WITHHELD, ChecksOnSpark
-from airflow_provider_spark_lineage.operators.findings import log_findings
+from airflow_provider_spark_lineage.operators.findings import log_findings, passed_sentence
 from airflow_provider_spark_lineage.operators.null_values import (
     null_in_threshold,
     null_metrics,
@@ -294,7 +294,7 @@ class SparkColumnCheckOperator(_FrameCheck, SQLColumnCheckOperator):
             self._raise_exception(
                 f"Test failed.\nResults:\n{records!s}\nThe following tests have failed:\n{tests}"
             )
-        self.log.info("All tests have passed")
+        self.log.info("%s", passed_sentence(assertions))
 
 
 class SparkTableCheckOperator(_FrameCheck, SQLTableCheckOperator):
@@ -348,7 +348,7 @@ class SparkTableCheckOperator(_FrameCheck, SQLTableCheckOperator):
                 f"Test failed.\nQuery:\n{self.sql}\nResults:\n{records!s}\n"
                 f"The following tests have failed:\n{', '.join(tests)}"
             )
-        self.log.info("All tests have passed")
+        self.log.info("%s", passed_sentence(assertions))
 
 
 class SparkCheckOperator(_StatementCheck, SQLCheckOperator):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.apache.spark.decorators.pyspark import _PySparkDecoratedOperator
 from airflow.providers.common.compat.sdk import AirflowException, TaskDecorator, task_decorator_factory
 
-from airflow_provider_spark_lineage.operators.findings import ReportsFindings, log_findings
+from airflow_provider_spark_lineage.operators.findings import ReportsFindings, log_findings, passed_sentence
 from airflow_provider_spark_lineage.operators.pyspark import _PassesKnownArguments
 from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion, Findings, with_parts
 from airflow_provider_spark_lineage.quality.checks import failed, run
@@ -49,7 +49,7 @@ class _ChecksFrames(_PassesKnownArguments):
         if failures := failed(assertions):
             lines = "".join(map(_line, failures))
             raise AirflowException(f"Test failed.\nThe following tests have failed:\n{lines}")
-        self.log.info("All tests have passed")
+        self.log.info("%s", passed_sentence(assertions))
 
     def _checked(self, frame: Any, name: str) -> Findings:
         checks = [

@@ -61,6 +61,9 @@ class Assertion:
     has_text_of_author: bool = False
     """`expected` has a text of the check's dictionary, which is a literal like those of a statement."""
 
+    has_statement_in_limits: bool = False
+    """`expected` is a part of the statement in `content`, and is shown only where that is."""
+
     dialect: str | None = "spark"
     """sqlglot's name of the SQL in `content` and `clauses`; None if it is not known."""
 

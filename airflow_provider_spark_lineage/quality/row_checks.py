@@ -20,6 +20,7 @@ from airflow_provider_spark_lineage.quality.checks import (
     rows_of,
     with_filter,
 )
+from airflow_provider_spark_lineage.quality.comparison import is_of_numbers, is_without_text
 from airflow_provider_spark_lineage.quality.expected_columns import (
     COLUMNS,
     KEYS_OF_COLUMNS,
@@ -30,7 +31,14 @@ from airflow_provider_spark_lineage.quality.keys import KEYS_OF_UNIQUE, UNIQUE, 
 from airflow_provider_spark_lineage.quality.measuring import Measure, functions_of
 from airflow_provider_spark_lineage.quality.named_checks import OF_EVERY_CHECK, NamedCheck
 from airflow_provider_spark_lineage.quality.shares import AT_LEAST, outcome, validate_share
-from airflow_provider_spark_lineage.quality.statements import Kind, columns_of, filtered, kind_of
+from airflow_provider_spark_lineage.quality.statements import (
+    Comparison,
+    Kind,
+    columns_of,
+    comparison_of,
+    filtered,
+    kind_of,
+)
 
 _STATEMENT = "check_statement"
 _RESULTS = ("result", "success")
@@ -104,6 +112,10 @@ class _RowCheck(NamedCheck):
         return f"statement {self.name}"
 
     @property
+    def _compared_key(self) -> str:
+        return f"compared {self.name}"
+
+    @property
     def _statement(self) -> str:
         return str(self.given[_STATEMENT])
 
@@ -144,6 +156,14 @@ class _RowCheck(NamedCheck):
         holds = functions.expr(self._statement if self._filtered is None else self._filtered)
         return functions.when(holds, functions.lit(1)).otherwise(functions.lit(0))
 
+    @cached_property
+    def _comparison(self) -> Comparison | None:
+        """What the statement compares, if it compares an aggregate with a value."""
+        return comparison_of(self._filtered or self._statement) if self._kind is Kind.ALL_ROWS else None
+
+    def _compared(self, functions: Any) -> Any:
+        return functions.expr(self._comparison.aggregate if self._comparison else "NULL")
+
     def _rows(self, functions: Any) -> Any:
         if self._has_own_query:
             return functions.count(functions.lit(1))
@@ -155,6 +175,10 @@ class _RowCheck(NamedCheck):
             query = self._clause
             rows = lambda frame, functions: frame.where(functions.expr(self._clause))  # noqa: E731
         measures = {self._key: Measure(self._forms, is_of_user=True, rows=rows, query=query)}
+        if self._comparison:
+            # The text is sqlglot's: without a value, if Spark does not accept it.
+            forms = [self._compared, lambda functions: functions.lit(None)]
+            measures[self._compared_key] = Measure(forms, is_of_user=True, rows=rows, query=query)
         if self._clause:
             measures[rows_of(self._key)] = Measure([self._rows], is_of_user=True, rows=rows, query=query)
         return measures
@@ -174,6 +198,10 @@ class _RowCheck(NamedCheck):
             if rows == 0:
                 actual = "0 rows"
                 params["accept_none"] = self.accept_none
+        compared = found[self._compared_key].value if self._comparison and not is_rule else None
+        is_compared = compared is not None
+        if self._comparison and is_compared:
+            expected, actual = self._comparison.expected, str(compared)
         return self._assertion(
             clause,
             success=success and not problem,
@@ -183,6 +211,9 @@ class _RowCheck(NamedCheck):
             content=self._statement,
             params=params,
             not_evaluated=problem,
+            has_text_of_rows=not is_without_text(compared),
+            has_text_of_author=is_compared and not is_of_numbers(expected),
+            has_statement_in_limits=is_compared,
             value=None if problem else int(success),
         )
 

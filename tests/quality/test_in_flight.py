@@ -42,6 +42,7 @@ VALUES = {
     "statement positive": 0,
     "statement positive rows": 10,
     "statement many": 1,
+    "compared many": 10,
     "statement many rows": 10,
 }
 WRITTEN = Written("file", "/out", 10, is_whole=True, ended_at="2026-01-01T00:00:00+00:00")
@@ -84,7 +85,7 @@ RIGHT = {
     "name.max": (False, "Zoe"),
     "name.null_check": (True, "0"),
     "positive": (True, "0"),
-    "many": (True, "1"),
+    "many": (True, "10"),
 }
 
 

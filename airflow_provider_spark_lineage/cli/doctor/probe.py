@@ -27,8 +27,8 @@ _PROGRAM = f"""
 import sys
 from os.path import realpath
 root = sys.argv[1]
-# As in Airflow's commands, without the working directory; this package's root last, unless it is there: Airflow
-# loads the plugins of a folder that is there twice a second time, and then reports them.
+# As in Airflow's commands, without the working directory; this package's root last, unless it is there:
+# Airflow loads the plugins of a folder that is there twice a second time, and then reports them.
 sys.path[:] = [*filter(None, sys.path)]
 if realpath(root) not in map(realpath, sys.path):
     sys.path.append(root)
