@@ -61,8 +61,11 @@ class Check(Protocol):
     def absent(self, names: Names) -> list[str]:
         """Return the columns that the frame may not have, if the check may be skipped without them."""
 
-    def failing_rows(self, frame: Any, names: Names) -> Any:
-        """Return the rows that break the rule, with the columns that it names; None if it is no such rule."""
+    def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
+        """Return the rows that break the rule, with the columns of a key and those that it names.
+
+        None if it is no such rule.
+        """
 
 
 def run(frame: Any, checks: Sequence[Check], *, clause: str = "", of_dataset: str = "") -> Findings:
@@ -113,18 +116,36 @@ def samples(
 ) -> Iterator[tuple[str, list[Any]]]:
     """Yield the name of each broken rule with some rows that break it, for a log: one query for each.
 
+    Rows are distinct in the columns that are shown: those of the rule, and those that a check says are a key.
     Ten rules at most. Never for an event: they are rows of the user.
     """
     names = {name.lower(): name for name in frame.columns}
+    key = _key_of(checks, names)
     rows = frame.where(functions_of(frame).expr(clause)) if clause else frame
     broken = [
         (assertion.name, failing)
         for check, assertion in zip(checks, assertions, strict=True)
         if not (assertion.success or assertion.not_evaluated)
-        and (failing := check.failing_rows(rows, names)) is not None
+        and (failing := check.failing_rows(rows, names, key)) is not None
     ]
     for name, failing in broken[:MAX_SAMPLED_RULES]:
-        yield name, failing.limit(count).collect()
+        # Of a bounded number of rows, so that the query may still stop early. Spark compares no maps.
+        kinds = failing.schema.simpleString()
+        has_distinct = not any(kind in kinds for kind in _NOT_COMPARED)
+        shown = failing.limit(_MOST_COMPARED).distinct() if has_distinct else failing
+        yield name, shown.limit(count).collect()
+
+
+_NOT_COMPARED = ("map<", "variant")
+_MOST_COMPARED = 10_000
+"""Rows that break a rule, of which the distinct ones are shown."""
+
+
+def _key_of(checks: Sequence[Check], names: Names) -> list[str]:
+    """Return the columns of a key, if one of the checks is that they are unique; else none."""
+    keys = (getattr(check, "key_columns", ()) for check in checks)
+    columns = next(filter(None, keys), ())
+    return [names[each.lower()] for each in columns if each.lower() in names]
 
 
 def query_of(checks: Sequence[Check], source: str, clause: str = "") -> str:

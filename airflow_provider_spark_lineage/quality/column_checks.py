@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -143,7 +143,12 @@ class _OfColumn:
     def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
         """Not all checks measure something that has a name."""
 
-    def failing_rows(self, frame: Any, names: Names) -> Any:
+    @property
+    def key_columns(self) -> Sequence[str]:
+        """The column, if the check is that it is unique."""
+        return (self.column,) if self.check == "unique_check" else ()
+
+    def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
         """Not all checks are rules for a row."""
 
     def counts_failing_rows(self, found: Found) -> bool:
@@ -299,10 +304,12 @@ class _RuleCheck(_ValueCheck):
         # A share of a part may be any, also of rows that were counted twice; none of none stays none.
         return found[self._key].value == 0 or not (has_other_rows or AT_LEAST in self.given)
 
-    def failing_rows(self, frame: Any, names: Names) -> Any:
+    def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
         checked = self._checked(functions_of(frame), names)
         breaks = AGGREGATES[self.check].breaks
-        return frame.where(breaks(checked)).select(checked.column.alias(self.column)) if breaks else None
+        others = [quoted(each) for each in key if each.lower() != self.column.lower()]
+        shown = [*others, checked.column.alias(self.column)]
+        return frame.where(breaks(checked)).select(*shown) if breaks else None
 
     def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
         """The number of values that break a rule has no name in the metrics."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -100,7 +100,12 @@ class KeyCheck(NamedCheck):
         """Return the parts of the key that may be absent."""
         return may_be_absent(self.given, self._columns, names)
 
-    def failing_rows(self, frame: Any, names: Names) -> Any:
+    @property
+    def key_columns(self) -> Sequence[str]:
+        """The columns that the author says are a key."""
+        return self._columns
+
+    def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
         """Return each key that several rows have, with their number."""
         functions = functions_of(frame)
         rows = frame.where(self._value(functions, names).isNotNull())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,5 +56,5 @@ class NamedCheck:
         """Return no column."""
         return []
 
-    def failing_rows(self, frame: Any, names: Names) -> Any:
+    def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
         """Not all of them are rules for a row."""

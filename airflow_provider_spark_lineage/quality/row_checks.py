@@ -241,13 +241,14 @@ class _RowCheck(NamedCheck):
 
         return {self.name: holds}
 
-    def failing_rows(self, frame: Any, names: Names) -> Any:
+    def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
         if self._kind is Kind.ALL_ROWS:
             return None
         functions = functions_of(frame)
         named = [names[name] for name in columns_of(self._statement) if name in names]
         rows = frame.where(functions.expr(self._clause)) if self._clause else frame
-        return rows.where(self._breaks(functions)).select(*map(quoted, named)) if named else None
+        shown = dict.fromkeys((*key, *named))
+        return rows.where(self._breaks(functions)).select(*map(quoted, shown)) if named else None
 
     @property
     def sql(self) -> str:
