@@ -54,7 +54,8 @@ def mistakes_of(config: Any) -> Iterator[Finding]:
         yield note("transport-console", "transport", kind, advice)
     elif kind == "file" and _may_append(str(config.get("log_file_path", ""))) and not _appends(config):
         advice = (
-            "The OpenLineage transport `file` writes each event to a new file, `<log_file_path>-<time>.json`; "
+            "The OpenLineage transport `file` writes each event to a new file, "
+            "`<log_file_path>-<time>.json`; "
             'set `"append": true` for one file with a line for each event.'
         )
         yield note("transport-not-appended", "transport", _address(config), advice)
