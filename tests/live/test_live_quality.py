@@ -156,7 +156,7 @@ def test_clauses_are_combined_as_conditions(spark):
     assert [(each.success, each.actual) for each in found.assertions] == [
         (True, "7"),
         (True, "0"),
-        (False, "0"),
+        (False, "2"),
     ]
     assert found.metrics.rows is None, "rows of a clause are not the dataset"
 
@@ -204,7 +204,7 @@ def test_references_and_samples_of_broken_rules(spark):
         (False, "2"),
         (False, "2"),
         (False, "3"),
-        (False, "0"),
+        (False, "4"),
     ]
     shown = {name: [row.asDict() for row in rows] for name, rows in samples(frame, checks, found, 2)}
     assert shown == {"id.accepted_values": [{"id": 5}, {"id": 6}], "low": [{"id": 5}, {"id": 6}]}
