@@ -106,7 +106,7 @@ def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -
             click.echo(json.dumps({"columns": columns}, indent=2, ensure_ascii=False))
         else:
             place, names = short_names_of(traces)
-            below = [f"below {place}\n"] if place else []
+            below = [f"names are relative to {place}\n"] if place else []
             show("\n".join([*below, *(tree(trace, writers, names=names) for trace in traces)]))
     else:
         runs = runs_of(events, each=each)

@@ -121,8 +121,8 @@ class TaskLineage:
 
         Runs in a signal handler, which may have interrupted a call to the JVM: then the connection of this
         thread is busy, so another thread with its own connection does the work. After `stop`, nothing is
-        sent: the final event has everything. The same holds after `execution_timeout`, for which Airflow calls
-        this, too: with auto-capture that is before `stop`, with an operator of this package after it.
+        sent: the final event has everything. The same holds after `execution_timeout`, for which Airflow
+        calls this, too: with auto-capture that is before `stop`, with an operator of this package after it.
         """
         if not (self._is_stopped or _has_timed_out()):
             within(KILL_TIMEOUT_SECONDS, self._report_so_far, task_instance)

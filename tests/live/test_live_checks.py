@@ -52,7 +52,7 @@ RIGHT = {
     "id.sum": (True, "499500"),
     "positive": (True, "0"),
     "even": (False, "500"),
-    "row_count": (True, "1"),
+    "row_count": (True, str(ROWS)),
 }
 
 
