@@ -158,7 +158,7 @@ class _RowCheck(NamedCheck):
 
     @cached_property
     def _comparison(self) -> Comparison | None:
-        """What the statement compares, if it compares an aggregate with a value."""
+        """The aggregate and the value that the statement compares; None if it is another one."""
         return comparison_of(self._filtered or self._statement) if self._kind is Kind.ALL_ROWS else None
 
     def _compared(self, functions: Any) -> Any:

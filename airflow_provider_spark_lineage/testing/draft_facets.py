@@ -1,4 +1,4 @@
-"""Rows of drafts: what an expected file keeps of each facet of OpenLineage and of Airflow's provider.
+"""Table of the parts of facets that an expected file keeps: facets of OpenLineage and of Airflow's provider.
 
 An expected file must pass in the next run and on another machine, and a person must be able to read it. So a
 row keeps what says something about the pipeline, and names everything else, with `OUT`.
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class Keep(Enum):
-    """What a draft expects of a value."""
+    """Expectation of a draft for one value."""
 
     OUT = "nothing: it differs between runs or machines, or says nothing about the pipeline"
     VALUE = "the value, with variables, and matchers for ids and times"
@@ -26,8 +26,8 @@ class Keep(Enum):
 
 
 Row = Keep | Mapping[str, Any]
-"""What to keep, or the row of each key of an object or of the objects of a list. A key that is not named is
-left out; `*` stands for any key."""
+"""One expectation, or the row of each key of an object, or of the objects of a list. Keys without a row are left
+out; `*` stands for any key."""
 
 ANY_KEY = "*"
 
@@ -140,5 +140,5 @@ def row_of(row: Row, key: str) -> Row:
     """Return the row of a key of an object."""
     if isinstance(row, Keep):
         return row
-    found: Row = row.get(key, row.get(ANY_KEY, Keep.OUT))
-    return found
+    inner: Row = row.get(key, row.get(ANY_KEY, Keep.OUT))
+    return inner

@@ -221,33 +221,33 @@ class Drafts:
         return _any_like(value)
 
     def trimmed(self, masked: Any, *path: str) -> Any:
-        """Return what a test should expect of a masked value; `path` are the last keys before it."""
+        """Return the parts of a masked value that a test expects; `path` are the last keys before it."""
         if path[-2:-1] and path[-2] in _HOLDERS_OF_FACETS and path[-1] in self._rows:
             return _picked(masked, self._rows[path[-1]])
         if isinstance(masked, Mapping):
             keep_all = path[-1:] and path[-1] in NAMED_BY_USERS
-            kept = {
+            parts = {
                 key: self.trimmed(item, *path[-1:], key)
                 for key, item in masked.items()
                 if keep_all or (key not in LEFT_OUT and not _is_unmasked(key, item))
             }
             if not path or path[-1] not in _HOLDERS_OF_FACETS:
-                return kept
+                return parts
             # A facet of which nothing is expected is left out.
-            return {key: item for key, item in kept.items() if item != {} or not masked[key]}
+            return {key: item for key, item in parts.items() if item != {} or not masked[key]}
         return [self.trimmed(item) for item in masked] if isinstance(masked, list) else masked
 
     def _facets_of(self, document: Mapping[str, Any], masked: Mapping[str, Any], part: str) -> dict[str, Any]:
         """Return the facets of the run or job that are not about Airflow itself."""
         facets = object_at(document, part, "facets")
-        kept = {
+        own = {
             name: masked[part]["facets"][name]
             for name, facet in facets.items()
             if name in KEPT_RUN_FACETS or not _is_of_airflow(name, facet)
         }
         if part == "run":
-            kept.pop("tags", None)  # The version of OpenLineage's client.
-        trimmed: dict[str, Any] = self.trimmed(kept, "facets")
+            own.pop("tags", None)  # The version of OpenLineage's client.
+        trimmed: dict[str, Any] = self.trimmed(own, "facets")
         return trimmed
 
     def _dataset(self, masked: Any, *, whole: bool) -> Any:

@@ -191,6 +191,40 @@ def test_an_error_belongs_to_its_check(spark):
     assert not [each.name for each in found.assertions if each.success and each.not_evaluated]
 
 
+def test_samples_are_distinct_and_have_the_key(spark):
+    """The same row five times tells as much as once; a key finds the row again. Spark compares no maps."""
+    rows = [(1, "x", {"k": 1}), (1, "x", {"k": 1}), (2, "x", {"k": 2})]
+    frame = spark.createDataFrame(rows, "id int, kind string, m map<string, int>")
+    rule = row_checks({"kinds": "kind = 'y'", "maps": "m['k'] > 5"})
+    found = run(frame, rule).assertions
+    shown = {name: [row.asDict() for row in rows] for name, rows in samples(frame, rule, found, 5)}
+    assert shown["kinds"] == [{"kind": "x"}]
+    assert len(shown["maps"]) == 3
+    checks = [*rule, *column_checks({"id": {"unique_check": {"equal_to": 0}}})]
+    found = run(frame, checks).assertions
+    shown = {name: [row.asDict() for row in rows] for name, rows in samples(frame, checks, found, 5)}
+    assert sorted(row["id"] for row in shown["kinds"]) == [1, 2]
+
+
+def test_a_comparison_says_what_it_found(spark):
+    """In a query, with a clause, and of what Spark refuses or sqlglot writes in another way."""
+    frame = spark.createDataFrame([(1, 5), (2, 6)], "a int, b int")
+    statements = {
+        "high": "max(b) < 3",
+        "some": {"check_statement": "count(*) BETWEEN 2 AND 3", "partition_clause": "a = 1"},
+        "percentile": "percentile_approx(b, 0.5) > 9",
+        "unknown": "max(c) > 1",
+        "null": "max(CASE WHEN a > 5 THEN a END) > 1",
+    }
+    found = {each.name: each for each in run(frame, row_checks(statements)).assertions}
+    assert (found["high"].expected, found["high"].actual) == ("<3", "6")
+    assert (found["some"].expected, found["some"].actual) == (">=2, <=3", "1")
+    assert (found["percentile"].expected, found["percentile"].actual) == (">9", "5")
+    assert (found["null"].expected, found["null"].actual) == ("all truthy", "0")
+    assert found["unknown"].not_evaluated
+    assert not [each.name for each in found.values() if each.success]
+
+
 def test_references_and_samples_of_broken_rules(spark):
     """A missing value refers to nothing; samples have the columns that the rule names, and no more rows."""
     spark.createDataFrame([(1,), (2,)], "k int").createOrReplaceTempView("known")
