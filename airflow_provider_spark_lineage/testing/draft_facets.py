@@ -26,8 +26,8 @@ class Keep(Enum):
 
 
 Row = Keep | Mapping[str, Any]
-"""One expectation, or the row of each key of an object, or of the objects of a list. Keys without a row are left
-out; `*` stands for any key."""
+"""One expectation, or the row of each key of an object, or of the objects of a list. Keys without a row are
+left out; `*` stands for any key."""
 
 ANY_KEY = "*"
 

@@ -108,7 +108,7 @@ def test_an_unexpected_dataset_is_shown_by_its_name():
     assert "column_0" not in report.text().partition("is not expected")[2]
 
 
-@pytest.mark.parametrize("order", permutations("acb"))
+@pytest.mark.parametrize("order", [*permutations("acb")])
 def test_lists_without_order_are_paired_as_a_whole(order):
     """No choice for one element may leave another one without a match: all orders of the list pass."""
     patterns = [make("regex", pattern) for pattern in ("[ab]", "[bc]", "[ac]")]
