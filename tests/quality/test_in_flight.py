@@ -367,6 +367,10 @@ def test_checks_whose_frame_was_not_written_have_no_result(captures):
         ({"rows": {"a": "b > 0"}, "on_violation": "skip"}, "on_violation is 'skip'"),
         ({"rows": {"a": "b > 0"}, "severity": "low"}, "severity is 'low'"),
         ({"columns": {"a": {"nulls": {"equal_to": 0}}}}, "Invalid column check: nulls"),
+        (
+            {"rows": {"a": "b > 0"}, "broken_to": "/q", "on_violation": "fail"},
+            "broken_to .* combined with 'fail'",
+        ),
         ({"rows": {"a": {"uniqe": ["b", "c"]}}}, "a: 'uniqe' is unknown."),
         ({"columns": {"a": {"freshness": "24"}}}, "freshness: '24' is not a duration"),
     ],
