@@ -59,9 +59,9 @@ def check(
     these rules the severity `warn`; `fail` stops the write at the first one. The checks of `columns` are
     about the rows that are not dropped; what `rows` says of all rows is about all.
 
-    `broken_to` is a folder, or a table, to which the rows that break a rule are appended, with the columns
-    `broken_rules` and `run_id`. They are written by this call, so the frame is computed once more; its result
-    is the frame of `on_violation="drop"`.
+    `broken_to` is a folder or a table. The rows that break a rule are appended to it, with the columns
+    `broken_rules` and `run_id`. This call writes them, so the frame is computed once more; the returned frame
+    is the one of `on_violation="drop"`.
 
     Without a capture in this process, nothing is measured; `drop`, `fail` and `broken_to` do what they do
     otherwise.

@@ -21,10 +21,10 @@ def validate_place(broken_to: Any, columns: list[str]) -> None:
         raise ValueError(
             f"broken_to is {broken_to!r}; it must be a folder, '/quarantine/orders' for example, or a table."
         )
-    taken = [column for column in columns if column.lower() in (BROKEN_RULES, RUN_ID)]
-    if taken:
+    clashes = [column for column in columns if column.lower() in (BROKEN_RULES, RUN_ID)]
+    if clashes:
         raise ValueError(
-            f"broken_to adds the columns {BROKEN_RULES} and {RUN_ID}, and the frame has {taken[0]} already: "
+            f"broken_to adds the columns {BROKEN_RULES} and {RUN_ID}, and the frame has {clashes[0]} already: "
             "rename it."
         )
 

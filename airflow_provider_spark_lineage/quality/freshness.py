@@ -18,7 +18,7 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
 class Moment(NamedTuple):
-    """Time with which newest values are compared."""
+    """Time against which the age of values is measured."""
 
     time: datetime.datetime
     """With a time zone."""
@@ -28,7 +28,7 @@ class Moment(NamedTuple):
 
 
 class Age(NamedTuple):
-    """How old the newest value is, in the form of an assertion's fields."""
+    """Age of the newest value, in the form of an assertion's fields."""
 
     success: bool
     expected: str
@@ -55,7 +55,7 @@ def validate_freshness(check: str, given: Mapping[str, Any]) -> None:
 
 
 def age(check: str, given: Mapping[str, Any], newest_us: int | None, moment: Moment) -> Age:
-    """Return the age of a newest value, in microseconds since 1970 in UTC; None if there is no value."""
+    """Return the age of a newest value, in microseconds since 1970 in UTC; None: the column is empty."""
     limit = _duration(check, given[WITHIN])
     if AGAINST in given:
         against = given[AGAINST]

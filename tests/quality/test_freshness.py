@@ -69,7 +69,7 @@ def test_a_run_without_an_interval_is_compared_with_now():
 
 
 def test_without_a_value_nothing_is_fresh():
-    """An empty table is no success, as opposed to the checks of Airflow."""
+    """An empty table fails, as opposed to the checks of Airflow."""
     result = found("24 hours", None)
     assert (result.success, result.actual) == (False, "no value")
     assert "newest" not in result.params

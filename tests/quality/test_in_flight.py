@@ -244,7 +244,7 @@ RULE_WITH_A_SHARE = {"positive": {"check_statement": "id > 0", "at_least": 0.7}}
 
 
 def shares(broken: int, miscounted: str, rows: ObservedRows, written: Written) -> dict[str, Any]:
-    """Return what is known of two rules that some rows may break, if as many of 10 rows broke them."""
+    """Return the results of two rules that some rows may break, if `broken` of 10 rows broke them."""
     checks = (*column_checks(SHARES), *row_checks(RULE_WITH_A_SHARE, accept_none=True))
     keys = measures_of(checks, NAMES)
     uses = {key: frozenset({2} if "name" in key else {1} if "positive" in key else ()) for key in keys}
