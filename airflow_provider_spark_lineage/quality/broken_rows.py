@@ -24,8 +24,8 @@ def validate_place(broken_to: Any, columns: list[str]) -> None:
     clashes = [column for column in columns if column.lower() in (BROKEN_RULES, RUN_ID)]
     if clashes:
         raise ValueError(
-            f"broken_to adds the columns {BROKEN_RULES} and {RUN_ID}, and the frame has {clashes[0]} already: "
-            "rename it."
+            f"broken_to adds the columns {BROKEN_RULES} and {RUN_ID}, and the frame has {clashes[0]} already:"
+            " rename it."
         )
 
 

@@ -43,7 +43,8 @@ def row_checks(
     """Return the checks of a mapping from names to statements: `{"positive": {"check_statement": "a > 0"}}`.
 
     A statement alone stands for a dictionary with it. In place of a statement, a dictionary may have the
-    columns of a key (`unique`), or the columns that the frame must have (`columns`). Raises ValueError with one sentence.
+    columns of a key (`unique`), or the columns that the frame must have (`columns`). Raises ValueError with
+    one sentence.
     """
     validate_severity("severity", severity)
     if not isinstance(mapping, Mapping):
