@@ -60,7 +60,7 @@ def age(check: str, given: Mapping[str, Any], newest_us: int | None, moment: Mom
     if AGAINST in given:
         against = given[AGAINST]
         moment = now() if against == NOW else Moment(_time(check, against), "given")
-    at = moment.time.astimezone(datetime.timezone.utc)
+    at = _in_utc(moment.time)
     params = {WITHIN: _words(_seconds_up(limit)), AGAINST: moment.source, "at": at.isoformat()}
     expected = f"<={params[WITHIN]}"
     if newest_us is None:
@@ -105,6 +105,13 @@ def _time(check: str, given: Any) -> datetime.datetime:
             "'2026-01-31T12:00:00+00:00' or '{{ data_interval_start }}' for example."
         )
     return time
+
+
+def _in_utc(time: datetime.datetime) -> datetime.datetime:
+    """Return a time in UTC, of Python's own class: Airflow's subclass has differences of another kind."""
+    utc = datetime.timezone.utc
+    parts = time.astimezone(utc).timetuple()[:6]
+    return datetime.datetime(*parts, time.microsecond, tzinfo=utc)
 
 
 def _is_template(given: Any) -> bool:
