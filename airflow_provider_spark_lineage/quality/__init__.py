@@ -11,6 +11,7 @@
     keys.py, expected_columns.py, shares.py, freshness.py, absent.py
                      a key of several columns; the columns that must be there; a share of good rows;
                      the age of values; columns that are absent
+    broken_rows.py   a place for rows that break a rule
 
 Nothing here imports Airflow or OpenLineage. `facets/quality.py` writes the assertions into events.
 """

@@ -68,8 +68,8 @@ def column_checks(
 ) -> list[Check]:
     """Return the checks of a mapping from columns to checks: `{"id": {"null_check": {"equal_to": 0}}}`.
 
-    `kept` makes a column of Spark that is true for the rows to check; None for all rows. `moment` is that of
-    the run, for the age of values; None for now.
+    `kept` makes a column of Spark that is true for the rows to check; None for all rows. `moment` is the
+    time of the run, for the age of values; None for now.
     Raises ValueError with one sentence for a check that is unknown or has no meaning.
     """
     validate_severity("severity", severity)

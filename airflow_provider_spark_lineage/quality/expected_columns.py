@@ -97,7 +97,7 @@ class ColumnsCheck(NamedCheck):
         return {self._key: Measure([], is_of_schema=True)}
 
     def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
-        """Return the result of all columns, whose parts are those of columns that differ."""
+        """Return the result of the whole check; its parts are the results of columns that differ."""
         columns, problem = found[self._key].value, found[self._key].problem
         result = self._assertion(
             "",

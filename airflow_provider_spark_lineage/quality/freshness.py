@@ -18,7 +18,7 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
 class Moment(NamedTuple):
-    """Time with which newest values are compared."""
+    """Time against which the age of values is measured."""
 
     time: datetime.datetime
     """With a time zone."""
@@ -28,7 +28,7 @@ class Moment(NamedTuple):
 
 
 class Age(NamedTuple):
-    """How old the newest value is, in the form of an assertion's fields."""
+    """Age of the newest value, in the form of an assertion's fields."""
 
     success: bool
     expected: str
@@ -55,12 +55,12 @@ def validate_freshness(check: str, given: Mapping[str, Any]) -> None:
 
 
 def age(check: str, given: Mapping[str, Any], newest_us: int | None, moment: Moment) -> Age:
-    """Return the age of a newest value, in microseconds since 1970 in UTC; None if there is no value."""
+    """Return the age of a newest value, in microseconds since 1970 in UTC; None: the column is empty."""
     limit = _duration(check, given[WITHIN])
     if AGAINST in given:
         against = given[AGAINST]
         moment = now() if against == NOW else Moment(_time(check, against), "given")
-    at = moment.time.astimezone(datetime.timezone.utc)
+    at = _in_utc(moment.time)
     params = {WITHIN: _words(_seconds_up(limit)), AGAINST: moment.source, "at": at.isoformat()}
     expected = f"<={params[WITHIN]}"
     if newest_us is None:
@@ -105,6 +105,13 @@ def _time(check: str, given: Any) -> datetime.datetime:
             "'2026-01-31T12:00:00+00:00' or '{{ data_interval_start }}' for example."
         )
     return time
+
+
+def _in_utc(time: datetime.datetime) -> datetime.datetime:
+    """Return a time in UTC, of Python's own class: Airflow's subclass has differences of another kind."""
+    utc = datetime.timezone.utc
+    parts = time.astimezone(utc).timetuple()[:6]
+    return datetime.datetime(*parts, time.microsecond, tzinfo=utc)
 
 
 def _is_template(given: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What the checks of a whole frame share, which have names of the author: `checks={"key": {...}}`."""
+"""Base of the checks of a whole frame, to which the author gives names: `checks={"key": {...}}`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class NamedCheck:
         return Assertion(**{**fields, **result})
 
     def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
-        """What it measures has no name in the metrics."""
+        """Add nothing: the metrics have no name for it."""
 
     def counts_failing_rows(self, found: Found) -> bool:
         """Return False: not all of them are rules for a row."""

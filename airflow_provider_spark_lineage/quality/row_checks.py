@@ -51,7 +51,8 @@ def row_checks(
     """Return the checks of a mapping from names to statements: `{"positive": {"check_statement": "a > 0"}}`.
 
     A statement alone stands for a dictionary with it. In place of a statement, a dictionary may have the
-    columns of a key (`unique`), or those of the frame (`columns`). Raises ValueError with one sentence.
+    columns of a key (`unique`), or the columns that the frame must have (`columns`). Raises ValueError with
+    one sentence.
     """
     validate_severity("severity", severity)
     if not isinstance(mapping, Mapping):
@@ -88,7 +89,7 @@ def of_row_check(name: str, given: Any) -> dict[str, Any]:
 
 
 def _kind_of_check(given: Mapping[str, Any]) -> str:
-    """Return the key that says what a dictionary checks; empty if it has none of them."""
+    """Return the key of `_KINDS` that a dictionary has; empty if it has none."""
     return next((key for key in _KINDS if key in given), "")
 
 
@@ -272,6 +273,6 @@ _KINDS = {
     UNIQUE: _Kind(KEYS_OF_UNIQUE, validate_key, KeyCheck),
     COLUMNS: _Kind(KEYS_OF_COLUMNS, validate_columns, ColumnsCheck),
 }
-"""Key of a dictionary that says what is checked -> the kind of the check."""
+"""Key that a dictionary must have -> the kind of the check."""
 
 _KEYS = {key for kind in _KINDS.values() for key in kind.keys}

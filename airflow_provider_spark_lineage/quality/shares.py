@@ -14,7 +14,7 @@ _DIGITS = 6
 
 
 class Outcome(NamedTuple):
-    """What a rule found in rows, in the form of an assertion's fields."""
+    """Result of a rule for each row, in the form of an assertion's fields."""
 
     success: bool
     expected: str

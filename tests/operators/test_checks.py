@@ -66,6 +66,23 @@ SITUATIONS = {
         "failed",
         [("ratio", None, False, HOLDS, None, "DIVIDE_BY_ZERO"), ("many", None, True, "3", "3", None)],
     ),
+    "shares": ("success", [("accepted_values", "a", True, ">=0.6", "0.666666", None)]),
+    "named": (
+        "failed",
+        [
+            ("again", None, False, "0", "1", None),
+            ("most", None, True, ">=0.5", "0.5", None),
+            ("key", None, True, "0", "0", None),
+        ],
+    ),
+    "shape": (
+        "failed",
+        [
+            ("shape", None, False, "id int; name date; age int", "name: string; age: absent", None),
+            ("shape", "name", False, "date", "string", None),
+            ("shape", "age", False, "int", "absent", None),
+        ],
+    ),
     "escape": ("failed", [("union", None, False, "0", None, "PARSE_SYNTAX_ERROR")]),
     "clauses": ("success", [("low", None, True, "1", "1", None)]),
     "sql": ("success", [("sql", None, True, HOLDS, "(3, 2)", None)]),
@@ -95,7 +112,13 @@ TEXTS = (">=A", "A", "<=planted-literal")
 COMPARISONS = ("top", "many", "low")
 """Statements that compare an aggregate: what they compare it with is a part of them."""
 
-DATASETS = {"tolerance": "numbers", "zero_division": "numbers", "clauses": "numbers", "sql": "numbers"} | {
+DATASETS = {
+    "shares": "numbers",
+    "tolerance": "numbers",
+    "zero_division": "numbers",
+    "clauses": "numbers",
+    "sql": "numbers",
+} | {
     "value": "numbers",
     "threshold": "numbers",
     "interval": "numbers",
@@ -131,7 +154,7 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
             settings |= {"AIRFLOW_CONN_SERVER": json.dumps(server), "CHECKS_CONNECTION": "server"}
             run = _run(tmp_path, settings)
     states = {task: state for task, (state, _) in SITUATIONS.items()}
-    others = {"make": "success", "no_table": "failed", "frames": "failed"}
+    others = {"make": "success", "no_table": "failed", "frames": "failed", "fresh": "failed"}
     assert run.tasks == {**states, **others}, tail(run.log, 80)
     ends = {
         event.name.partition(".")[2]: event.document
@@ -139,6 +162,8 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
         if event.type in ("complete", "fail")
         and "taskInstance" in event.document["run"]["facets"].get("airflow", {})
     }
+    ages = {each["column"] for each in _fresh(ends.pop("fresh"))}
+    assert ages == {"ds"}
     found = {task: _results(document) for task, document in ends.items()}
     assert found == {
         "make": {},
@@ -153,6 +178,9 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
     assert [(test["name"], test["status"]) for test in missing["test"]["tests"]] == [("many", "skip")]
     assert "TABLE_OR_VIEW_NOT_FOUND" in missing["errorMessage"]["message"]
     tests = _facets(ends["frames"])["test"]["tests"]
+    ages = [test for test in tests if test["name"].endswith("freshness")]
+    assert {(test["status"], test["params"]["against"]) for test in ages} == {("pass", "data_interval_end")}
+    tests = [test for test in tests if test not in ages]
     assert [(test["name"], test["status"], test.get("actual")) for test in tests] == [
         ("all.id.max", "fail", "2"),
         ("first.many", "fail", "1"),
@@ -160,7 +188,11 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
         ("first.id.max", "pass", "1"),
     ]
     at_runs = {task for task, document in ends.items() if "test" in _facets(document)}
-    assert at_runs == {"no_table", "frames"}
+    assert at_runs == {"no_table", "frames", "named"}
+    [skipped] = _facets(ends["named"])["test"]["tests"]
+    assert (skipped["name"], skipped["status"], skipped["params"]["absent"]) == ("gone", "skip", "age")
+    assert "name: string; age: absent" in ends["shape"]["run"]["facets"]["errorMessage"]["message"]
+    assert "Check gone is skipped: age is absent" in run.log.read_text()
     metrics = ends["keys"]["inputs"][0]["inputFacets"]["dataQualityMetrics"]
     assert metrics["rowCount"] == 4
     assert metrics["columnMetrics"] == {
@@ -172,13 +204,24 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
     assert "The following" not in str(ends["null_threshold"]["run"]["facets"]["errorMessage"])
     assert "null_threshold: the value is NULL" in str(ends["null_threshold"]["run"]["facets"]["errorMessage"])
     # The child runs of the checks' own queries say nothing of the results.
-    assert _bytes(run).count(b'"dataQualityAssertions"') == 2 * len(SITUATIONS)
+    assert _bytes(run).count(b'"dataQualityAssertions"') == 2 * (len(SITUATIONS) + 1)
     assert {name for name in NAMES if name in run.log.read_text()} == set(NAMES), "no row was sampled"
     of_spark = () if is_masked else ("sparkLineage_failures", "errorMessage")
     events = _without(run, *of_spark)
     assert not [name for name in NAMES if name in events]
     # Airflow repeats exceptions and the dictionaries of checks.
     assert ("planted-literal" in _without(run, "airflow", "errorMessage")) == (not is_masked)
+
+
+def _fresh(document):
+    """Return the failed results of the ages of values, against the end of the run's interval."""
+    [dataset] = document["inputs"]
+    results = dataset["inputFacets"]["dataQualityAssertions"]["assertions"]
+    assert {each["assertion"] for each in results} == {"freshness", "freshness(current_timestamp())"}
+    for each in results:
+        assert each["params"]["against"] == "data_interval_end"
+        assert each["expected"] == "<=24 hours"
+    return [each for each in results if not each["success"]]
 
 
 def _refuse(constant):

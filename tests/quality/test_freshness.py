@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 
+import pendulum
 import pytest
 
 from airflow_provider_spark_lineage.quality.freshness import age, moment_of_run
@@ -45,7 +46,13 @@ def test_an_age_is_compared_exactly(within, age_seconds, success, actual):
 def test_the_result_tells_the_times_with_their_zone():
     """Whatever the zone of the run's time is."""
     newest = us(NOON - datetime.timedelta(hours=30))
-    for time in (NOON, NOON.astimezone(TOKYO)):
+    # Airflow's times are of pendulum's class.
+    for time in (
+        NOON,
+        NOON.astimezone(TOKYO),
+        pendulum.instance(NOON),
+        pendulum.instance(NOON, "Asia/Tokyo"),
+    ):
         result = age("freshness", {"within": "24 hours"}, newest, moment_of_run(time))
         assert result.expected == "<=24 hours"
         assert result.params == {
@@ -69,7 +76,7 @@ def test_a_run_without_an_interval_is_compared_with_now():
 
 
 def test_without_a_value_nothing_is_fresh():
-    """An empty table is no success, as opposed to the checks of Airflow."""
+    """An empty table fails, as opposed to the checks of Airflow."""
     result = found("24 hours", None)
     assert (result.success, result.actual) == (False, "no value")
     assert "newest" not in result.params

@@ -245,7 +245,7 @@ RULE_WITH_A_SHARE = {"positive": {"check_statement": "id > 0", "at_least": 0.7}}
 
 
 def shares(broken: int, miscounted: str, rows: ObservedRows, written: Written) -> dict[str, Any]:
-    """Return what is known of two rules that some rows may break, if as many of 10 rows broke them."""
+    """Return the results of two rules that some rows may break, if `broken` of 10 rows broke them."""
     checks = (*column_checks(SHARES), *row_checks(RULE_WITH_A_SHARE, accept_none=True))
     keys = measures_of(checks, NAMES)
     uses = {key: frozenset({2} if "name" in key else {1} if "positive" in key else ()) for key in keys}
@@ -368,6 +368,10 @@ def test_checks_whose_frame_was_not_written_have_no_result(captures):
         ({"rows": {"a": "b > 0"}, "on_violation": "skip"}, "on_violation is 'skip'"),
         ({"rows": {"a": "b > 0"}, "severity": "low"}, "severity is 'low'"),
         ({"columns": {"a": {"nulls": {"equal_to": 0}}}}, "Invalid column check: nulls"),
+        (
+            {"rows": {"a": "b > 0"}, "broken_to": "/q", "on_violation": "fail"},
+            "broken_to .* combined with 'fail'",
+        ),
         ({"rows": {"a": {"uniqe": ["b", "c"]}}}, "a: 'uniqe' is unknown."),
         ({"columns": {"a": {"freshness": "24"}}}, "freshness: '24' is not a duration"),
     ],
