@@ -17,13 +17,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from airflow_provider_spark_lineage.quality.absent import NO_COLUMN
 from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings
+from airflow_provider_spark_lineage.quality.broken_rows import validate_place, write_broken_rows
 from airflow_provider_spark_lineage.quality.checks import Check, measures_of
 from airflow_provider_spark_lineage.quality.column_checks import column_checks
 from airflow_provider_spark_lineage.quality.comparison import is_of_numbers
 from airflow_provider_spark_lineage.quality.in_flight import KEPT, FrameChecks, register, report
 from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, functions_of, observed
 from airflow_provider_spark_lineage.quality.row_checks import row_checks
+from airflow_provider_spark_lineage.quality.shares import AT_LEAST
 from airflow_provider_spark_lineage.records.observed import OF_CHECKS
 
 __all__ = ["Assertion", "check", "report_assertions"]
@@ -43,6 +46,7 @@ def check(
     name: str | None = None,
     severity: str = ERROR,
     on_violation: str = KEEP,
+    broken_to: str | None = None,
 ) -> Any:
     """Return a frame whose rows are checked when it is written. `check` goes last, right before the write.
 
@@ -55,7 +59,12 @@ def check(
     these rules the severity `warn`; `fail` stops the write at the first one. The checks of `columns` are
     about the rows that are not dropped; what `rows` says of all rows is about all.
 
-    Without a capture in this process, nothing is measured; `drop` and `fail` do what they do otherwise.
+    `broken_to` is a folder or a table. The rows that break a rule are appended to it, with the columns
+    `broken_rules` and `run_id`. This call writes them, so the frame is computed once more; the returned frame
+    is the one of `on_violation="drop"`.
+
+    Without a capture in this process, nothing is measured; `drop`, `fail` and `broken_to` do what they do
+    otherwise.
 
     A result must be true of the rows that are written. If other steps follow, Spark's plan decides: steps
     that keep all rows and the checked columns change nothing; if a part of the rows is written, it is still
@@ -63,41 +72,44 @@ def check(
     its reason.
 
     Raises ValueError with one sentence for checks that have no meaning, or that Spark cannot measure during
-    a write: exact numbers of distinct values, which `approximate` or `SparkColumnCheckOperator` can measure.
+    a write: exact numbers of distinct values, which `approximate` or an operator can measure. The columns
+    that a frame must have are not a check of a write: compare `df.schema`, or use an operator.
 
     >>> orders = check(orders, rows={"positive": "amount >= 0"}, severity="warn")  # doctest: +SKIP
     """
-    if on_violation not in (KEEP, DROP, FAIL):
-        raise ValueError(f"on_violation is {on_violation!r}; it must be 'keep', 'drop' or 'fail'.")
+    on_violation = _on_violation(on_violation, broken_to)
     checks = _checks(columns or {}, rows or {}, severity)
     if not checks:
         raise ValueError("There is nothing to check: give columns or rows.")
     if df.isStreaming:
         raise ValueError("A stream cannot be checked: check the frame of each batch, in foreachBatch.")
     names = {column.lower(): column for column in df.columns}
-    measures = measures_of(checks, names)
-    for key, measure in measures.items():
+    for key, measure in measures_of(checks, names).items():
         _validate(key, measure)
+    if on_violation == FAIL:
+        _refuse_shares(rows or {})
+    if broken_to is not None:
+        validate_place(broken_to, df.columns)
     observation = f"{OF_CHECKS}{uuid.uuid4().hex}"
-    result, where = observed(df, observation, measures)
-    rules = {} if on_violation == KEEP else _rules(checks, where, on_violation)
-    if on_violation == DROP:
+    present = _present(df, observation, checks, names)
+    result, where = observed(df, observation, measures_of(present, names))
+    rules = {} if on_violation == KEEP else _rules(present, where)
+    if not rules and on_violation != KEEP and len(present) == len(checks):
+        argument = f"on_violation={on_violation!r}" if broken_to is None else "broken_to"
+        raise ValueError(f"{argument} needs a rule for each row in rows.")
+    if on_violation == DROP and rules:
+        places = [at for at, each in enumerate(checks) if each in present]
         checks = _checks(columns or {}, _warned(rows or {}, rules), severity, rules)
-        measures = measures_of(checks, names)
+        measures = measures_of([checks[at] for at in places], names)
         measures[KEPT] = Measure([lambda functions: functions.count_if(_all(functions, rules))])
         result, where = observed(df, observation, measures)
-    own_filters = 1 if on_violation == DROP else len(rules)
+    if broken_to is not None and rules:
+        write_broken_rows(df, rules, broken_to)
+    own_filters = min(1, len(rules)) if on_violation == DROP else len(rules)
     if not register(FrameChecks(observation, name or "", tuple(checks), names, where, own_filters)):
         log.warning("These checks are not made: no capture runs in this process.")
         result = df
-    functions = functions_of(df)
-    if on_violation == DROP:
-        return result.where(_all(functions, rules))
-    for rule_name, rule in rules.items():
-        stop = functions.raise_error(functions.lit(f"A row breaks the rule {rule_name}."))
-        passes = functions.when(rule(functions), functions.lit(True))
-        result = result.where(passes.otherwise(stop.cast("boolean")))
-    return result
+    return _filtered(result, rules, stops=on_violation == FAIL)
 
 
 def report_assertions(dataset: Any, assertions: Iterable[Any]) -> None:
@@ -155,6 +167,17 @@ def _own(assertion: Any) -> Assertion:
     )
 
 
+def _on_violation(on_violation: str, broken_to: str | None) -> str:
+    """Return what happens to rows that break a rule: they are dropped if they have a place of their own."""
+    if on_violation not in (KEEP, DROP, FAIL):
+        raise ValueError(f"on_violation is {on_violation!r}; it must be 'keep', 'drop' or 'fail'.")
+    if broken_to is None:
+        return on_violation
+    if on_violation == FAIL:
+        raise ValueError("broken_to is for rows that are left out: it cannot be combined with 'fail'.")
+    return DROP
+
+
 def _checks(
     columns: Mapping[str, Mapping[str, Any]],
     rows: Mapping[str, Any],
@@ -173,19 +196,57 @@ def _validate(key: str, measure: Measure) -> None:
     if measure.is_distinct:
         raise ValueError(
             f"{key}: Spark cannot count distinct values during a write. Add 'approximate': 0.02 to the "
-            "check, or use SparkColumnCheckOperator."
+            "check, or use SparkColumnCheckOperator or SparkTableCheckOperator."
+        )
+    if measure.is_of_schema:
+        raise ValueError(
+            f"{key}: a write may change the columns of a frame after check(). Compare df.schema, or use "
+            "SparkTableCheckOperator."
         )
     if measure.rows is not None:
         raise ValueError(f"{key}: Spark cannot measure this during a write. Use an operator of checks.")
 
 
-def _rules(checks: list[Check], where: Mapping[str, tuple[str, int]], on_violation: str) -> dict[str, _Rule]:
+def _refuse_shares(rows: Mapping[str, Any]) -> None:
+    for name, given in rows.items():
+        if isinstance(given, Mapping) and AT_LEAST in given:
+            raise ValueError(
+                f"{name}: on_violation='fail' stops at the first row that breaks a rule, so {AT_LEAST} has "
+                "no meaning. Use 'keep' or 'drop'."
+            )
+
+
+def _present(df: Any, observation: str, checks: list[Check], names: Mapping[str, str]) -> list[Check]:
+    """Return the checks without those that may be skipped because the frame lacks their columns."""
+
+    def is_absent(check: Check) -> bool:
+        if not check.absent(names):
+            return False
+        try:
+            observed(df, observation, check.measures(names))
+        except ValueError as error:
+            return NO_COLUMN in str(error)
+        return False
+
+    return [check for check in checks if not is_absent(check)]
+
+
+def _rules(checks: list[Check], where: Mapping[str, tuple[str, int]]) -> dict[str, _Rule]:
     """Return the rules for each row, by their names."""
     forms = {key: Measured(form=form) for key, (_, form) in where.items()}
-    rules = {name: rule for each in checks for name, rule in each.rules(forms).items()}
-    if not rules:
-        raise ValueError(f"on_violation={on_violation!r} needs a rule for each row in rows.")
-    return rules
+    return {name: rule for each in checks for name, rule in each.rules(forms).items()}
+
+
+def _filtered(frame: Any, rules: Mapping[str, _Rule], *, stops: bool) -> Any:
+    """Return a frame without the rows that break a rule, or one that stops at the first of them."""
+    functions = functions_of(frame)
+    if not rules or not stops:
+        return frame.where(_all(functions, rules)) if rules else frame
+    for name, rule in rules.items():
+        stop = functions.raise_error(functions.lit(f"A row breaks the rule {name}."))
+        passes = functions.when(rule(functions), functions.lit(True))
+        frame = frame.where(passes.otherwise(stop.cast("boolean")))
+    return frame
 
 
 def _warned(rows: Mapping[str, Any], rules: Mapping[str, _Rule]) -> dict[str, Any]:

@@ -32,8 +32,13 @@ COLUMNS = {
         "mean": {"leq_to": 1000},
         "distinct_check": {"equal_to": ROWS, "approximate": 0.01},
     },
-    "k": {"null_check": {"leq_to": 5}, "max": {"leq_to": 3}},
+    "k": {
+        "null_check": {"leq_to": 5},
+        "max": {"leq_to": 3},
+        "accepted_values": {"values": [0, 1, 2], "at_least": 0.7},
+    },
     "v * 2": {"max": {"leq_to": 1000}},
+    "timestamp_seconds(v)": {"freshness": {"within": "30 seconds", "against": "1970-01-01T00:01:20Z"}},
 }
 RULES = {
     "positive": "v > 0",
@@ -41,6 +46,7 @@ RULES = {
     "both": {"check_statement": "v > 0", "partition_clause": "s = 'a'"},
     "row_count": f"count(*) = {ROWS}",
     "total": "sum(v) > 0 AND max(k) < 9",
+    "most_are_small": {"check_statement": "v < 50", "at_least": 0.8},
 }
 OF_NO_BROKEN_ROW = {
     "s.null_check",
@@ -60,6 +66,7 @@ TWICE = OF_NO_BROKEN_ROW | {
     "v.distinct_check",
     "k.max",
     "v * 2.max",
+    "timestamp_seconds(v).freshness",
     "small",
 }
 """Checks whose result a second count does not change."""
@@ -241,6 +248,8 @@ def needs(name: str) -> frozenset[str]:
     """Return the columns that a check needs, by its name."""
     known = {
         "v * 2.max": "v",
+        "timestamp_seconds(v).freshness": "v",
+        "most_are_small": "v",
         "positive": "v",
         "small": "v",
         "both": "vs",

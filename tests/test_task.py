@@ -177,6 +177,18 @@ def test_executions_that_the_java_agent_sends_are_not_sent_twice(backend, monkey
     assert backend.sent == []
 
 
+def test_a_task_that_timed_out_sends_nothing_before_its_end(backend):
+    """With auto-capture, Airflow's `on_kill` after `execution_timeout` comes before `stop`: FAIL follows."""
+    from airflow.sdk.exceptions import AirflowTaskTimeout
+
+    lineage = task_lineage.TaskLineage(Captured())
+    try:
+        raise AirflowTaskTimeout
+    except AirflowTaskTimeout:
+        lineage.on_kill(instance())
+    assert backend.events == []
+
+
 @pytest.mark.usefixtures("unsettled")
 def test_a_backend_that_hangs_does_not_hold_the_task(backend, monkeypatch, caplog):
     """After the timeout one warning is logged, the rest is not sent, and the task's own lineage is there."""

@@ -10,7 +10,7 @@ COLUMNS = {
     "s": {"min": {"geq_to": "a"}},
 }
 RULES = {"row_count": "count(*) = 3", "positive": "id > 0"}
-ALL = {"id.null_check": "0", "id.max": "3", "id.sum": "6", "s.min": "a", "row_count": "1", "positive": "0"}
+ALL = {"id.null_check": "0", "id.max": "3", "id.sum": "6", "s.min": "a", "row_count": "3", "positive": "0"}
 NO_BROKEN_ROW = {"id.null_check": "0", "positive": "0"}
 
 

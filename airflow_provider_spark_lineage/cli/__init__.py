@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import importlib
 from collections.abc import Iterator
 from typing import Any
@@ -46,6 +47,11 @@ def _mistakes_as_sentences() -> Iterator[None]:
         raise Refusal(f"{error.format_message().rstrip('.')}: see `{path} --help`") from None
 
 
+def _unbroken(epilog: str | None) -> str | None:
+    """Return an example that click does not break into lines, so that it can be copied as it is."""
+    return epilog if not epilog or epilog.startswith("\b") else f"\b\n{epilog}"
+
+
 class _LazyGroup(click.Group):
     """Imports a command's module when it is asked for, so that `compare` needs no pyspark."""
 
@@ -62,7 +68,24 @@ class _LazyGroup(click.Group):
         except MissingExtraError as error:
             raise Refusal(str(error)) from None
         command: click.Command = module.command
+        command.epilog = _unbroken(command.epilog)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = difflib.get_close_matches(args[0].lower(), [*COMMANDS, *OTHER_NAMES], n=1)
+            if not near or "did you mean" in error.message.lower():
+                raise
+            message = f"{error.message.rstrip('.')}; did you mean `{near[0]}`?"
+            raise click.UsageError(message, ctx=error.ctx) from None
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.epilog = _unbroken(self.epilog)
+        super().format_epilog(ctx, formatter)
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
         with _mistakes_as_sentences():

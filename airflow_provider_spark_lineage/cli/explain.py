@@ -11,7 +11,7 @@ import click
 
 from airflow_provider_spark_lineage.cli.about import about
 from airflow_provider_spark_lineage.cli.page import cut, page, show
-from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records
+from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records, nothing_in
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
 from airflow_provider_spark_lineage.cli.traced import (
     no_such_column,
@@ -61,7 +61,7 @@ def command(directory: Path | None, events: Path | None, column: str, as_json: b
     if events is not None:
         emitted = read_events(events)
         if not emitted.items:
-            refuse("; ".join(emitted.problems) or f"{events} has no OpenLineage event")
+            refuse(nothing_in(events, emitted.problems))
     elif not holds_records(places[0]):
         with contextlib.suppress(BadInputError):
             emitted = read_events(places[0])
@@ -106,7 +106,7 @@ def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -
             click.echo(json.dumps({"columns": columns}, indent=2, ensure_ascii=False))
         else:
             place, names = short_names_of(traces)
-            below = [f"below {place}\n"] if place else []
+            below = [f"names are relative to {place}\n"] if place else []
             show("\n".join([*below, *(tree(trace, writers, names=names) for trace in traces)]))
     else:
         runs = runs_of(events, each=each)

@@ -123,7 +123,7 @@ def _rows(
     with_edges = {target for target, _ in grouped}
     for name in columns_of(output):
         if name not in with_edges and column in ("", name):
-            yield name, "(not known)" if name in unknown else "(no field)", ""
+            yield name, "(not known)" if name in unknown else "(no column of an input)", ""
     for (target, source), of_both in grouped.items():
         yield target, source, _kinds(of_both)
 

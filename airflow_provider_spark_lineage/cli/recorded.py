@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.cli.refusal import refuse
+from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.event_log import is_event_log
+from airflow_provider_spark_lineage.events.reader import NO_JSON, TORN, read_events
 from airflow_provider_spark_lineage.records.record import SUFFIX, RecordError
 from airflow_provider_spark_lineage.records.status import SUFFIX as NOTE_SUFFIX
 from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder, Run
@@ -44,7 +46,7 @@ class Opened:
         try:
             self.run: Run = self.recorded.run()
         except RecordError as error:
-            refuse(str(error))
+            refuse(_other_input(directory) or str(error))
         if not self.run.applications and self.run.problems:
             refuse("; ".join(self.run.problems))
 
@@ -64,3 +66,33 @@ def holds_records(place: Path) -> bool:
     if place.is_dir() and any(any(place.glob("*" + suffix)) for suffix in (SUFFIX, NOTE_SUFFIX, RUN_FILE)):
         return True
     return place.name.endswith(SUFFIX) or is_event_log(place)
+
+
+def nothing_in(place: Path, problems: Sequence[str]) -> str:
+    """Return a sentence for a place where no event could be read: what it is not, and what it could be."""
+    if not problems:
+        return f"{place} has no OpenLineage event"
+    is_text = all(NO_JSON in problem and not problem.endswith(f"{TORN}.") for problem in problems)
+    if is_text and place.exists():
+        return (
+            f"{place} has neither OpenLineage events, nor records, nor a Spark event log: give a file that "
+            "OpenLineage's FileTransport wrote, a folder that `spark-lineage run` wrote, or an event log"
+        )
+    first, *more = problems
+    return f"{first.removesuffix('.')} (and {len(more):,} more)" if more else first
+
+
+def _other_input(place: Path) -> str:
+    """Return a sentence for a place without records and event logs; empty if it is missing or empty."""
+    if not place.exists() or (place.is_file() and not place.stat().st_size):
+        return ""
+    try:
+        events = read_events(place)
+    except BadInputError:
+        return ""
+    if events.items:
+        return (
+            f"{place} has OpenLineage events already: `spark-lineage explain {place}` prints their lineage, "
+            f"`spark-lineage show {place}` draws it"
+        )
+    return nothing_in(place, events.problems) if place.is_file() else ""

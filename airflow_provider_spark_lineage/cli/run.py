@@ -78,9 +78,12 @@ def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, 
     sys.stdout.flush()
     captured.stop()
     about = {"job": script.stem, "script": script.name, "exit_code": code, "problems": captured.problems}
+    count = len(list(folder.glob("*" + SUFFIX)))
+    if code and not count and not captured.problems and _removed(folder):
+        say("the script failed before it executed anything on Spark: there are no records")
+        raise SystemExit(code)
     with harmless(f"{RUN_FILE} could not be written beside the records"):
         (folder / RUN_FILE).write_text(json.dumps(about), encoding="utf-8")
-    count = len(list(folder.glob("*" + SUFFIX)))
     hint = f": see `spark-lineage explain {records}`" if count else ": the script executed nothing on Spark"
     say(f"{counted(count, 'record')} in {records}{hint}")
     raise SystemExit(code)
@@ -95,6 +98,16 @@ def _prepare(folder: Path, shown: Path) -> None:
         (folder / RUN_FILE).write_text("{}", encoding="utf-8")
     except OSError as error:
         refuse(f"{shown} cannot be used for records: {error.strerror or error}")
+
+
+def _removed(folder: Path) -> bool:
+    """Remove a folder that has no record, and return whether that was possible; other files stay."""
+    try:
+        (folder / RUN_FILE).unlink()
+        folder.rmdir()
+    except OSError:
+        return False
+    return True
 
 
 def _run_script(script: Path, args: tuple[str, ...]) -> int:

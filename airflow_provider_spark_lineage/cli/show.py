@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records
+from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records, nothing_in
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events.model import Event, Events
@@ -37,7 +37,7 @@ def command(paths: tuple[Path, ...], out: Path, job: str, opens: bool) -> None:
     """
     events = _events(paths)
     if not events.items:
-        refuse("; ".join(events.problems) or f"{paths[0]} has no OpenLineage event")
+        refuse(nothing_in(paths[0], events.problems))
     if job:
         _refuse_unknown(job, list(jobs_of(events)))
     title = f"Lineage of {job or ', '.join(path.name or str(path) for path in paths)}"

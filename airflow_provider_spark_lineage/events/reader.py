@@ -20,6 +20,12 @@ from typing import Any, NamedTuple
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events.model import Event, Events
 
+NO_JSON = "not JSON ("
+"""Beginning of the problem of a text that is not JSON, after its place."""
+
+TORN = "; the file ends in the middle of an event"
+"""End of that problem, if the text begins like an event."""
+
 LIKELY_CAUSES = (
     "OpenLineage is not active: it is disabled, or no transport is configured",
     "the transport writes somewhere else: compare `log_file_path` and `append` with the place read here",
@@ -29,6 +35,9 @@ LIKELY_CAUSES = (
 
 MAX_BYTES = 2_000_000_000
 """Limit for the content of a compressed file, so that a small file cannot fill the memory."""
+
+_GZIP = b"\x1f\x8b"
+"""First bytes of a file that gzip compressed; its name may be any."""
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _EVENT_START = re.compile(
@@ -105,10 +114,11 @@ def _is_hidden(file: Path, folder: Path) -> bool:
 
 def _content_of(file: Path) -> bytes:
     """Return a file's content; of a compressed one, not much more than the limit."""
-    if file.suffix != ".gz":
-        return file.read_bytes()
-    with gzip.open(file) as compressed:
-        return compressed.read(MAX_BYTES + 1)
+    with file.open("rb") as source:
+        if source.peek(len(_GZIP))[: len(_GZIP)] != _GZIP:
+            return source.read()
+        with gzip.open(source) as compressed:
+            return compressed.read(MAX_BYTES + 1)
 
 
 def _read_file(file: Path) -> Iterator[Event | str]:
@@ -117,7 +127,7 @@ def _read_file(file: Path) -> Iterator[Event | str]:
     except (OSError, EOFError, zlib.error) as error:
         yield f"{file}: cannot be read ({getattr(error, 'strerror', None) or error})."
         return
-    if file.suffix == ".gz" and len(content) > MAX_BYTES:
+    if len(content) > MAX_BYTES and file.stat().st_size <= MAX_BYTES:
         yield f"{file}: it has more than {MAX_BYTES:,} bytes when decompressed; decompress and split it."
         return
     try:
@@ -165,7 +175,8 @@ def _split(text: str) -> Iterator[_Piece]:
             yield _Piece(line, value)
         except (ValueError, RecursionError) as error:
             end = _next_event(text, position + 1)
-            yield _Piece(line, problem=_reason(error, end == len(text)))
+            is_torn = end == len(text) and text[position] in "{["
+            yield _Piece(line, problem=_reason(error, is_torn))
         position = _skip_blank(text, end)
 
 
@@ -174,11 +185,11 @@ def _skip_blank(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def _reason(error: Exception, is_last: bool) -> str:
+def _reason(error: Exception, is_torn: bool) -> str:
     if isinstance(error, RecursionError):
         return "nested too deeply"
     message = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-    return f"not JSON ({message}){'; the file ends in the middle of an event' if is_last else ''}"
+    return f"{NO_JSON}{message}){TORN if is_torn else ''}"
 
 
 def _next_event(text: str, position: int) -> int:

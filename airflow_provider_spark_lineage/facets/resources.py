@@ -19,6 +19,11 @@ MOST_BOTTLENECKS = 5
 _SLOW_MS = 2_000
 """A shorter stage is not reported."""
 
+_WORTH_MS = 5_000
+_WORTH_SHARE = 0.1
+"""A bottleneck that costs less time, or a smaller share of the application's stages, is not reported: nobody
+would look at it twice, and ordinary short tasks have several."""
+
 _IDLE_MS = 30_000
 """A shorter time without tasks is not reported."""
 
@@ -69,9 +74,10 @@ def bottlenecks_facets(
         if each.usage is not None
         for cost_ms, entry in bottlenecks(each.usage)
     ]
-    cores = {each.id: each.usage.cores for each in applications if each.usage is not None}
+    usages = {each.id: each.usage for each in applications if each.usage is not None}
     for join in (join for execution in executions for join in execution.joins):
-        for cost_ms, entry in _of_join(join, max(cores.get(join.application_id, 1), 1)):
+        usage = usages.get(join.application_id, Usage())
+        for cost_ms, entry in _of_join(join, usage):
             pairs.append((cost_ms, {"applicationId": join.application_id, **entry}))
     pairs.sort(key=lambda pair: -pair[0])
     if not pairs:
@@ -94,6 +100,8 @@ def bottlenecks(usage: Usage) -> Iterator[tuple[int, dict[str, Any]]]:
         yield usage.idle_ms, {"kind": "idle", "message": message}
     for stage in usage.longest_stages:
         for kind, cost_ms, message in _of_stage(stage, usage):
+            if not _is_worth_a_look(cost_ms, max(usage.span_ms, stage.elapsed_ms)):
+                continue
             entry: dict[str, Any] = {"kind": kind, "message": message, "stage": stage.id}
             if stage.attempt:
                 entry["attempt"] = stage.attempt
@@ -102,6 +110,11 @@ def bottlenecks(usage: Usage) -> Iterator[tuple[int, dict[str, Any]]]:
             if stage.name:
                 entry["callSite"] = stage.name
             yield cost_ms, entry
+
+
+def _is_worth_a_look(cost_ms: int, whole_ms: int) -> bool:
+    """Return whether a bottleneck costs enough of the time in which the application's stages ran."""
+    return cost_ms >= max(_WORTH_MS, _WORTH_SHARE * whole_ms)
 
 
 def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]:
@@ -152,8 +165,9 @@ def _of_stage(stage: StageUsage, usage: Usage) -> Iterator[tuple[str, int, str]]
         yield "failed tasks", stage.failed_tasks * stage.median_ms // cores, message
 
 
-def _of_join(join: Join, cores: int) -> Iterator[tuple[int, dict[str, Any]]]:
-    if join.elapsed_ms < _SLOW_MS:
+def _of_join(join: Join, usage: Usage) -> Iterator[tuple[int, dict[str, Any]]]:
+    whole_ms, cores = max(usage.span_ms, join.elapsed_ms), max(usage.cores, 1)
+    if join.elapsed_ms < _SLOW_MS or not _is_worth_a_look(join.elapsed_ms, whole_ms):
         return
     cost_ms, compared = join.elapsed_ms, "compared every row of one side with every row of the other"
     if join.left_rows is not None and join.right_rows is not None:
@@ -161,6 +175,8 @@ def _of_join(join: Join, cores: int) -> Iterator[tuple[int, dict[str, Any]]]:
         if pairs < _MOST_PAIRS:
             return
         cost_ms = min(cost_ms, pairs // _PAIRS_PER_MS // cores)
+        if not _is_worth_a_look(cost_ms, whole_ms):
+            return
         compared = f"compared {counted(join.left_rows, 'row')} with {counted(join.right_rows, 'row')}"
     elif join.rows is not None:
         # It has compared at least the pairs that it returned.

@@ -11,6 +11,7 @@ in the task's OpenLineage event, at the dataset that they read.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.common.compat.sdk import AirflowException
@@ -26,17 +27,18 @@ from airflow.providers.common.sql.operators.sql import (
 
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.operators.check_session import WITHHELD, ChecksOnSpark
-from airflow_provider_spark_lineage.operators.findings import log_findings
+from airflow_provider_spark_lineage.operators.findings import log_findings, passed_sentence
 from airflow_provider_spark_lineage.operators.null_values import (
     null_in_threshold,
     null_metrics,
     nulls_in_interval,
 )
 from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
-from airflow_provider_spark_lineage.quality.aggregates import of_column_check
-from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings
+from airflow_provider_spark_lineage.quality.aggregates import of_column, of_column_check
+from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings, with_parts
 from airflow_provider_spark_lineage.quality.checks import Check, failed, query_of, run, samples, skipped
 from airflow_provider_spark_lineage.quality.column_checks import column_checks
+from airflow_provider_spark_lineage.quality.freshness import moment_of_run
 from airflow_provider_spark_lineage.quality.measuring import condition_of
 from airflow_provider_spark_lineage.quality.row_checks import of_row_check, row_checks
 from airflow_provider_spark_lineage.task.check_results import assertion_of
@@ -166,17 +168,17 @@ class _FrameCheck(ChecksOnSpark):
             _ = frame.columns  # On Connect, a missing table is noticed now.
             if not (self.query or self.path):
                 of_dataset = _table_of(self._spark, of_dataset)
-            findings = run(frame, checks, clause=clause, of_dataset=of_dataset)
+            found = run(frame, checks, clause=clause, of_dataset=of_dataset)
         except Exception as error:
             self._findings = (skipped(checks, condition_of(error), clause=clause, of_dataset=of_dataset),)
             raise
-        self._findings = (findings,)
-        log_findings(self.log, findings.assertions)
-        self._set_check_results(findings.assertions)
+        self._findings = (replace(found, assertions=with_parts(found.assertions)),)
+        log_findings(self.log, found.assertions)
+        self._set_check_results(self._findings[0].assertions)
         if self.samples:
             with harmless("rows that break the checks are not in the log"):
-                self._log_samples(frame, checks, findings.assertions, clause)
-        return findings.assertions
+                self._log_samples(frame, checks, found.assertions, clause)
+        return found.assertions
 
     def _log_samples(
         self, frame: Any, checks: Sequence[Check], assertions: Sequence[Assertion], clause: str
@@ -208,6 +210,7 @@ class _FrameCheck(ChecksOnSpark):
                 params={**each.params, **each.clauses},
             )
             for each in assertions
+            if not each.is_skipped
         ]
 
 
@@ -246,14 +249,14 @@ class SparkColumnCheckOperator(_FrameCheck, SQLColumnCheckOperator):
         config_kwargs: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
+        column_mapping = {
+            # A copy of each, because the results go into them: one may be given to several checks.
+            column: {check: dict(given) for check, given in of_column(column, checks).items()}
+            for column, checks in column_mapping.items()
+        }
         super().__init__(table=table, column_mapping=column_mapping, **kwargs)
         self._set_up(config_kwargs, severity)
         self._set_source(table, path, format, query, samples)
-        self.column_mapping = {
-            # A copy of each, because the results go into them: one may be given to several checks.
-            column: {check: dict(of_column_check(check, given)) for check, given in checks.items()}
-            for column, checks in column_mapping.items()
-        }
         self.sql = query_of(column_checks(self.column_mapping), self._source, self.partition_clause or "")
 
     def _column_mapping_validation(self, check: str, check_values: Any) -> None:
@@ -269,7 +272,12 @@ class SparkColumnCheckOperator(_FrameCheck, SQLColumnCheckOperator):
             for check, values in checks.items()
         ]
         assertions = self._find(
-            column_checks(self.column_mapping, severity=self.severity, accept_none=self.accept_none)
+            column_checks(
+                self.column_mapping,
+                severity=self.severity,
+                accept_none=self.accept_none,
+                moment=moment_of_run(context.get("data_interval_end")),
+            )
         )
         for (_, _, values), found in zip(given, assertions, strict=True):
             # Airflow's facets show the mapping: no text of a row.
@@ -286,7 +294,7 @@ class SparkColumnCheckOperator(_FrameCheck, SQLColumnCheckOperator):
             self._raise_exception(
                 f"Test failed.\nResults:\n{records!s}\nThe following tests have failed:\n{tests}"
             )
-        self.log.info("All tests have passed")
+        self.log.info("%s", passed_sentence(assertions))
 
 
 class SparkTableCheckOperator(_FrameCheck, SQLTableCheckOperator):
@@ -321,6 +329,9 @@ class SparkTableCheckOperator(_FrameCheck, SQLTableCheckOperator):
         self._set_source(table, path, format, query, samples)
         self.sql = query_of(row_checks(self.checks), self._source, self.partition_clause or "")
 
+    def _generate_sql_query(self) -> str:
+        return ""  # One query of ours has all checks.
+
     def _check(self, context: Context) -> None:
         assertions = self._find(row_checks(self.checks, severity=self.severity, accept_none=self.accept_none))
         for values, found in zip(self.checks.values(), assertions, strict=True):
@@ -337,7 +348,7 @@ class SparkTableCheckOperator(_FrameCheck, SQLTableCheckOperator):
                 f"Test failed.\nQuery:\n{self.sql}\nResults:\n{records!s}\n"
                 f"The following tests have failed:\n{', '.join(tests)}"
             )
-        self.log.info("All tests have passed")
+        self.log.info("%s", passed_sentence(assertions))
 
 
 class SparkCheckOperator(_StatementCheck, SQLCheckOperator):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_provider_spark_lineage.guard import harmless
 from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
 from airflow_provider_spark_lineage.quality.assertion import WARN, Assertion, Findings
+from airflow_provider_spark_lineage.words import counted
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -30,10 +31,20 @@ class ReportsFindings(ReportsLineage):
         return result
 
 
+def passed_sentence(assertions: Iterable[Assertion]) -> str:
+    """Return the last line of a log whose checks did not fail the task."""
+    warnings = sum(not (each.success or each.is_skipped) and each.severity == WARN for each in assertions)
+    if not warnings:
+        return "All checks passed"
+    return f"All checks with severity error passed; {counted(warnings, 'warning')}"
+
+
 def log_findings(log: logging.Logger, assertions: Iterable[Assertion]) -> None:
     """Write a line for each check that has no result, and for each that failed and does not fail the task."""
     for each in assertions:
-        if each.not_evaluated:
+        if each.is_skipped:
+            log.info("Check %s is skipped: %s is absent", each.name, each.params.get("absent"))
+        elif each.not_evaluated:
             log.warning("Check %s could not be evaluated: %s", each.name, each.not_evaluated)
         elif not each.success and each.severity == WARN:
             log.warning(

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.decorators.pyspark import _PySparkDecoratedOperator
 from airflow.providers.common.compat.sdk import AirflowException, TaskDecorator, task_decorator_factory
 
-from airflow_provider_spark_lineage.operators.findings import ReportsFindings, log_findings
+from airflow_provider_spark_lineage.operators.findings import ReportsFindings, log_findings, passed_sentence
 from airflow_provider_spark_lineage.operators.pyspark import _PassesKnownArguments
-from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion, Findings
+from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion, Findings, with_parts
 from airflow_provider_spark_lineage.quality.checks import failed, run
 from airflow_provider_spark_lineage.quality.column_checks import column_checks
+from airflow_provider_spark_lineage.quality.freshness import moment_of_run
 from airflow_provider_spark_lineage.quality.row_checks import row_checks
+
+if TYPE_CHECKING:
+    import datetime
+
+    from airflow.sdk import Context
 
 
 class _ChecksFrames(_PassesKnownArguments):
@@ -24,6 +30,7 @@ class _ChecksFrames(_PassesKnownArguments):
     checks: Mapping[str, Any]
     severity: str
     _findings: tuple[Findings, ...]
+    _data_interval_end: datetime.datetime | None = None
 
     def execute_callable(self) -> None:
         """Call the function, check its frames, and fail if a check failed."""
@@ -42,14 +49,17 @@ class _ChecksFrames(_PassesKnownArguments):
         if failures := failed(assertions):
             lines = "".join(map(_line, failures))
             raise AirflowException(f"Test failed.\nThe following tests have failed:\n{lines}")
-        self.log.info("All tests have passed")
+        self.log.info("%s", passed_sentence(assertions))
 
     def _checked(self, frame: Any, name: str) -> Findings:
         checks = [
-            *column_checks(self.column_mapping, severity=self.severity),
+            *column_checks(
+                self.column_mapping, severity=self.severity, moment=moment_of_run(self._data_interval_end)
+            ),
             *row_checks(self.checks, severity=self.severity),
         ]
-        findings = run(frame, checks)
+        found = run(frame, checks)
+        findings = replace(found, assertions=with_parts(found.assertions))
         if not name:
             return findings
         named = tuple(replace(each, name=f"{name}.{each.name}") for each in findings.assertions)
@@ -85,6 +95,11 @@ class _SparkCheckDecoratedOperator(ReportsFindings, _PySparkDecoratedOperator, _
             raise ValueError(f"{self.task_id}: give column_mapping or checks: what shall be checked?")
         column_checks(self.column_mapping, severity=severity)
         row_checks(self.checks, severity=severity)
+
+    def execute(self, context: Context) -> Any:
+        """Call the function and check what it returns, against the time of this run."""
+        self._data_interval_end = context.get("data_interval_end")
+        return super().execute(context)
 
 
 def spark_check_task(python_callable: Callable[..., Any] | None = None, **kwargs: Any) -> TaskDecorator:

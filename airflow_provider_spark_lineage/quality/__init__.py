@@ -5,7 +5,13 @@
     comparison.py    a measured value against what is expected of it
     statements.py    the texts of a DAG's author: a rule for each row, or a statement about all rows
     measuring.py     many aggregates of one frame in one query; an error belongs to its aggregate
-    checks.py        checks of columns and of rows: measures in, assertions out
+    checks.py        checks of a frame together: measures in, assertions out
+    column_checks.py checks of columns
+    row_checks.py    checks of the whole frame by name: statements, and the two below
+    keys.py, expected_columns.py, shares.py, freshness.py, absent.py
+                     a key of several columns; the columns that must be there; a share of good rows;
+                     the age of values; columns that are absent
+    broken_rows.py   a place for rows that break a rule
 
 Nothing here imports Airflow or OpenLineage. `facets/quality.py` writes the assertions into events.
 """

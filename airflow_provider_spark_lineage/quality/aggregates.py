@@ -6,8 +6,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from airflow_provider_spark_lineage.quality.absent import IF_ABSENT, validate_if_absent
 from airflow_provider_spark_lineage.quality.assertion import SEVERITIES
 from airflow_provider_spark_lineage.quality.comparison import LIMITS
+from airflow_provider_spark_lineage.quality.freshness import AGAINST, WITHIN, validate_freshness
+from airflow_provider_spark_lineage.quality.shares import AT_LEAST, validate_share
 
 
 class Checked(NamedTuple):
@@ -50,10 +53,18 @@ class Aggregate(NamedTuple):
     ignores_repeats: bool = False
     """The result is the same if rows are there twice."""
 
+    takes: tuple[str, ...] = ()
+    """Keys of the dictionary that it may have, beside those of every check."""
+
     @property
     def counts_failing_rows(self) -> bool:
         """Return whether it is a rule for each row."""
         return self.breaks is not None
+
+    @property
+    def has_limits(self) -> bool:
+        """Return whether the result is compared with the limits of the dictionary."""
+        return not self.counts_failing_rows and self.needs != WITHIN
 
 
 def _distinct(of: Checked) -> Any:
@@ -64,12 +75,21 @@ def _distinct(of: Checked) -> Any:
 
 def _rule(breaks: Callable[[Checked], Any], sql: str, needs: str) -> Aggregate:
     return Aggregate(
-        lambda of: of.functions.count_if(breaks(of)), sql, is_value=False, needs=needs, breaks=breaks
+        lambda of: of.functions.count_if(breaks(of)), sql, needs=needs, breaks=breaks, takes=(AT_LEAST,)
     )
+
+
+def _newest(of: Checked) -> Any:
+    # Spark refuses to take a number for a time here. A cast would not.
+    times = of.functions.date_trunc("MICROSECOND", of.column)
+    return of.functions.unix_micros(of.functions.max(times))
 
 
 APPROXIMATE = "approximate"
 """Key of the allowed relative error of a number of distinct values, which are estimated then."""
+
+FRESHNESS = "freshness"
+"""Check of a column whose newest value must not be old."""
 
 AGGREGATES = {
     "null_check": Aggregate(
@@ -78,12 +98,17 @@ AGGREGATES = {
         "count_if({column} IS NULL)",
     ),
     "distinct_check": Aggregate(
-        _distinct, "count(DISTINCT {column})", is_distinct=True, ignores_repeats=True
+        _distinct,
+        "count(DISTINCT {column})",
+        is_distinct=True,
+        ignores_repeats=True,
+        takes=(APPROXIMATE,),
     ),
     "unique_check": Aggregate(
         lambda of: of.functions.count(of.column) - _distinct(of),
         "count({column}) - count(DISTINCT {column})",
         is_distinct=True,
+        takes=(APPROXIMATE,),
     ),
     "min": Aggregate(
         lambda of: of.functions.min(of.column), "min({column})", is_value=True, ignores_repeats=True
@@ -118,6 +143,7 @@ AGGREGATES = {
     "matches": _rule(
         lambda of: ~of.column.rlike(of.check["regex"]), "count_if(NOT {column} RLIKE {regex})", "regex"
     ),
+    FRESHNESS: Aggregate(_newest, "max({column})", needs=WITHIN, ignores_repeats=True, takes=(AGAINST,)),
 }
 """Check of a column -> its aggregate. A missing value breaks no rule but `null_check`."""
 
@@ -126,7 +152,7 @@ REFERENCES = "references"
 
 _KEYS_OF_REFERENCE = ("table", "column")
 
-_EVERYWHERE = (*LIMITS, "tolerance", "partition_clause", "severity", "name", "description")
+_EVERYWHERE = ("partition_clause", "severity", "name", "description", IF_ABSENT)
 _RESULTS = ("result", "success")
 """Keys that Airflow adds after a run."""
 
@@ -142,17 +168,17 @@ def of_column_check(check: str, given: Any) -> dict[str, Any]:
     if aggregate is None and check != REFERENCES:
         names = ", ".join((*AGGREGATES, REFERENCES))
         raise ValueError(f"Invalid column check: {check}. The checks are: {names}.")
-    if aggregate is not None and aggregate.counts_failing_rows and not isinstance(given, Mapping):
+    if aggregate is not None and not (aggregate.has_limits or isinstance(given, Mapping)):
         given = {aggregate.needs: given}
     if not isinstance(given, dict):
         raise ValueError(f"{check}: give a dictionary, for example {{'geq_to': 0}}.")
-    allowed = _EVERYWHERE
     needs: tuple[str, ...] = _KEYS_OF_REFERENCE
+    takes: tuple[str, ...] = (AT_LEAST,)
     if aggregate is not None:
         needs = (aggregate.needs,) if aggregate.needs else ()
-        allowed += (APPROXIMATE,) if aggregate.is_distinct else ()
-    if aggregate is None or aggregate.counts_failing_rows:
-        allowed = tuple(key for key in allowed if key not in (*LIMITS, "tolerance"))
+        takes = aggregate.takes
+    has_limits = aggregate is not None and aggregate.has_limits
+    allowed = (*((*LIMITS, "tolerance") if has_limits else ()), *takes, *_EVERYWHERE)
     unknown = [key for key in given if key not in (*allowed, *needs, *_RESULTS)]
     if unknown:
         raise ValueError(
@@ -161,10 +187,29 @@ def of_column_check(check: str, given: Any) -> dict[str, Any]:
     missing = [key for key in needs if key not in given]
     if missing:
         raise ValueError(f"{check}: {missing[0]!r} is missing.")
-    _validate_values(check, given)
-    if aggregate is not None and not aggregate.counts_failing_rows:
+    validate_values(check, given)
+    if has_limits:
         validate_limits(check, given)
     return given
+
+
+def of_column(column: str, checks: Any) -> dict[str, dict[str, Any]]:
+    """Return the dictionaries of a column's checks, by the names of the checks.
+
+    What stands beside the checks holds for each of them that has none of its own: `at_least` for the rules,
+    `if_absent` for all. Raises ValueError with one sentence.
+    """
+    if not isinstance(checks, Mapping):
+        raise ValueError(f"{column}: give checks by name, for example {{'min': {{'geq_to': 0}}}}.")
+    beside = {key: checks[key] for key in (AT_LEAST, IF_ABSENT) if key in checks}
+    result = {check: of_column_check(check, given) for check, given in checks.items() if check not in beside}
+    rules = [check for check in result if check not in AGGREGATES or AGGREGATES[check].counts_failing_rows]
+    for key, takers in ((AT_LEAST, rules), (IF_ABSENT, [*result])):
+        if key in beside and not takers:
+            raise ValueError(f"{column}: {key} stands beside no check that it could be about.")
+        for check in takers if key in beside else ():
+            result[check] = of_column_check(check, {key: beside[key], **result[check]})
+    return result
 
 
 def validate_limits(check: str, given: Mapping[str, Any]) -> None:
@@ -197,8 +242,12 @@ def validate_severity(check: str, severity: Any) -> None:
         raise ValueError(f"{check}: severity is {severity!r}; it must be 'error' or 'warn'.")
 
 
-def _validate_values(check: str, given: Mapping[str, Any]) -> None:
+def validate_values(check: str, given: Mapping[str, Any]) -> None:
+    """Raise ValueError if a value of a dictionary that is no limit has no meaning."""
     validate_severity(check, given.get("severity", SEVERITIES[0]))
+    validate_share(check, given)
+    validate_if_absent(check, given)
+    validate_freshness(check, given)
     for key, least, most in (("at", 0, 1), (APPROXIMATE, 0, 0.39), ("tolerance", 0, math.inf)):
         value = given.get(key)
         if value is not None and not (_is_number(value) and least <= value <= most):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,11 +52,17 @@ class Assertion:
     not_evaluated: str = ""
     """Spark's error condition, or a reason; empty if the check has a result."""
 
+    is_skipped: bool = False
+    """The check had nothing to check: its column is absent, and the author allows that."""
+
     has_text_of_rows: bool = False
     """`actual` is the text of a row, the lowest name for example: it must not be in an event."""
 
     has_text_of_author: bool = False
     """`expected` has a text of the check's dictionary, which is a literal like those of a statement."""
+
+    has_statement_in_limits: bool = False
+    """`expected` is a part of the statement in `content`, and is shown only where that is."""
 
     dialect: str | None = "spark"
     """sqlglot's name of the SQL in `content` and `clauses`; None if it is not known."""
@@ -64,10 +70,18 @@ class Assertion:
     value: Any = field(default=None, compare=False)
     """What was found, as Spark returned it."""
 
+    parts: tuple[Assertion, ...] = ()
+    """Results of single columns, beside that of the whole check."""
+
     @property
     def fails_task(self) -> bool:
         """Return whether the task must fail. A check without a result fails it whatever its severity is."""
         return not self.success and (self.severity == ERROR or bool(self.not_evaluated))
+
+
+def with_parts(assertions: Iterable[Assertion]) -> tuple[Assertion, ...]:
+    """Return assertions, each followed by its parts."""
+    return tuple(part for each in assertions for part in (each, *each.parts))
 
 
 @dataclass

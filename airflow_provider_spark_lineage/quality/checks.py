@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
+from airflow_provider_spark_lineage.quality.absent import skipped_if_absent
 from airflow_provider_spark_lineage.quality.assertion import Assertion, Findings, Metrics
 from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, functions_of, measured
 
@@ -37,7 +38,7 @@ class Check(Protocol):
 
     @property
     def sql(self) -> str:
-        """Return the aggregate as text, for people."""
+        """Return the aggregate as text, for people; empty if no row is read."""
 
     def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
         """Return the result; `found` has the values of `measures`, `clause` is that of all checks."""
@@ -57,8 +58,14 @@ class Check(Protocol):
     def rules(self, found: Found) -> dict[str, Callable[[Any], Any]]:
         """Return its rule for each row, by name: makes a column of Spark, true where the rule is kept."""
 
-    def failing_rows(self, frame: Any, names: Names) -> Any:
-        """Return the rows that break the rule, with the columns that it names; None if it is no such rule."""
+    def absent(self, names: Names) -> list[str]:
+        """Return the columns that the frame may not have, if the check may be skipped without them."""
+
+    def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
+        """Return the rows that break the rule, with the columns of a key and those that it names.
+
+        None if it is no such rule.
+        """
 
 
 def run(frame: Any, checks: Sequence[Check], *, clause: str = "", of_dataset: str = "") -> Findings:
@@ -73,11 +80,11 @@ def run(frame: Any, checks: Sequence[Check], *, clause: str = "", of_dataset: st
 
 
 def measures_of(checks: Sequence[Check], names: Names) -> dict[str, Measure]:
-    """Return all that checks need, and the number of rows."""
-    return {
-        ROWS: Measure([lambda functions: functions.count(functions.lit(1))]),
-        **{key: measure for check in checks for key, measure in check.measures(names).items()},
-    }
+    """Return all that checks need, and the number of rows, unless no check reads a row."""
+    measures = {key: measure for check in checks for key, measure in check.measures(names).items()}
+    if measures and all(measure.is_of_schema for measure in measures.values()):
+        return measures
+    return {ROWS: Measure([lambda functions: functions.count(functions.lit(1))]), **measures}
 
 
 def skipped(checks: Sequence[Check], problem: str, *, clause: str = "", of_dataset: str = "") -> Findings:
@@ -94,11 +101,13 @@ def findings_of(
     """Return the assertions and the metrics that follow from what was measured."""
     metrics = Metrics()
     # Rows of a clause are not the dataset.
-    if not clause:
+    if not clause and ROWS in found:
         metrics.rows = found[ROWS].value
         for check in checks:
             check.add_metrics(metrics, found, names)
-    assertions = tuple(check.assertion(found, names, clause) for check in checks)
+    assertions = tuple(
+        skipped_if_absent(check.assertion(found, names, clause), check.absent(names)) for check in checks
+    )
     return Findings(assertions, metrics, of_dataset)
 
 
@@ -107,23 +116,44 @@ def samples(
 ) -> Iterator[tuple[str, list[Any]]]:
     """Yield the name of each broken rule with some rows that break it, for a log: one query for each.
 
+    Rows are distinct in the columns that are shown: those of the rule, and those that a check says are a key.
     Ten rules at most. Never for an event: they are rows of the user.
     """
     names = {name.lower(): name for name in frame.columns}
+    key = _key_of(checks, names)
     rows = frame.where(functions_of(frame).expr(clause)) if clause else frame
     broken = [
         (assertion.name, failing)
         for check, assertion in zip(checks, assertions, strict=True)
         if not (assertion.success or assertion.not_evaluated)
-        and (failing := check.failing_rows(rows, names)) is not None
+        and (failing := check.failing_rows(rows, names, key)) is not None
     ]
     for name, failing in broken[:MAX_SAMPLED_RULES]:
-        yield name, failing.limit(count).collect()
+        # Of a bounded number of rows, so that the query may still stop early. Spark compares no maps.
+        kinds = failing.schema.simpleString()
+        has_distinct = not any(kind in kinds for kind in _NOT_COMPARED)
+        shown = failing.limit(_MOST_COMPARED).distinct() if has_distinct else failing
+        yield name, shown.limit(count).collect()
+
+
+_NOT_COMPARED = ("map<", "variant")
+_MOST_COMPARED = 10_000
+"""Rows that break a rule, of which the distinct ones are shown."""
+
+
+def _key_of(checks: Sequence[Check], names: Names) -> list[str]:
+    """Return the columns of a key, if one of the checks is that they are unique; else none."""
+    keys = (getattr(check, "key_columns", ()) for check in checks)
+    columns = next(filter(None, keys), ())
+    return [names[each.lower()] for each in columns if each.lower() in names]
 
 
 def query_of(checks: Sequence[Check], source: str, clause: str = "") -> str:
     """Return the query of checks as text, for people; `source` is what stands after FROM."""
-    aggregates = ",\n  ".join(["count(*)", *(check.sql for check in checks)])
+    sqls = [check.sql for check in checks if check.sql]
+    if not sqls:
+        return f"SELECT *\nFROM {source}\nLIMIT 0"
+    aggregates = ",\n  ".join(["count(*)", *sqls])
     return f"SELECT\n  {aggregates}\nFROM {source}" + (f"\nWHERE {clause}" if clause else "")
 
 
@@ -135,6 +165,11 @@ def rows_of(key: str) -> str:
 def rows_in(found: Found, key: str) -> Any:
     """Return the number of rows that a check is about."""
     return found.get(rows_of(key), found[ROWS]).value
+
+
+def problem_of(found: Found, key: str) -> str:
+    """Return the problem of a rule, or of the number of rows that it is about."""
+    return found[key].problem or (found[rows_of(key)].problem if rows_of(key) in found else "")
 
 
 def clauses_of(common: str, own: str) -> dict[str, str]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from airflow_provider_spark_lineage.quality.absent import may_be_absent
 from airflow_provider_spark_lineage.quality.aggregates import (
     AGGREGATES,
     APPROXIMATE,
+    FRESHNESS,
     REFERENCES,
     Checked,
-    of_column_check,
+    of_column,
     validate_severity,
 )
 from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion, ColumnMetrics, Metrics
@@ -24,6 +26,7 @@ from airflow_provider_spark_lineage.quality.checks import (
     Found,
     Names,
     clauses_of,
+    problem_of,
     quoted,
     rows_in,
     rows_of,
@@ -36,11 +39,13 @@ from airflow_provider_spark_lineage.quality.comparison import (
     is_without_text,
     verdict,
 )
+from airflow_provider_spark_lineage.quality.freshness import Moment, age, now
 from airflow_provider_spark_lineage.quality.measuring import Measure, functions_of
+from airflow_provider_spark_lineage.quality.shares import AT_LEAST, outcome
 from airflow_provider_spark_lineage.records.sql_literals import without_sql_literals
 
-_MAY_FAIL = ("mean", "stddev", "sum")
-"""Checks that need numbers: a text that is none is an error while the query runs."""
+_MAY_FAIL = ("mean", "stddev", "sum", FRESHNESS)
+"""Checks that need numbers or times: a text that is none is an error while the query runs."""
 
 _NULLS, _DISTINCT, _UNIQUE = "null_check", "distinct_check", "unique_check"
 
@@ -59,24 +64,20 @@ def column_checks(
     severity: str = ERROR,
     accept_none: bool = True,
     kept: Callable[[Any], Any] | None = None,
+    moment: Moment | None = None,
 ) -> list[Check]:
     """Return the checks of a mapping from columns to checks: `{"id": {"null_check": {"equal_to": 0}}}`.
 
-    `kept` makes a column of Spark that is true for the rows to check; None for all rows.
+    `kept` makes a column of Spark that is true for the rows to check; None for all rows. `moment` is the
+    time of the run, for the age of values; None for now.
     Raises ValueError with one sentence for a check that is unknown or has no meaning.
     """
     validate_severity("severity", severity)
-    for column, checks in mapping.items() if isinstance(mapping, Mapping) else [("columns", mapping)]:
-        if not isinstance(checks, Mapping):
-            raise ValueError(f"{column}: give checks by name, for example {{'min': {{'geq_to': 0}}}}.")
-    dictionaries = [
-        (column, check, of_column_check(check, given))
-        for column, checks in mapping.items()
-        for check, given in checks.items()
-    ]
+    columns = mapping.items() if isinstance(mapping, Mapping) else [("columns", mapping)]
     return [
-        _kind_of(check)(column, check, given, severity, accept_none, kept)
-        for column, check, given in dictionaries
+        _kind_of(check)(column, check, given, severity, accept_none, kept, moment or now())
+        for column, checks in columns
+        for check, given in of_column(column, checks).items()
     ]
 
 
@@ -111,6 +112,7 @@ class _OfColumn:
     severity: str
     accept_none: bool
     kept: Callable[[Any], Any] | None
+    moment: Moment
 
     @property
     def _key(self) -> str:
@@ -141,7 +143,12 @@ class _OfColumn:
     def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
         """Not all checks measure something that has a name."""
 
-    def failing_rows(self, frame: Any, names: Names) -> Any:
+    @property
+    def key_columns(self) -> Sequence[str]:
+        """The column, if the check is that it is unique."""
+        return (self.column,) if self.check == "unique_check" else ()
+
+    def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
         """Not all checks are rules for a row."""
 
     def counts_failing_rows(self, found: Found) -> bool:
@@ -152,6 +159,9 @@ class _OfColumn:
 
     def rules(self, found: Found) -> dict[str, Callable[[Any], Any]]:
         return {}
+
+    def absent(self, names: Names) -> list[str]:
+        return may_be_absent(self.given, [self.column], names)
 
 
 @dataclass(frozen=True)
@@ -257,7 +267,13 @@ class _RuleCheck(_ValueCheck):
         (measure,) = super().measures(names).values()
         # The values of a rule may not fit the type of the column.
         measures = {self._key: replace(measure, is_of_user=True)}
-        if self._clause or self.kept is not None:
+        if AT_LEAST in self.given:
+            # A missing value is neither good nor bad.
+            measures[rows_of(self._key)] = replace(
+                measures[self._key],
+                forms=[lambda functions: functions.count(self._checked(functions, names).column)],
+            )
+        elif self._clause or self.kept is not None:
             measures[rows_of(self._key)] = Measure(
                 [lambda functions: functions.count(self._checked(functions, names).rows)],
                 is_of_user=bool(self._clause),
@@ -265,31 +281,35 @@ class _RuleCheck(_ValueCheck):
         return measures
 
     def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
-        value, problem = found[self._key].value, found[self._key].problem
+        rows, problem = rows_in(found, self._key), problem_of(found, self._key)
+        result = outcome(self.given, found[self._key].value, rows)
         return self._assertion(
             names,
             clause,
             assertion=self.check,
-            success=value == 0,
+            success=result.success and not problem,
             check_type=self.check,
-            expected="0",
-            actual=None if value is None else str(value),
+            expected=result.expected,
+            actual=result.actual,
             content=self._text,
-            params={"check_type": self.check, "rows": rows_in(found, self._key)},
+            params={**result.params, "check_type": self.check, "rows": rows},
             not_evaluated=problem,
-            value=value,
+            value=result.value,
         )
 
     def counts_failing_rows(self, found: Found) -> bool:
         return True
 
     def stands(self, found: Found, *, has_other_rows: bool) -> bool:
-        return found[self._key].value == 0 or not has_other_rows
+        # A share of a part may be any, also of rows that were counted twice; none of none stays none.
+        return found[self._key].value == 0 or not (has_other_rows or AT_LEAST in self.given)
 
-    def failing_rows(self, frame: Any, names: Names) -> Any:
+    def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
         checked = self._checked(functions_of(frame), names)
         breaks = AGGREGATES[self.check].breaks
-        return frame.where(breaks(checked)).select(checked.column.alias(self.column)) if breaks else None
+        others = [quoted(each) for each in key if each.lower() != self.column.lower()]
+        shown = [*others, checked.column.alias(self.column)]
+        return frame.where(breaks(checked)).select(*shown) if breaks else None
 
     def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
         """The number of values that break a rule has no name in the metrics."""
@@ -308,7 +328,7 @@ class _ReferenceCheck(_OfColumn):
     """Counts the rows whose value is not in a column of another table: a query of its own."""
 
     def measures(self, names: Names) -> dict[str, Measure]:
-        return {
+        measures = {
             self._key: Measure(
                 [lambda functions: functions.count(functions.lit(1))],
                 is_of_user=True,
@@ -316,6 +336,15 @@ class _ReferenceCheck(_OfColumn):
                 query=self._key,
             )
         }
+        if AT_LEAST in self.given:
+            measures[rows_of(self._key)] = Measure(
+                [lambda functions: functions.count(self._value(functions, names))], is_of_user=True
+            )
+        return measures
+
+    def _value(self, functions: Any, names: Names) -> Any:
+        value = self._column(functions, names)
+        return functions.when(functions.expr(self._clause), value) if self._clause else value
 
     def _lost(self, frame: Any, functions: Any, names: Names) -> Any:
         if self._clause:
@@ -326,19 +355,21 @@ class _ReferenceCheck(_OfColumn):
         return values.join(known, functions.col("value") == functions.col("known"), "left_anti")
 
     def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
-        value, problem = found[self._key].value, found[self._key].problem
+        rows, problem = rows_in(found, self._key), problem_of(found, self._key)
+        result = outcome(self.given, found[self._key].value, rows)
+        params = {"check_type": "relationships", **{key: self.given[key] for key in ("table", "column")}}
         return self._assertion(
             names,
             clause,
             assertion=REFERENCES,
-            success=value == 0,
+            success=result.success and not problem,
             check_type="relationships",
-            expected="0",
-            actual=None if value is None else str(value),
+            expected=result.expected,
+            actual=result.actual,
             content=self.sql,
-            params={"check_type": "relationships", **{key: self.given[key] for key in ("table", "column")}},
+            params={**params, **result.params, **({"rows": rows} if AT_LEAST in self.given else {})},
             not_evaluated=problem,
-            value=value,
+            value=result.value,
         )
 
     @property
@@ -347,9 +378,36 @@ class _ReferenceCheck(_OfColumn):
         return with_filter(f"count_if({self.column} NOT IN {known})", self._clause)
 
 
+@dataclass(frozen=True)
+class _FreshnessCheck(_ValueCheck):
+    """Compares the newest value with the moment of the run; without a value it fails."""
+
+    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
+        newest_us, problem = found[self._key].value, found[self._key].problem
+        result = age(self.check, self.given, newest_us, self.moment)
+        return self._assertion(
+            names,
+            clause,
+            assertion=self.check,
+            success=result.success and not problem,
+            check_type=self.check,
+            expected=result.expected,
+            actual=None if problem else result.actual,
+            content=self._text,
+            params={**result.params, "check_type": self.check},
+            not_evaluated=problem,
+            value=None if problem else result.actual,
+        )
+
+    def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
+        """A time has no name in the metrics."""
+
+
 def _kind_of(check: str) -> type[_ValueCheck] | type[_ReferenceCheck]:
     if check == REFERENCES:
         return _ReferenceCheck
+    if check == FRESHNESS:
+        return _FreshnessCheck
     return _RuleCheck if AGGREGATES[check].counts_failing_rows else _ValueCheck
 
 

@@ -64,22 +64,31 @@ def verdict(limits: Mapping[str, Any], value: Any, *, accept_none: bool) -> Verd
 
 
 def expected_text(limits: Mapping[str, Any]) -> str:
-    """Return limits as Airflow writes them, with a tolerance as the bounds that it gives.
+    """Return limits in the one form of all events, with a tolerance as the bounds that it gives.
 
     >>> expected_text({"geq_to": 5, "less_than": 10})
     '>=5, <10'
     >>> expected_text({"equal_to": -30, "tolerance": 0.1})
-    '>= -33.0, <= -27.0'
+    '>=-33.0, <=-27.0'
     """
     tolerance = limits.get("tolerance")
     if tolerance is None or not all(_is_number(limits[key]) for key in LIMITS if key in limits):
         return ", ".join(f"{limit.sign}{limits[key]}" for key, limit in _LIMITS.items() if key in limits)
     return ", ".join(
-        f"{limit.sign} {bound}"
+        f"{limit.sign}{bound}"
         for key, each in _LIMITS.items()
         if key in limits
         for limit, bound in _bounds(each, limits[key], tolerance)
     )
+
+
+def in_one_form(limits: str) -> str:
+    """Return limits that Airflow wrote, in the form of ours.
+
+    >>> in_one_form(">= 5.0, <= 9.0")
+    '>=5.0, <=9.0'
+    """
+    return re.sub(r"([<>]=?|!=) +", r"\1", limits) if is_of_numbers(limits) else limits
 
 
 def is_without_text(value: Any) -> bool:

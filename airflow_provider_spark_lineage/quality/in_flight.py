@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.plan.spark.observed_rows import (
     Rows,
     observed_rows,
 )
+from airflow_provider_spark_lineage.quality.absent import NO_COLUMN
 from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion, Findings, Metrics
 from airflow_provider_spark_lineage.quality.checks import ROWS, Check, Names, findings_of
 from airflow_provider_spark_lineage.quality.measuring import Measured
@@ -96,17 +97,22 @@ class FrameChecks:
         self, values: Mapping[str, Any], miscounted: str, rows: ObservedRows, written: Written
     ) -> Findings:
         """Return what the checks found in written rows; `values` and `miscounted` are those of a record."""
-        found = {key: _measured(values, column, form) for key, (column, form) in self.columns.items()}
+        # A check without a column in the observation is one whose own columns are absent.
+        absent = {key for check in self.checks for key in check.measures(self.names)} - {*self.columns}
+        found = dict.fromkeys(absent, Measured(problem=NO_COLUMN))
+        found |= {key: _measured(values, column, form) for key, (column, form) in self.columns.items()}
         doubt = _doubt(found, miscounted, rows, written)
         findings = findings_of(self.checks, found, self.names, clause="", of_dataset="")
         assertions: list[Assertion] = []
         names: dict[str, str] = {}
         for check, before in zip(self.checks, findings.assertions, strict=True):
-            if rows.rows is Rows.OTHER:
+            if before.is_skipped:
+                assertion = before
+            elif rows.rows is Rows.OTHER:
                 assertion = _without_result(before, rows.reason)
             else:
                 assertion = _renamed(before, self._columns(check, rows))
-            if not assertion.not_evaluated:
+            if not (assertion.not_evaluated or assertion.is_skipped):
                 names[before.column] = assertion.column
                 assertion = _doubted(assertion, check, found, doubt) if doubt.reason else assertion
             assertions.append(

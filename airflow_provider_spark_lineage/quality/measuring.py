@@ -43,6 +43,9 @@ class Measure:
     query: str = ""
     """Name of the query that measures `rows`; measures with the same name share it."""
 
+    is_of_schema: bool = False
+    """The value is the frame's columns, each with the name of its type: no row is read."""
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -74,7 +77,13 @@ def measured(frame: Any, measures: Mapping[str, Measure], clause: str = "") -> d
     result: dict[str, Measured] = {}
     queries: dict[tuple[bool, str], dict[str, Measure]] = {}
     for key, measure in measures.items():
+        if measure.is_of_schema:
+            result[key] = Measured(frame.dtypes)
+            continue
         queries.setdefault((measure.is_distinct, measure.query), {})[key] = measure
+    if not queries:
+        # An execution without rows, so that the dataset is known as an input.
+        frame.limit(0).collect()
     for group in queries.values():
         result.update(_Query(frame, clause, next(iter(group.values())).rows).run(group))
     return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from airflow_provider_spark_lineage.records.credentials import without_secrets
 from airflow_provider_spark_lineage.records.sql_literals import without_numbers, without_sql_literals
@@ -63,6 +63,53 @@ def filtered(statement: str, clause: str) -> str | None:
     return str(tree.sql(dialect=_DIALECT))
 
 
+class Comparison(NamedTuple):
+    """A statement that compares an aggregate with a value."""
+
+    aggregate: str
+    """SQL of the aggregate."""
+
+    expected: str
+    """What it is compared with, in the form of the limits of column checks: `>=1, <3`."""
+
+
+def comparison_of(statement: str) -> Comparison | None:
+    """Return the comparison that a statement is; None if it is another one, or compares two aggregates.
+
+    >>> comparison_of("max(guests) < 3"), comparison_of("count(*) = count(a)")
+    (Comparison(aggregate='MAX(guests)', expected='<3'), None)
+    """
+    from sqlglot import exp
+
+    tree = _parsed(statement)
+    name = type(tree).__name__
+    if isinstance(tree, exp.Between):
+        aggregate, forms = tree.this, {">=": tree.args["low"], "<=": tree.args["high"]}
+    elif isinstance(tree, exp.Binary) and name in _SYMBOLS:
+        is_first = bool(_outermost(tree.this, exp.AggFunc))
+        aggregate, value = (tree.this, tree.expression) if is_first else (tree.expression, tree.this)
+        forms = {_SYMBOLS[name][0 if is_first else 1]: value}
+    else:
+        return None
+    # What Spark alone knows may be an aggregate.
+    unknown = (exp.Column, exp.AggFunc, exp.Select, exp.Anonymous)
+    if not _outermost(aggregate, exp.AggFunc) or any(value.find(*unknown) for value in forms.values()):
+        return None
+    limits = (f"{symbol}{value.sql(dialect=_DIALECT)}" for symbol, value in forms.items())
+    return Comparison(str(aggregate.sql(dialect=_DIALECT)), ", ".join(limits))
+
+
+_SYMBOLS = {
+    "EQ": ("", ""),
+    "NEQ": ("!=", "!="),
+    "LT": ("<", ">"),
+    "LTE": ("<=", ">="),
+    "GT": (">", "<"),
+    "GTE": (">=", "<="),
+}
+"""sqlglot's class of a comparison -> how a limit is written, and how if the sides are exchanged."""
+
+
 def columns_of(statement: str) -> list[str]:
     """Return the names of a statement's columns in lower case, each once; none if it is not understood."""
     from sqlglot import exp
@@ -70,6 +117,19 @@ def columns_of(statement: str) -> list[str]:
     tree = _parsed(statement)
     names = (column.name.lower() for column in tree.find_all(exp.Column)) if tree is not None else ()
     return [*dict.fromkeys(names)]
+
+
+def roots_of(text: str) -> list[str]:
+    """Return the first parts of the names in a text, sorted: the columns, whatever is in them.
+
+    >>> roots_of("lower(address.city) = 'rome' AND b > 0")
+    ['address', 'b']
+    """
+    from sqlglot import exp
+
+    tree = _parsed(text)
+    columns = tree.find_all(exp.Column) if tree is not None else ()
+    return sorted({column.parts[0].name for column in columns})
 
 
 def shown(sql: str, sql_text: str, dialect: str | None = _DIALECT) -> str:

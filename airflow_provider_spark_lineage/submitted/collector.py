@@ -38,6 +38,10 @@ OWN_LOG = (
     "nothing is captured: the application writes its event log to {}; leave spark.eventLog.enabled to the "
     "operator, or read that log by `spark-lineage events`"
 )
+LOG_IS_OFF = (
+    "nothing is captured: the job sets spark.eventLog.enabled to false, and the lineage of a driver without "
+    "Python comes from that log; remove the setting"
+)
 UNREACHABLE = (
     "nothing is captured: the driver runs on the cluster; set [spark_lineage] records to a URI that it can "
     "write and this worker can read"
@@ -163,6 +167,9 @@ class Submitted(OtherProcess):
         properties = job.properties
         if properties.get("spark.eventLog.enabled", "").lower() == "true":
             return OWN_LOG.format(properties.get("spark.eventLog.dir", "Spark's default folder"))
+        # A default of the cluster is not a wish about this job.
+        if job.conf.get("spark.eventLog.enabled", "").lower() == "false":
+            return LOG_IS_OFF
         # Spark stops an application if the folder of its event log does not exist.
         self.place.create(job)
         folder = local_path(self.place.uri)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -120,9 +121,10 @@ class TaskLineage:
 
         Runs in a signal handler, which may have interrupted a call to the JVM: then the connection of this
         thread is busy, so another thread with its own connection does the work. After `stop`, nothing is
-        sent: the final event has everything.
+        sent: the final event has everything. The same holds after `execution_timeout`, for which Airflow
+        calls this, too: with auto-capture that is before `stop`, with an operator of this package after it.
         """
-        if not self._is_stopped:
+        if not (self._is_stopped or _has_timed_out()):
             within(KILL_TIMEOUT_SECONDS, self._report_so_far, task_instance)
 
     def pause(self, task_instance: Any) -> None:
@@ -218,6 +220,11 @@ class TaskLineage:
             answer = with_run_facets(rendered(content), run, max_bytes)
             return with_findings(answer, self.findings, max_bytes)
         return OperatorLineage()
+
+
+def _has_timed_out() -> bool:
+    """Return whether the caller is handling Airflow's exception for `execution_timeout`."""
+    return type(sys.exc_info()[1]).__name__ == "AirflowTaskTimeout"
 
 
 def _send(lineage: Lineage, task_instance: Any, *, whole: Lineage) -> None:

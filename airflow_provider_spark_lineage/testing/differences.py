@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.testing.matchers import Matcher, json_type
 
+_DATASET = ("namespace", "name")
+
 IDENTITIES: tuple[tuple[str, ...], ...] = (
     ("namespace", "name", "field"),
-    ("namespace", "name"),
+    _DATASET,
     ("name",),
 )
 """Keys that identify a list element, the longest first: input fields, datasets, schema fields."""
@@ -160,16 +162,51 @@ def _in_set(
         yield Mismatch(path, expected, actual, f"is not a list but {json_type(actual)}")
         return
     pairs = _pairs_in_set(expected, actual, identity, exact)
+    free = others(actual, pairs.values()) if not allow_more else []
     for i, wanted in enumerate(expected):
         if i in pairs:
             element = actual[pairs[i]]
             label = _label(element, identity, pairs[i])
             yield from differences(wanted, element, (*path, label), exact=exact)
         else:
-            yield Mismatch((*path, _label(wanted, identity, i)), wanted, ABSENT, "is not in the list")
-    for j in others(actual, pairs.values()) if not allow_more else ():
-        label = _label(actual[j], identity, j)
-        yield Mismatch((*path, label), ABSENT, actual[j], "is not expected in the list")
+            label = _label(wanted, identity, i)
+            yield Mismatch((*path, label), wanted, ABSENT, "is not in the list")
+    hints = _hints(others(expected, pairs), free, expected, actual, identity) if free else {}
+    for j in free:
+        reason = f"is not expected in the list{hints.get(j, '')}"
+        given = _named(actual[j], identity)
+        yield Mismatch((*path, _label(actual[j], identity, j)), ABSENT, given, reason)
+
+
+_MOST_HINTS = 100
+"""Maximum of pairs of missing and unexpected datasets that are compared for a hint."""
+
+_MOST_PATHS = 4
+"""Maximum of places that a hint names."""
+
+
+def _named(element: Any, identity: tuple[str, ...]) -> Any:
+    """Return a dataset by its name alone: its facets would hide which one it is."""
+    if identity != _DATASET or not _has_identity(element, identity):
+        return element
+    return {key: _fields(element)[key] for key in identity}
+
+
+def _hints(
+    missing: list[int], free: list[int], expected: list[Any], actual: list[Any], identity: tuple[str, ...]
+) -> dict[int, str]:
+    """Return what differs between each unexpected dataset and the nearest missing one."""
+    if identity != _DATASET or not missing or len(missing) * len(free) > _MOST_HINTS:
+        return {}
+    pairs = _nearest(product(missing, free), lambda i, j: differences(expected[i], actual[j]))
+    hints = {}
+    for i, j in pairs.items():
+        places = [path_text(each.path) for each in differences(expected[i], actual[j])]
+        more = f" and {len(places) - _MOST_PATHS} more" if len(places) > _MOST_PATHS else ""
+        listed = ", ".join(places[:_MOST_PATHS]) + more
+        nearest = _label(expected[i], identity, i)
+        hints[j] = f"; the nearest missing one is {nearest}, which differs in {listed}"
+    return hints
 
 
 # Pairs of elements of two lists.
@@ -193,9 +230,9 @@ def best_pairs(
 ) -> dict[int, int]:
     """Return the position in `actual` by the position in `expected`: full matches first, then the nearest.
 
-    Expected elements with the fewest matches choose first, because a loose expectation must not take the only
-    match of a strict one. The nearest element has the fewest differences, then the most
-    characters in common.
+    As many elements as possible get a full match. If not all can have one, those with the fewest candidates
+    choose first, because a loose expectation must not take the only match of a strict one. The nearest
+    element has the fewest differences, then the most characters in common.
     """
     if len(expected) == len(actual) == 1 and not only_matches:
         return {0: 0}
@@ -217,14 +254,43 @@ def best_pairs(
 
     pairs = matching(range(len(expected)))
     if len(pairs) < min(len(expected), len(actual)):
-        choices = [sum(are_equal(i, j) for j in range(len(actual))) for i in range(len(expected))]
-        pairs = matching(sorted(range(len(expected)), key=choices.__getitem__))
+        candidates = [[j for j in range(len(actual)) if are_equal(i, j)] for i in range(len(expected))]
+        order = sorted(range(len(expected)), key=lambda i: len(candidates[i]))
+        pairs = _all_paired(matching(order), candidates, order)
     if only_matches:
         return pairs
     rest, free = others(expected, pairs), others(actual, pairs.values())
     if len(rest) * len(free) > MOST_GUESSES:
         return {**pairs, **dict(zip(rest, free, strict=False))}
     return pairs | _nearest(product(rest, free), lambda i, j: compare(expected[i], actual[j]))
+
+
+def _all_paired(
+    pairs: dict[int, int], candidates: Sequence[Sequence[int]], order: Iterable[int]
+) -> dict[int, int]:
+    """Return pairs of as many elements as possible, by augmenting paths (bipartite matching).
+
+    An element without a pair takes a candidate of another one that has a second candidate, and so on.
+    """
+    owners = {j: i for i, j in pairs.items()}
+    for start in order:
+        if start in pairs:
+            continue
+        reached_by: dict[int, int] = {}
+        waiting, end = [start], None
+        while waiting and end is None:
+            i = waiting.pop()
+            new = [j for j in candidates[i] if j not in reached_by]
+            reached_by.update(dict.fromkeys(new, i))
+            end = next((j for j in new if j not in owners), None)
+            waiting += [owners[j] for j in new if j in owners]
+        # Follow the path back: each element takes the candidate that it reached, and frees its old one.
+        while end is not None:
+            i = reached_by[end]
+            freed = pairs.get(i)
+            pairs[i], owners[end] = end, i
+            end = freed
+    return pairs
 
 
 def _nearest(

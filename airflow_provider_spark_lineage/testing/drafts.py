@@ -15,32 +15,30 @@ from typing import Any
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.events import Event, Events
 from airflow_provider_spark_lineage.events.shapes import object_at
+from airflow_provider_spark_lineage.testing.draft_facets import FACETS, Keep, Row, row_of
+from airflow_provider_spark_lineage.testing.draft_texts import Texts
 from airflow_provider_spark_lineage.testing.keys import ExpectedKey, full_key, key_order, parse_key
 from airflow_provider_spark_lineage.testing.matchers import ABSENT_KEY, Matcher, as_object, make
 
-LEFT_OUT = frozenset({"_producer", "_schemaURL", "_deleted", "stackTrace", "tasksDuration", "description"})
-"""Keys that vary with versions or are not about lineage."""
+LEFT_OUT = frozenset({"_producer", "_schemaURL", "_deleted", "stackTrace", "description"})
+"""Keys that vary with versions or are not about lineage, in facets without a row."""
 
-NAMED_BY_USERS = frozenset({"fields", "tasksState"})
-"""Objects whose keys are columns or tasks, which may have any name."""
+NAMED_BY_USERS = frozenset({"fields"})
+"""Objects whose keys are columns, which may have any name."""
 
 KEPT_RUN_FACETS = frozenset({"airflowState", "errorMessage"})
-"""Run facets of Airflow's provider that are kept; facets of other producers are always kept."""
+"""Run facets of Airflow's provider that are kept; facets of other producers are kept as their rows say."""
 
-TRIMMED_FACETS: Mapping[str, Any] = {
-    "parent": {"job": {"name": {}}, "root": {"job": {"name": {}}}},
-    "processing_engine": {"name": {}},
-    # The edges of single fields are in `columnLineage` too.
-    "lineage": {"entries": {"namespace": {}, "name": {}}},
-}
-"""Facet -> the keys that are kept; a test should not depend on the others."""
+_MEASURED = re.compile(r"size|bytes|fileCount|files|duration|.*(Ms|_ms|Millis|Seconds|_seconds|Bytes|_bytes)")
+"""Keys of numbers that depend on the machine, in facets without a row; row counts do not."""
 
-MEASURED = frozenset({"size", "bytes", "fileCount", "files", "duration", "durationMs", "duration_ms"})
-"""Numbers that depend on the machine; row counts do not."""
+_HOST = re.compile(r"(?i).*host(name)?|(.+_)?(pid|ip)|.*(Link|Url|links|urls|_url)")
+"""Keys of texts that name a machine or a process, in facets without a row."""
 
-_UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_DATETIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
-_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
+_HOLDERS_OF_FACETS = ("facets", "inputFacets", "outputFacets")
+_LEFT_OUT_EVERYWHERE = frozenset({"_producer", "_schemaURL", "_deleted"})
+_REPEATED = ("CREATE", "OVERWRITE")
+"""States of a dataset that an overwrite has in its first run, and in all later ones."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +48,14 @@ class DraftRules:
     varying: tuple[str, ...] = ()
     """Regular expressions of texts that vary between runs, such as ids."""
 
+    varying_in_messages: tuple[str, ...] = ()
+    """The same in texts for people only."""
+
     texts: Mapping[str, Callable[[str], Matcher | None]] = field(default_factory=dict)
-    """Key -> function that returns the matcher for its text, or None to expect the text."""
+    """Key -> function that returns the matcher for its text, or None if the row decides."""
+
+    facets: Mapping[str, Row] = field(default_factory=dict)
+    """Name of a facet of this producer -> its row, as in `draft_facets.FACETS`."""
 
     absent_run_facets: Mapping[str, str] = field(default_factory=dict)
     """Run facet -> name of a producer. If that name is anywhere in the events, a run that ends without the
@@ -65,27 +69,25 @@ class Drafts:
     """The keys and drafts of the events of one file; `variables` replace their values in texts.
 
     >>> drafts = Drafts(Events.of([]), {"DATA": "/tmp/data"})
-    >>> drafts.masked("/tmp/data/in"), drafts.masked({"size": 12, "rowCount": 3})
-    ('${DATA}/in', {'size': Matcher(name='integer', argument='>= 0'), 'rowCount': 3})
+    >>> drafts.masked("/tmp/data/in"), drafts.masked({"cpuMs": 12, "rows": 3})
+    ('${DATA}/in', {'cpuMs': Matcher(name='integer', argument='>= 0'), 'rows': 3})
     """
 
     def __init__(self, events: Events, variables: Mapping[str, str], rules: DraftRules = NO_RULES) -> None:
         self.events = events
         self.variables = variables
         self._rules = rules
-        self._names = {text: name for name, text in sorted(variables.items(), reverse=True) if text}
-        self._varying = [(_UUID, make("uuid")), (_DATETIME, make("datetime"))]
-        self._varying += [(pattern, make("regex", pattern)) for pattern in rules.varying]
-        patterns = [
-            rf"(?<![0-9a-zA-Z])(?P<v{i}>{pattern})(?![0-9a-zA-Z])"
-            for i, (pattern, _) in enumerate(self._varying)
-        ]
-        # The longest first: a folder inside another has its own name.
-        texts = "|".join(map(re.escape, sorted(self._names, key=len, reverse=True)))
-        patterns += [rf"(?<!\w)(?P<variable>{texts})(?![\w-])"] if texts else []
-        self._replaced = re.compile("|".join(patterns))
+        self._rows: Mapping[str, Row] = {**FACETS, **rules.facets}
+        self._texts = Texts(variables, rules.varying, rules.varying_in_messages, rules.texts)
         text = json.dumps([event.document for event in events], default=as_object)
         self._absent_facets = [name for name, part in rules.absent_run_facets.items() if part in text]
+        # Run id of a task -> its end, which merges what its executions report.
+        self._ends = {
+            event.text("run", "runId"): event.document
+            for event in events
+            if event.type in ("complete", "fail") and object_at(event.document, "run", "facets", "airflow")
+        }
+        self._drafts_of_ends: dict[tuple[str, str], Mapping[tuple[str, str], Any]] = {}
         self._full_keys = {id(event): full_key(event, events) for event in events}
         self._retried = {
             (key.subject, key.map_index) for key in self._full_keys.values() if (key.try_number or 1) > 1
@@ -127,24 +129,55 @@ class Drafts:
         """Return the draft of an event."""
         document, masked = event.document, self.masked(event.document)
         is_run, has_ended = "run" in document, event.type in ("complete", "fail")
-        facets = _trimmed_facets(document, masked, "run")
-        for name in self._absent_facets if has_ended else ():
+        facets = self._facets_of(document, masked, "run")
+        is_of_airflow = any(name.startswith("airflow") for name in object_at(document, "run", "facets"))
+        is_dag_run = "airflowDagRun" in object_at(document, "run", "facets")
+        for name in self._absent_facets if has_ended and not is_dag_run else ():
             facets.setdefault(name, ABSENT_KEY)
         draft: dict[str, Any] = {"run": {"facets": facets}} if facets else {}
-        job = _trimmed_facets(document, masked, "job") if has_ended or not is_run else {}
+        job = self._facets_of(document, masked, "job") if has_ended or not is_run else {}
         if job:
             draft["job"] = {"facets": job}
         if isinstance(document.get("dataset"), Mapping):
-            draft["dataset"] = _dataset(masked["dataset"], whole=True)
-        # The content of RUNNING and OTHER events depends on the moment.
-        whole = event.type not in ("running", "other")
+            draft["dataset"] = self._dataset(masked["dataset"], whole=True)
+        # The content of RUNNING and OTHER events depends on the moment; that of START, too, if the run began
+        # inside a task: a slow one is told while it runs, a quick one when it has ended.
+        whole = event.type not in ("running", "other") and (event.type != "start" or is_of_airflow)
         for side in ("inputs", "outputs"):
             if isinstance(document.get(side), list):
-                order = sorted(range(len(document[side])), key=lambda i: _name_of(document[side][i]))
-                draft[side] = [_dataset(masked[side][i], whole=whole) for i in order]
+                draft[side] = self._datasets(document, masked, side, whole=whole)
             elif side in document:
-                draft[side] = trimmed(masked[side])
+                draft[side] = self.trimmed(masked[side])
+        if whole and not is_of_airflow:
+            self._remove_repeated(draft, event.text("run", "facets", "parent", "run", "runId"))
         return draft
+
+    def _remove_repeated(self, draft: dict[str, Any], parent: str) -> None:
+        """Remove the facets of datasets that the end of the parent run has, too."""
+        for side in ("inputs", "outputs"):
+            if isinstance(draft.get(side), list):
+                of_parent = self._of_end(parent, side)
+                draft[side] = [_without(each, of_parent.get(_name_of(each))) for each in draft[side]]
+
+    def _of_end(self, run_id: str, side: str) -> Mapping[tuple[str, str], Any]:
+        """Return the drafts of the inputs or outputs in the end event of a task, by their names."""
+        if (run_id, side) not in self._drafts_of_ends:
+            document = self._ends.get(run_id, {})
+            datasets = document.get(side)
+            drafts = (
+                self._datasets(document, self.masked(document), side, whole=True)
+                if isinstance(datasets, list)
+                else []
+            )
+            self._drafts_of_ends[run_id, side] = {_name_of(each): each for each in drafts}
+        return self._drafts_of_ends[run_id, side]
+
+    def _datasets(
+        self, document: Mapping[str, Any], masked: Mapping[str, Any], side: str, *, whole: bool
+    ) -> list[Any]:
+        """Return the drafts of the inputs or outputs, in the order of their names."""
+        order = sorted(range(len(document[side])), key=lambda i: _name_of(document[side][i]))
+        return [self._dataset(masked[side][i], whole=whole) for i in order]
 
     def masked(self, value: Any, key: str = "") -> Any:
         """Return the whole value with variables in its texts and matchers for values that vary.
@@ -153,59 +186,76 @@ class Drafts:
         keys that it does not mention.
         """
         if isinstance(value, Mapping):
-            return _with_absent_edges({name: self.masked(item, name) for name, item in value.items()})
+            masked = {
+                name: self._by_row(item, self._rows[name], name)
+                if key in _HOLDERS_OF_FACETS and name in self._rows
+                else self.masked(item, name)
+                for name, item in value.items()
+            }
+            return _with_absent_edges(masked)
         if isinstance(value, list):
             return [self.masked(item, key) for item in value]
         if isinstance(value, str):
-            return self._masked_text(value, key)
+            return _any_like(value) if _HOST.fullmatch(key) else self._texts.masked(value, key)
         if isinstance(value, float) and not isfinite(value):
             return make("any")
-        if key in MEASURED and isinstance(value, int | float) and not isinstance(value, bool):
-            return make("integer" if isinstance(value, int) else "number", ">= 0" if value >= 0 else None)
+        if isinstance(value, int | float) and not isinstance(value, bool) and _MEASURED.fullmatch(key):
+            return _any_like(value)
         return value
 
-    def _masked_text(self, text: str, key: str) -> Any:
-        by_key = self._rules.texts[key](text) if key in self._rules.texts else None
-        if by_key is not None:
-            return by_key
-        for pattern, matcher in self._varying:
-            if re.fullmatch(pattern, text) and not matcher.check(text):
-                return matcher
-        matches = list(self._replaced.finditer(text))
-        if all(match.lastgroup == "variable" for match in matches):
-            return self._with_names(text, matches, lambda part: part.replace("${", "$${"))
-        return make("regex", self._with_names(text, matches, literal_pattern))
+    def _by_row(self, value: Any, row: Row, key: str) -> Any:
+        """Return a value of a facet, masked as its row says; nothing is left out yet."""
+        if isinstance(value, Mapping):
+            return {name: self._by_row(item, row_of(row, name), name) for name, item in value.items()}
+        if isinstance(value, list):
+            return [self._by_row(item, row, key) for item in value]
+        if not isinstance(row, Keep) or row is Keep.VALUE:
+            return self.masked(value) if not isinstance(value, str) else self._texts.masked(value, key)
+        if row is Keep.MESSAGE and isinstance(value, str):
+            return self._texts.masked_message(value, key)
+        if row is Keep.STATE and value in _REPEATED:
+            return make("one_of", list(_REPEATED))
+        if row is Keep.STATE or (row is Keep.COMPUTED and not isinstance(value, float)):
+            return self.masked(value)
+        # Not in a new file. If somebody wrote the key, any value of this type is as good.
+        return _any_like(value)
 
-    def _with_names(self, text: str, matches: list[re.Match[str]], escape: Callable[[str], str]) -> str:
-        """Return the text with variables, and with patterns for varying parts."""
-        parts, position = [], 0
-        for match in matches:
-            parts.append(escape(text[position : match.start()]))
-            kind = match.lastgroup or ""
-            is_variable = kind == "variable"
-            new = f"${{{self._names[match[0]]}}}" if is_variable else f"({self._varying[int(kind[1:])][0]})"
-            parts.append(new)
-            position = match.end()
-        return "".join([*parts, escape(text[position:])])
+    def trimmed(self, masked: Any, *path: str) -> Any:
+        """Return the parts of a masked value that a test expects; `path` are the last keys before it."""
+        if path[-2:-1] and path[-2] in _HOLDERS_OF_FACETS and path[-1] in self._rows:
+            return _picked(masked, self._rows[path[-1]])
+        if isinstance(masked, Mapping):
+            keep_all = path[-1:] and path[-1] in NAMED_BY_USERS
+            parts = {
+                key: self.trimmed(item, *path[-1:], key)
+                for key, item in masked.items()
+                if keep_all or (key not in LEFT_OUT and not _is_unmasked(key, item))
+            }
+            if not path or path[-1] not in _HOLDERS_OF_FACETS:
+                return parts
+            # A facet of which nothing is expected is left out.
+            return {key: item for key, item in parts.items() if item != {} or not masked[key]}
+        return [self.trimmed(item) for item in masked] if isinstance(masked, list) else masked
 
-
-def trimmed(masked: Any, *path: str) -> Any:
-    """Return the parts of a masked value that a test should expect; `path` are the last keys before it."""
-    if path[-2:-1] == ("facets",) and path[-1] in TRIMMED_FACETS:
-        masked = _picked(masked, TRIMMED_FACETS[path[-1]])
-    if isinstance(masked, Mapping):
-        keep_all = path[-1:] and path[-1] in NAMED_BY_USERS
-        return {
-            key: trimmed(item, *path[-1:], key)
-            for key, item in masked.items()
-            if keep_all or (key not in LEFT_OUT and not (key == "masking" and item is False))
+    def _facets_of(self, document: Mapping[str, Any], masked: Mapping[str, Any], part: str) -> dict[str, Any]:
+        """Return the facets of the run or job that are not about Airflow itself."""
+        facets = object_at(document, part, "facets")
+        own = {
+            name: masked[part]["facets"][name]
+            for name, facet in facets.items()
+            if name in KEPT_RUN_FACETS or not _is_of_airflow(name, facet)
         }
-    return [trimmed(item) for item in masked] if isinstance(masked, list) else masked
+        if part == "run":
+            own.pop("tags", None)  # The version of OpenLineage's client.
+        trimmed: dict[str, Any] = self.trimmed(own, "facets")
+        return trimmed
 
-
-def literal_pattern(text: str) -> str:
-    """Return a regular expression for exactly this text; `re.escape` would also escape spaces and dashes."""
-    return _SPECIAL.sub(r"\\\g<0>", text)
+    def _dataset(self, masked: Any, *, whole: bool) -> Any:
+        if not isinstance(masked, Mapping):
+            return masked
+        keys = ("namespace", "name", *(_HOLDERS_OF_FACETS if whole else ()))
+        parts = {key: self.trimmed(masked[key], key) for key in keys if key in masked}
+        return {key: part for key, part in parts.items() if part or key in ("namespace", "name")}
 
 
 def stable_text(draft: Any) -> str:
@@ -218,22 +268,33 @@ def one_or_list(documents: list[Any]) -> Any:
     return documents[0] if len(documents) == 1 else documents
 
 
-def _picked(value: Any, shape: Mapping[str, Any]) -> Any:
-    if isinstance(value, list):
-        return [_picked(item, shape) for item in value]
-    if not shape or not isinstance(value, Mapping):
-        return value
-    return {key: _picked(value[key], inner) for key, inner in shape.items() if key in value}
-
-
-def _trimmed_facets(document: Mapping[str, Any], masked: Mapping[str, Any], part: str) -> dict[str, Any]:
-    """Return the facets of the run or job that are not about Airflow itself."""
-    facets = object_at(document, part, "facets")
+def _picked(masked: Any, row: Row) -> Any:
+    """Return the parts of a masked facet that its row keeps."""
+    if isinstance(masked, list):
+        return [_picked(item, row) for item in masked]
+    if not isinstance(masked, Mapping):
+        return masked
     return {
-        name: trimmed(masked[part]["facets"][name], "facets", name)
-        for name, facet in facets.items()
-        if name in KEPT_RUN_FACETS or not _is_of_airflow(name, facet)
+        key: _picked(item, row_of(row, key))
+        for key, item in masked.items()
+        if row_of(row, key) is not Keep.OUT
+        and key not in _LEFT_OUT_EVERYWHERE
+        and not _is_unmasked(key, item)
     }
+
+
+def _is_unmasked(key: str, item: Any) -> bool:
+    """Return whether this is the `masking` of a column that is not masked: every edge has it."""
+    return key == "masking" and item is False
+
+
+def _any_like(value: Any) -> Matcher:
+    """Return the matcher for any value of this type."""
+    if isinstance(value, bool):
+        return make("one_of", [True, False])
+    if isinstance(value, int | float) and isfinite(value):
+        return make("integer" if isinstance(value, int) else "number", ">= 0" if value >= 0 else None)
+    return make("string") if isinstance(value, str) and value else make("any")
 
 
 def _is_of_airflow(name: str, facet: Any) -> bool:
@@ -244,15 +305,15 @@ def _name_of(dataset: Any) -> tuple[str, str]:
     return str(object_at(dataset).get("namespace")), str(object_at(dataset).get("name"))
 
 
-def _dataset(masked: Any, *, whole: bool) -> Any:
-    if not isinstance(masked, Mapping):
-        return masked
-    keys = ("namespace", "name", *(("facets", "inputFacets", "outputFacets") if whole else ()))
-    return {
-        key: trimmed(masked[key], key)
-        for key in keys
-        if key in masked and (masked[key] or key in ("namespace", "name"))
-    }
+def _without(dataset: Any, repeated: Any) -> Any:
+    """Return the draft of a dataset without the facets that are in another draft of it, too."""
+    if not isinstance(dataset, Mapping) or not isinstance(repeated, Mapping):
+        return dataset
+    rest = dict(dataset)
+    for holder in _HOLDERS_OF_FACETS:
+        facets, others = object_at(dataset, holder), object_at(repeated, holder)
+        rest[holder] = {name: facet for name, facet in facets.items() if facet != others.get(name)}
+    return {key: part for key, part in rest.items() if part or key not in _HOLDERS_OF_FACETS}
 
 
 def _with_absent_edges(facets: dict[str, Any]) -> dict[str, Any]:

@@ -56,6 +56,12 @@ def make(name: str, argument: Any = None) -> Matcher:
     """
     if name in HOLDERS:
         kind, wanted = HOLDERS[name]
+        if name == "optional" and argument is None:
+            raise ValueError(
+                "matcher `optional` takes the value of the key if it is there, and null is read as no value: "
+                "write `!optional {$match: one_of, value: [null]}` for null or no key, "
+                "`!optional {$match: any}` for any value or no key, `!absent` for no key"
+            )
         if argument is None or argument == [] or not isinstance(argument, kind):
             raise ValueError(f"matcher `{name}` takes {wanted}")
         return Matcher(name, argument)

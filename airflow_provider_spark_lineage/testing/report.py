@@ -170,10 +170,14 @@ class Report:
         elif self.skipped:
             what = "keys" if self.skipped_keys else "DAGs"
             names = sorted(self.skipped_keys or self.skipped)
-            more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
             events = counted(sum(self.skipped.values()), "event")
-            listed = ", ".join(names[:_MOST_NAMES])
-            yield Line(f"{events} of {what} with no expectation, not compared: {listed}{more}")
+            head = f"{events} of {what} with no expectation, not compared:"
+            if len(names) == 1:
+                names, head = [], f"{head} {names[0]}"
+            yield Line(head)
+            yield from (Line(f"  {name}") for name in names[:_MOST_NAMES])
+            if len(names) > _MOST_NAMES:
+                yield Line(f"  and {len(names) - _MOST_NAMES:,} more")
         yield from (Line(note, "yellow") for note in self.notes)
         yield Line(self.summary, "bold green" if self.ok else "bold red")
 

@@ -32,7 +32,6 @@ from airflow_provider_spark_lineage.testing.drafts import (
     Drafts,
     one_or_list,
     stable_text,
-    trimmed,
 )
 from airflow_provider_spark_lineage.testing.expected import (
     Expected,
@@ -250,19 +249,17 @@ def _paired(
 
 def _refreshed_event(event: ExpectedEvent, actual: Event, drafts: Drafts) -> Mapping[str, Any]:
     masked = drafts.masked(actual.document)
-    new: Mapping[str, Any] = _refreshed(event.document, actual.document, masked, drafts.variables)
+    new: Mapping[str, Any] = _refreshed(event.document, actual.document, masked, drafts)
     # No expected value matches any more: the draft is better than the masked event.
     return new if new.keys() <= event.document.keys() else drafts.of(actual)
 
 
-def _refreshed(
-    expected: Any, actual: Any, masked: Any, variables: Mapping[str, str], path: tuple[str, ...] = ()
-) -> Any:
+def _refreshed(expected: Any, actual: Any, masked: Any, drafts: Drafts, path: tuple[str, ...] = ()) -> Any:
     """Return the expected value, changed as little as possible so that it accepts the actual value.
 
     `path` are the last keys before it, which tell if a list has an order.
     """
-    filled = fill(expected, variables, "")
+    filled = fill(expected, drafts.variables, "")
     if matches(filled, actual, path):
         return expected
     new: Any = None
@@ -270,17 +267,17 @@ def _refreshed(
         new = {}
         for key, wanted in expected.items():
             if key in actual:
-                new[key] = _refreshed(wanted, actual[key], masked[key], variables, (*path[-1:], key))
+                new[key] = _refreshed(wanted, actual[key], masked[key], drafts, (*path[-1:], key))
             elif isinstance(wanted, Matcher) and wanted.accepts_absence:
                 new[key] = wanted
             elif masked.get(key) == ABSENT_KEY:
                 new[key] = ABSENT_KEY
     elif isinstance(expected, list) and isinstance(actual, list):
-        new = [trimmed(element) for element in masked]
+        new = [drafts.trimmed(element) for element in masked]
         for i, j in pairs_of_elements(filled, actual, path).items():
-            new[j] = _refreshed(expected[i], actual[j], masked[j], variables)
-    is_right = new and matches(fill(new, variables, ""), actual, path)
-    return new if is_right else trimmed(masked, *path)
+            new[j] = _refreshed(expected[i], actual[j], masked[j], drafts)
+    is_right = new and matches(fill(new, drafts.variables, ""), actual, path)
+    return new if is_right else drafts.trimmed(masked, *path)
 
 
 # The text of a file.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,8 @@ def lineage(*arguments: str | Path) -> Result:
         (["expect", "--events", "b"], "b: no such file"),
         (["doctor", "--foo"], "--foo"),
         (["nothing"], "No such command 'nothing'"),
+        (["shwo"], "No such command 'shwo'; did you mean `show`?"),
+        (["show", "text.jsonl"], "text.jsonl: no such file"),
         (["--foo"], "--foo"),
     ],
 )
@@ -50,6 +53,39 @@ def test_every_mistake_is_one_sentence_that_begins_alike(tmp_path, monkeypatch, 
 def test_help_has_an_example(command):
     """An example is read first."""
     assert f"Example: spark-lineage {command}" in lineage(*command.split(), "--help").stdout
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_an_example_can_be_copied(command):
+    """In a narrow terminal, too, it is one line: a broken one does not run."""
+    narrow = CliRunner().invoke(main, [*command.split(), "--help"], terminal_width=50)
+    wide = CliRunner().invoke(main, [*command.split(), "--help"], terminal_width=300)
+    (example,) = [line for line in wide.stdout.splitlines() if "Example: " in line]
+    assert example in narrow.stdout.splitlines()
+
+
+@pytest.mark.parametrize("arguments", [["show"], ["explain"], ["explain", "--events"], ["events"]])
+def test_a_text_is_told_what_it_is_not(tmp_path, arguments):
+    """Not "the file ends in the middle of an event": what it is not, and what it could be."""
+    (tmp_path / "text.jsonl").write_text("Dear reader,\nthis is a letter.\n")
+    result = lineage(*arguments, tmp_path / "text.jsonl")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "has neither OpenLineage events, nor records, nor a Spark event log: give a file" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_events_that_are_given_to_events_are_told_so(tmp_path):
+    """The command makes events of records; its input has some already."""
+    event = {
+        "eventTime": "2026-01-01T00:00:00Z",
+        "eventType": "START",
+        "run": {"runId": "1"},
+        "job": {"name": "a.b"},
+    }
+    (tmp_path / "events.jsonl").write_text(json.dumps(event))
+    result = lineage("events", tmp_path / "events.jsonl")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "events.jsonl has OpenLineage events already: `spark-lineage explain" in result.stderr
 
 
 def test_agent_prints_its_files(tmp_path):

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
+import sysconfig
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,3 +66,39 @@ def test_process_that_a_plugin_leaves_running_holds_nobody_up(ask, tmp_path):
         assert answer.extractors[0].error == "ImportError: module leaving has no attribute Extractor"
     finally:
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+
+
+ASK = """
+import json, sys
+from airflow_provider_spark_lineage.cli.doctor import probe
+answer = probe.probed(extractors=[], operators=[], is_active=True)
+print(json.dumps([probe.__file__, answer.error, answer.listener_error, answer.errors]))
+"""
+
+
+def test_own_plugins_load_from_a_wheel(tmp_path):
+    """The doctor asks as Airflow asks: the folder of a wheel's installation is not searched twice."""
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*command, "--wheel-dir", str(tmp_path), str(root)], check=True)
+    environment, others = tmp_path / "environment", tmp_path / "others"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    (site,) = environment.glob("lib/python*/site-packages")
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        wheel.extractall(site)
+    # All other packages of this environment; of this one, only the wheel.
+    others.mkdir()
+    for each in Path(sysconfig.get_path("purelib")).iterdir():
+        if "airflow_provider_spark_lineage" not in each.name:
+            (others / each.name).symlink_to(each)
+    (site / "others.pth").write_text(f"{others}\n")
+    variables = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
+        "AIRFLOW_HOME": str(tmp_path / "airflow"),
+        "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps({"type": "console"}),
+    }
+    asked = [str(environment / "bin" / "python"), "-c", ASK]
+    done = subprocess.run(asked, env=variables, cwd=tmp_path, capture_output=True, text=True, check=True)
+    file, *errors = json.loads(done.stdout.splitlines()[-1])
+    assert Path(file).is_relative_to(site)
+    assert errors == ["", "", {}]

@@ -85,7 +85,7 @@ def test_a_column_is_followed_through_all_tasks(lake: Path, name: str) -> None:
     assert (
         result.stdout
         == """\
-below file /lake
+names are relative to file /lake
 
 value  gold/totals  by shop.gold
 └── value  bronze/orders  identity, conditional, aggregation  by shop.bronze

@@ -53,7 +53,7 @@ def test_a_source_is_named_once_with_all_its_kinds() -> None:
         page(lineage(output("/out", *both, *also, columns="total one")))
         == """\
 writes  file /out   append   1 row
-  one   <- (no field)
+  one   <- (no column of an input)
   total <- in.amount   direct aggregation, indirect window, conditional
         <- in.n        direct identity
 """
@@ -68,7 +68,7 @@ def test_gaps_are_listed_under_their_output() -> None:
         text
         == """\
 writes  file /a   append   1 row
-  x <- (no field)
+  x <- (no column of an input)
 
 writes  file /b   append   1 row
   x <- (not known)

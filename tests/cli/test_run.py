@@ -126,11 +126,28 @@ def test_a_script_behaves_as_under_python(tmp_path, case):
     assert ours.stdout == python.stdout
     assert ours.returncode == python.returncode
     lines = ours.stderr.splitlines()
-    assert lines.pop() == ("spark-lineage: 0 records in kept records: the script executed nothing on Spark")
+    last = lines.pop()
     assert lines == python.stderr.splitlines()
+    if python.returncode:
+        assert last == (
+            "spark-lineage: the script failed before it executed anything on Spark: there are no records"
+        )
+        assert not (tmp_path / "kept records").exists()
+        return
+    assert last == "spark-lineage: 0 records in kept records: the script executed nothing on Spark"
     about = json.loads((tmp_path / "kept records" / "spark-lineage-run.json").read_text())
     assert about["job"] == "the job"
-    assert about["exit_code"] & 0xFF == python.returncode
+    assert about["exit_code"] == 0
+
+
+def test_other_files_in_the_folder_of_a_failed_script_stay(tmp_path):
+    """Only a folder that holds nothing else is removed."""
+    script(tmp_path, "raise SystemExit(3)")
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "notes.txt").write_text("mine")
+    done = lineage_command("run", "--records", "kept", "job.py", cwd=tmp_path)
+    assert done.returncode == 3
+    assert (tmp_path / "kept" / "notes.txt").read_text() == "mine"
 
 
 def test_a_missing_script_is_reported(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import gzip
 import json
 from pathlib import Path
 
@@ -87,6 +88,23 @@ def test_array_of_events(tmp_path):
     file = tmp_path / "array.json"
     file.write_text(f"[{','.join(written(tmp_path))}]")
     assert keys(file) == sorted(KEYS)
+
+
+def test_a_compressed_file_may_have_any_name(tmp_path):
+    """gzip is known by the first bytes; and a plain file may be called .gz."""
+    lines = "\n".join(written(tmp_path)).encode()
+    (tmp_path / "packed.jsonl").write_bytes(gzip.compress(lines))
+    (tmp_path / "plain.gz").write_bytes(lines)
+    for name in ("packed.jsonl", "plain.gz"):
+        assert keys(tmp_path / name) == sorted(KEYS)
+
+
+def test_a_text_is_not_a_torn_event(tmp_path):
+    """Only what begins like an event can end in the middle of one."""
+    (tmp_path / "text.jsonl").write_text("Dear reader")
+    (problem,) = read_events(tmp_path / "text.jsonl").problems
+    assert "not JSON" in problem
+    assert "ends in the middle" not in problem
 
 
 def test_every_torn_end_is_a_problem(tmp_path):

@@ -147,7 +147,7 @@ def test_each_check_of_a_column_is_an_assertion_of_its_own(make):
         ("id", "unique"): (False, "0", "1"),
         ("id", "min"): (False, ">=2", "1"),
         ("id", "max"): (True, "<=3", "2"),
-        ("amount", "min"): (has_true_bounds, ">= -33.0, <= -27.0", "-30"),
+        ("amount", "min"): (has_true_bounds, ">=-33.0, <=-27.0", "-30"),
     }
     assert found["id", "min"].params == {"geq_to": 2, "accept_none": True, "check_type": "accepted_range"}
     assert (lineage.inputs[0].namespace, lineage.inputs[0].name) == ("sqlite://shop", "main.orders")

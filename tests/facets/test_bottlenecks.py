@@ -60,7 +60,7 @@ def test_an_even_stage_is_no_bottleneck():
             "too many partitions",
             "The median of the 20,000 tasks of stage 7 is about 12 ms.",
         ),
-        ({"failed_tasks": 3}, "failed tasks", "3 tasks of stage 7 failed, and Spark repeated the work."),
+        ({"failed_tasks": 60}, "failed tasks", "60 tasks of stage 7 failed, and Spark repeated the work."),
         (
             {"is_failed": True},
             "failed stage",
@@ -91,6 +91,35 @@ def test_short_stages_are_no_bottlenecks():
     assert entries(elapsed_ms=1_900, slowest_ms=1_900, median_ms=1, disk_spilled_bytes=1) == []
     assert entries(elapsed_ms=10, is_failed=True) == []
     assert entries(run_ms=0, gc_ms=5) == []
+
+
+ORDINARY = {
+    "garbage collection of 0.4 s": {"elapsed_ms": 4_100, "run_ms": 4_000, "gc_ms": 410},
+    "first tasks, which load classes": {
+        "elapsed_ms": 3_900,
+        "slowest_ms": 3_600,
+        "median_ms": 400,
+        "tasks": 8,
+    },
+    "workers of Python that start": {"elapsed_ms": 6_000, "run_ms": 5_600, "python_ms": 4_900},
+    "a spill of a small sort": {"elapsed_ms": 7_000, "run_ms": 9_000, "disk_spilled_bytes": 3 << 20},
+    "one task that was repeated": {"elapsed_ms": 5_000, "failed_tasks": 1, "median_ms": 2_000},
+    "many tiny tasks": {"elapsed_ms": 8_000, "tasks": 2_000, "median_ms": 3, "run_ms": 7_000},
+    "a failed attempt of 3 s": {"elapsed_ms": 3_000, "is_failed": True},
+}
+
+
+@pytest.mark.parametrize("case", ORDINARY)
+def test_ordinary_tasks_have_no_bottleneck(case):
+    """Tasks of a minute on a loaded machine: what costs some seconds is not worth a person's time."""
+    assert entries(**ORDINARY[case]) == []
+
+
+def test_a_small_share_of_a_long_application_is_no_bottleneck():
+    """Ten seconds matter in a minute, and not in an hour."""
+    stage = StageUsage(7, **{**EVEN, "slowest_ms": 12_000})
+    assert [*bottlenecks(Usage(cores=4, span_ms=60_000, longest_stages=(stage,)))]
+    assert not [*bottlenecks(Usage(cores=4, span_ms=3_600_000, longest_stages=(stage,)))]
 
 
 def test_time_without_tasks():

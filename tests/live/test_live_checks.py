@@ -52,7 +52,7 @@ RIGHT = {
     "id.sum": (True, "499500"),
     "positive": (True, "0"),
     "even": (False, "500"),
-    "row_count": (True, "1"),
+    "row_count": (True, str(ROWS)),
 }
 
 
@@ -300,6 +300,23 @@ def test_values_are_compared_by_their_types(spark, tmp_path):
         ({"rows": {"ids": "count(DISTINCT id) > 1"}}, "statement ids: .*DISTINCT"),
         ({"rows": {"union": "1=1 UNION SELECT 5"}}, "statement union: .*PARSE_SYNTAX_ERROR"),
         ({"rows": {"many": "count(*) > 5"}, "on_violation": "drop"}, "needs a rule for each row"),
+        ({"rows": {"key": {"unique": ["id", "part"]}}}, "key key: .*'approximate': 0.02"),
+        ({"rows": {"shape": {"columns": ["id"]}}}, "Compare df.schema, or use SparkTableCheckOperator"),
+        (
+            {"rows": {"low": {"check_statement": "id < 5", "at_least": 0.5}}, "on_violation": "fail"},
+            "low: .*'keep'",
+        ),
+        ({"columns": {"part": {"freshness": "1 day"}}}, "DATATYPE_MISMATCH"),
+        (
+            {"columns": {"id": {"min": ZERO}}, "broken_to": "/q"},
+            "broken_to needs a rule for each row in rows",
+        ),
+        ({"rows": RULES, "broken_to": ["/q"]}, "broken_to is .*; it must be a folder"),
+        ({"columns": {"age": {"min": {**ZERO, "if_absent": "error"}}}}, "UNRESOLVED_COLUMN"),
+        (
+            {"columns": {"id": {"min": {**ZERO, "if_absent": "skip", "partition_clause": "age > 1"}}}},
+            "UNRESOLVED_COLUMN",
+        ),
     ],
 )
 def test_what_cannot_be_measured_is_refused_at_once(rows, arguments, sentence):
@@ -320,6 +337,155 @@ def test_the_estimate_of_distinct_values_can_be_measured(spark, rows, tmp_path):
         rows=None,
     )
     assert results(found) == {"part.distinct_check": (True, "3")}
+
+
+MOST = {"check_statement": "id < 900", "at_least": 0.85}
+OF_MOST = {"part": {"accepted_values": {"values": [0, 1], "at_least": 0.6}}}
+
+
+@pytest.mark.parametrize(
+    ("step", "known"),
+    [
+        (lambda frame: frame, {"most": (True, "0.9"), "part.accepted_values": (True, "0.667")}),
+        # All rows from 500 on: a fifth of them breaks the rule.
+        (lambda frame: frame.where("id >= 500"), {}),
+        (lambda frame: frame.limit(700), {}),
+        (
+            lambda frame: frame.where("id >= 0"),
+            {"most": (True, "0.9"), "part.accepted_values": (True, "0.667")},
+        ),
+    ],
+    ids=["all", "filter", "limit", "filter of nothing"],
+)
+def test_a_share_of_good_rows_is_not_that_of_a_part(spark, rows, tmp_path, step, known):
+    """Other than that no row breaks a rule."""
+    found, captured = checked(
+        spark,
+        rows,
+        lambda frame: step(frame).write.parquet(str(tmp_path / "out")),
+        columns=OF_MOST,
+        rows={"most": MOST},
+        severity="error",
+    )
+    assert {name: result for name, result in results(found).items() if result is not None} == known
+    assert bool(captured.lineage.gaps) == (not known)
+
+
+def test_dropped_rows_count_in_a_share(spark, rows, tmp_path):
+    """It is the share of the rows that came in; those that break the rule are not written."""
+    found, _ = checked(
+        spark,
+        rows,
+        lambda frame: frame.write.parquet(str(tmp_path / "out")),
+        columns=OF_MOST,
+        rows={"most": MOST},
+        on_violation="drop",
+    )
+    assert results(found) == {"most": (True, "0.9"), "part.accepted_values": (True, "0.666666")}
+    assert spark.read.parquet(str(tmp_path / "out")).count() == 900
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_broken_rows_are_written_to_a_place_of_their_own(spark, rows, tmp_path, monkeypatch, table):
+    """Once, with the rules that each breaks and the run. An output of the task, with lineage."""
+    monkeypatch.setenv("AIRFLOW_CTX_DAG_RUN_ID", "manual__1")
+    place = "quarantine" if table else str(tmp_path / "quarantine")
+    rules = {
+        "low": "id < 990",
+        "even": {"check_statement": "id % 2 = 0", "partition_clause": "id >= 988"},
+        "many": "count(*) > 5",
+        "rebate": {"check_statement": "discount < 1", "if_absent": "skip"},
+    }
+    path = str(tmp_path / "out")
+    try:
+        found, captured = checked(
+            spark,
+            rows,
+            lambda frame: frame.write.parquet(path),
+            columns={"id": {"max": {"leq_to": 988}}},
+            rows=rules,
+            severity="error",
+            broken_to=place,
+        )
+        read = spark.table(place) if table else spark.read.parquet(place)
+        broken = {row["id"]: row["broken_rules"] for row in read.collect()}
+        assert {row["run_id"] for row in read.collect()} == {"manual__1"}
+        assert len(broken) == read.count() == 11
+    finally:
+        spark.sql("DROP TABLE IF EXISTS quarantine")
+    assert broken == {number: ["low", "even"] if number % 2 else ["low"] for number in range(990, 1000)} | {
+        989: ["even"]
+    }
+    assert spark.read.parquet(path).count() == 989
+    assert {name: result for name, result in results(found).items() if name != "rebate"} == {
+        "low": (False, "10"),
+        "even": (False, "6"),
+        "many": (True, str(ROWS)),
+        "id.max": (True, "988"),
+    }
+    assert captured.lineage.gaps == ()
+    outputs = {
+        output.dataset.id.name.rpartition("/")[2]: {field.name for field in output.dataset.fields}
+        for output in captured.lineage.outputs
+    }
+    for output in captured.lineage.outputs:
+        assert [read.name.rpartition("/")[2] for read in output.inputs] == ["rows"]
+    assert outputs == {"quarantine": {"id", "part", "broken_rules", "run_id"}, "out": {"id", "part"}}
+
+
+def test_a_frame_with_our_columns_has_no_broken_rows(rows):
+    """They would be lost."""
+    with pytest.raises(ValueError, match="the frame has run_id already: rename it"):
+        check(rows.withColumnRenamed("part", "run_id"), rows={"low": "id < 5"}, broken_to="/nowhere/at/all")
+
+
+def test_no_rule_is_left_if_all_are_skipped(spark, rows, tmp_path):
+    """Then all rows are written."""
+    found, _ = checked(
+        spark,
+        rows,
+        lambda frame: frame.write.parquet(str(tmp_path / "out")),
+        columns=None,
+        rows={"rebate": {"check_statement": "discount < 1", "if_absent": "skip"}},
+        on_violation="drop",
+    )
+    assert found["rebate"].is_skipped
+    assert spark.read.parquet(str(tmp_path / "out")).count() == ROWS
+
+
+def test_a_key_freshness_and_absent_columns_ride_on_a_write(spark, rows, tmp_path):
+    """A key of several columns by an estimate. An absent column leaves the other checks alone."""
+    frame = rows.selectExpr("*", "timestamp_seconds(id) AS at")
+    fresh = {"within": "1 second", "against": "1970-01-01T00:16:40Z"}
+    found, captured = checked(
+        spark,
+        frame,
+        lambda frame: frame.write.parquet(str(tmp_path / "out")),
+        columns={
+            "at": {"freshness": fresh, "if_absent": "skip"},
+            "discount": {"max": {"leq_to": 1}, "matches": "a", "if_absent": "skip"},
+        },
+        rows={
+            "key": {"unique": ["id", "part"], "approximate": 0.01, "geq_to": -100, "leq_to": 100},
+            "thirds": {"unique": ["part"], "approximate": 0.01, "equal_to": ROWS - 3},
+            "rebate": {"check_statement": "discount < 1", "if_absent": "skip"},
+            "low": "id < 990",
+        },
+        on_violation="drop",
+    )
+    skipped = {name for name, each in found.items() if each.is_skipped}
+    assert skipped == {"discount.max", "discount.matches", "rebate"}
+    known = {name: result for name, result in results(found).items() if name not in {*skipped, "key"}}
+    assert known == {
+        "at.freshness": (False, "11 seconds"),
+        "thirds": (True, "997"),
+        "low": (False, "10"),
+    }
+    assert found["key"].success
+    assert captured.lineage.gaps == ()
+    [event] = [event for event in captured.events() if "test" in event["run"]["facets"]]
+    tests = event["run"]["facets"]["test"]["tests"]
+    assert {(test["name"], test["status"]) for test in tests} == {(name, "skip") for name in skipped}
 
 
 def test_without_a_capture_the_frame_is_right_and_a_warning_says_what_is_missing(rows, recorded, caplog):

@@ -45,6 +45,6 @@ def test_rows_of_tasks_that_ran_again_are_counted_once(spark, tmp_path):
         "id.null_check": (True, "0", ""),
         "id.sum": (True, "499500", ""),
         "even": (False, "500", ""),
-        "row_count": (True, "1", ""),
+        "row_count": (True, str(ROWS), ""),
     }
     assert captured.lineage.outputs[0].statistics.rows == ROWS

@@ -29,7 +29,7 @@ SITUATIONS = {
         ],
     ),
     "range": ("failed", [("min", "id", False, ">=2", "1", None), ("max", "id", True, "<=3", "2", None)]),
-    "tolerance": ("success", [("min", "a", True, ">= -33.0, <= -27.0", "-30", None)]),
+    "tolerance": ("success", [("min", "a", True, ">=-33.0, <=-27.0", "-30", None)]),
     "no_column": (
         "failed",
         [("min", "age", False, ">=0", None, "UNRESOLVED_COLUMN"), ("max", "id", True, "<=2", "2", None)],
@@ -52,7 +52,7 @@ SITUATIONS = {
         [
             ("like", None, False, "0", "4", None),
             ("cast", None, False, "0", None, "CAST_INVALID_INPUT"),
-            ("top", None, True, HOLDS, "1", None),
+            ("top", None, True, "!='planted-literal'", None, None),
         ],
     ),
     "warned": ("success", [("min", "id", False, ">=2", "1", None), ("max", "id", True, "<=2", "2", None)]),
@@ -64,35 +64,61 @@ SITUATIONS = {
     "null_row": ("failed", [("positive", None, False, "0", "1", None)]),
     "zero_division": (
         "failed",
-        [("ratio", None, False, HOLDS, None, "DIVIDE_BY_ZERO"), ("many", None, True, HOLDS, "1", None)],
+        [("ratio", None, False, HOLDS, None, "DIVIDE_BY_ZERO"), ("many", None, True, "3", "3", None)],
+    ),
+    "shares": ("success", [("accepted_values", "a", True, ">=0.6", "0.666666", None)]),
+    "named": (
+        "failed",
+        [
+            ("again", None, False, "0", "1", None),
+            ("most", None, True, ">=0.5", "0.5", None),
+            ("key", None, True, "0", "0", None),
+        ],
+    ),
+    "shape": (
+        "failed",
+        [
+            ("shape", None, False, "id int; name date; age int", "name: string; age: absent", None),
+            ("shape", "name", False, "date", "string", None),
+            ("shape", "age", False, "int", "absent", None),
+        ],
     ),
     "escape": ("failed", [("union", None, False, "0", None, "PARSE_SYNTAX_ERROR")]),
-    "clauses": ("success", [("low", None, True, HOLDS, "1", None)]),
+    "clauses": ("success", [("low", None, True, "1", "1", None)]),
     "sql": ("success", [("sql", None, True, HOLDS, "(3, 2)", None)]),
     "name": ("failed", [("name", None, False, "A", None, None)]),
     "value": ("success", [("value", None, False, "4", "(3,)", None)]),
-    "threshold": ("failed", [("threshold", None, False, ">= 5.0, <= 9.0", "2", None)]),
-    "null_threshold": ("failed", [("null_threshold", None, False, ">= 5.0, <= 9", "NULL", None)]),
+    "threshold": ("failed", [("threshold", None, False, ">=5.0, <=9.0", "2", None)]),
+    "null_threshold": ("failed", [("null_threshold", None, False, ">=5.0, <=9", "NULL", None)]),
     "null_limit": ("success", [("null_limit", None, False, None, "2", None)]),
     "null_interval": (
         "success",
         [
-            ("interval_MAX(nullif(a, 2))", None, False, "< 4", "NULL", None),
-            ("interval_COUNT(*)", None, True, "< 3", "0", None),
+            ("interval_MAX(nullif(a, 2))", None, False, "<4", "NULL", None),
+            ("interval_COUNT(*)", None, True, "<3", "0", None),
         ],
     ),
     "not_a_number": (
         "failed",
         [("max", "r", False, "<=1", "nan", None), ("min", "r", True, ">=0", "0.5", None)],
     ),
-    "nan_threshold": ("success", [("nan_threshold", None, False, ">= 0.0, <= 1.0", "nan", None)]),
-    "interval": ("success", [("interval_COUNT(*)", None, True, "< 3", "0", None)]),
+    "nan_threshold": ("success", [("nan_threshold", None, False, ">=0.0, <=1.0", "nan", None)]),
+    "interval": ("success", [("interval_COUNT(*)", None, True, "<3", "0", None)]),
 }
 
 TEXTS = (">=A", "A", "<=planted-literal")
 """Limits that are texts."""
 
-DATASETS = {"tolerance": "numbers", "zero_division": "numbers", "clauses": "numbers", "sql": "numbers"} | {
+COMPARISONS = ("top", "many", "low")
+"""Statements that compare an aggregate: what they compare it with is a part of them."""
+
+DATASETS = {
+    "shares": "numbers",
+    "tolerance": "numbers",
+    "zero_division": "numbers",
+    "clauses": "numbers",
+    "sql": "numbers",
+} | {
     "value": "numbers",
     "threshold": "numbers",
     "interval": "numbers",
@@ -128,7 +154,7 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
             settings |= {"AIRFLOW_CONN_SERVER": json.dumps(server), "CHECKS_CONNECTION": "server"}
             run = _run(tmp_path, settings)
     states = {task: state for task, (state, _) in SITUATIONS.items()}
-    others = {"make": "success", "no_table": "failed", "frames": "failed"}
+    others = {"make": "success", "no_table": "failed", "frames": "failed", "fresh": "failed"}
     assert run.tasks == {**states, **others}, tail(run.log, 80)
     ends = {
         event.name.partition(".")[2]: event.document
@@ -136,6 +162,8 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
         if event.type in ("complete", "fail")
         and "taskInstance" in event.document["run"]["facets"].get("airflow", {})
     }
+    ages = {each["column"] for each in _fresh(ends.pop("fresh"))}
+    assert ages == {"ds"}
     found = {task: _results(document) for task, document in ends.items()}
     assert found == {
         "make": {},
@@ -150,14 +178,21 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
     assert [(test["name"], test["status"]) for test in missing["test"]["tests"]] == [("many", "skip")]
     assert "TABLE_OR_VIEW_NOT_FOUND" in missing["errorMessage"]["message"]
     tests = _facets(ends["frames"])["test"]["tests"]
+    ages = [test for test in tests if test["name"].endswith("freshness")]
+    assert {(test["status"], test["params"]["against"]) for test in ages} == {("pass", "data_interval_end")}
+    tests = [test for test in tests if test not in ages]
     assert [(test["name"], test["status"], test.get("actual")) for test in tests] == [
         ("all.id.max", "fail", "2"),
-        ("first.many", "fail", "0"),
-        ("all.many", "pass", "1"),
+        ("first.many", "fail", "1"),
+        ("all.many", "pass", "4"),
         ("first.id.max", "pass", "1"),
     ]
     at_runs = {task for task, document in ends.items() if "test" in _facets(document)}
-    assert at_runs == {"no_table", "frames"}
+    assert at_runs == {"no_table", "frames", "named"}
+    [skipped] = _facets(ends["named"])["test"]["tests"]
+    assert (skipped["name"], skipped["status"], skipped["params"]["absent"]) == ("gone", "skip", "age")
+    assert "name: string; age: absent" in ends["shape"]["run"]["facets"]["errorMessage"]["message"]
+    assert "Check gone is skipped: age is absent" in run.log.read_text()
     metrics = ends["keys"]["inputs"][0]["inputFacets"]["dataQualityMetrics"]
     assert metrics["rowCount"] == 4
     assert metrics["columnMetrics"] == {
@@ -169,7 +204,7 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
     assert "The following" not in str(ends["null_threshold"]["run"]["facets"]["errorMessage"])
     assert "null_threshold: the value is NULL" in str(ends["null_threshold"]["run"]["facets"]["errorMessage"])
     # The child runs of the checks' own queries say nothing of the results.
-    assert _bytes(run).count(b'"dataQualityAssertions"') == 2 * len(SITUATIONS)
+    assert _bytes(run).count(b'"dataQualityAssertions"') == 2 * (len(SITUATIONS) + 1)
     assert {name for name in NAMES if name in run.log.read_text()} == set(NAMES), "no row was sampled"
     of_spark = () if is_masked else ("sparkLineage_failures", "errorMessage")
     events = _without(run, *of_spark)
@@ -178,13 +213,25 @@ def test_results_stand_at_the_dataset_whatever_becomes_of_the_task(tmp_path, whe
     assert ("planted-literal" in _without(run, "airflow", "errorMessage")) == (not is_masked)
 
 
+def _fresh(document):
+    """Return the failed results of the ages of values, against the end of the run's interval."""
+    [dataset] = document["inputs"]
+    results = dataset["inputFacets"]["dataQualityAssertions"]["assertions"]
+    assert {each["assertion"] for each in results} == {"freshness", "freshness(current_timestamp())"}
+    for each in results:
+        assert each["params"]["against"] == "data_interval_end"
+        assert each["expected"] == "<=24 hours"
+    return [each for each in results if not each["success"]]
+
+
 def _refuse(constant):
     raise AssertionError(f"{constant} is not JSON")
 
 
 def _masked(result):
     assertion, column, success, expected, *others = result
-    return (assertion, column, success, None if expected in TEXTS else expected, *others)
+    is_hidden = expected in TEXTS or (assertion in COMPARISONS and expected != HOLDS)
+    return (assertion, column, success, None if is_hidden else expected, *others)
 
 
 def _without(run, *names):

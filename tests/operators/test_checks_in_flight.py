@@ -11,6 +11,8 @@ from airflow_runs import run_dag
 
 from airflow_provider_spark_lineage.testing import DagRun, tail
 
+parquet = pytest.importorskip("pyarrow.parquet")
+
 pytestmark = [pytest.mark.spark, pytest.mark.airflow]
 
 
@@ -41,6 +43,7 @@ def test_results_are_at_the_output_and_a_failed_check_fails_the_task(tmp_path: P
             ("id.max", "max", "id", True, "error", "<=2", "2"),
             ("name.min", "min", "name", True, "error", None, None),
         ],
+        ("checks_in_flight.passes", "rich"): [("split.rich", "rich", None, False, "warn", "0", "1")],
         ("checks_in_flight.passes", "log"): [
             ("again.id.null_check", "not_null", "id", True, "error", "0", "0")
         ],
@@ -50,6 +53,19 @@ def test_results_are_at_the_output_and_a_failed_check_fails_the_task(tmp_path: P
             ("even", "even", None, False, "warn", "0", "1"),
         ],
     }
+    outputs = {
+        Path(output["name"]).name
+        for event in events
+        if event["job"]["name"] == "checks_in_flight.passes"
+        for output in event["outputs"]
+    }
+    assert outputs == {"people", "broken", "rich", "log"}
+    [row] = parquet.read_table(tmp_path / "broken").to_pylist()
+    assert (row["id"], row["name"], row["broken_rules"]) == (1, "Ann", ["rich"])
+    [run_id] = {
+        event["run"]["facets"]["airflow"]["dagRun"]["run_id"] for event in events if _is_of_task(event)
+    }
+    assert row["run_id"] == run_id
     people = facets["checks_in_flight.passes", "people"]["dataQualityMetrics"]
     assert people["rowCount"] == 3
     assert people["columnMetrics"]["id"] == {"nullCount": 0, "count": 3, "max": 2.0}
@@ -61,6 +77,10 @@ def test_results_are_at_the_output_and_a_failed_check_fails_the_task(tmp_path: P
     assert "name.max: expected something else, found another text; low: expected 0, found 2" in message
     assert "even" not in message
     assert not any(name in str(events) for name in ("Ann", "Bob", "Cid"))
+
+
+def _is_of_task(event: dict[str, Any]) -> bool:
+    return "taskInstance" in event["run"]["facets"].get("airflow", {})
 
 
 def _asserted(facets: dict[str, Any]) -> list[tuple[Any, ...]]:

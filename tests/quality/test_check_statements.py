@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from airflow_provider_spark_lineage.quality.statements import Kind, columns_of, filtered, kind_of, shown
+import pytest
+from openlineage.client.event_v2 import InputDataset
+from openlineage_client import needs_fields_of_results
+
+from airflow_provider_spark_lineage.facets.quality import add_findings
+from airflow_provider_spark_lineage.operators.findings import passed_sentence
+from airflow_provider_spark_lineage.quality.assertion import Assertion, Findings
+from airflow_provider_spark_lineage.quality.checks import findings_of
+from airflow_provider_spark_lineage.quality.measuring import Measured
+from airflow_provider_spark_lineage.quality.row_checks import row_checks
+from airflow_provider_spark_lineage.quality.statements import (
+    Kind,
+    columns_of,
+    comparison_of,
+    filtered,
+    kind_of,
+    shown,
+)
 
 
 @pytest.mark.parametrize(
@@ -54,3 +71,73 @@ def test_columns_are_named_once():
     """Samples of rows show these columns only."""
     assert columns_of("Amount > 0 AND amount < price") == ["amount", "price"]
     assert columns_of("a >") == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "aggregate", "expected"),
+    [
+        ("max(guests) < 3", "MAX(guests)", "<3"),
+        ("12 >= count(DISTINCT month)", "COUNT(DISTINCT month)", "<=12"),
+        ("count(*) = 5", "COUNT(*)", "5"),
+        ("avg(a) <> -1.5", "AVG(a)", "!=-1.5"),
+        ("sum(a) / count(*) BETWEEN 1 AND 2 + 3", "SUM(a) / COUNT(*)", ">=1, <=2 + 3"),
+        ("min(a) FILTER (WHERE b) > 'M'", "MIN(a) FILTER(WHERE b)", ">'M'"),
+    ],
+)
+def test_an_aggregate_is_compared_with_a_value(statement, aggregate, expected):
+    """People ask what was found: "true" says nothing of it."""
+    assert comparison_of(statement) == (aggregate, expected)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["count(*) = count(a)", "max(a) < b", "max(a) < 1 AND min(a) > 0", "a < 3", "max(a) < f(1)", "a >"],
+)
+def test_other_statements_have_no_value_to_show(statement):
+    """Two aggregates, several comparisons, or a rule for each row."""
+    assert comparison_of(statement) is None
+
+
+def found_of(statement: str, value: Any) -> Any:
+    """Return the assertion of a statement that does not hold, with the value of its aggregate."""
+    checks = row_checks({"rule": statement})
+    found = {"rows": Measured(4), "statement rule": Measured(0), "compared rule": value}
+    (assertion,) = findings_of(checks, found, {}, clause="", of_dataset="").assertions
+    assert not assertion.success
+    return assertion
+
+
+def test_a_failed_comparison_says_what_it_found():
+    """`max(guests) < 3` found 5, not 0 of "all truthy"."""
+    assertion = found_of("max(guests) < 3", Measured(5))
+    assert (assertion.expected, assertion.actual) == ("<3", "5")
+    assert not assertion.has_text_of_rows
+
+
+def test_without_the_value_the_result_stays():
+    """Spark may refuse the text that we made of the user's, and a maximum of no rows is NULL."""
+    for value in (Measured(problem="UNRESOLVED_COLUMN"), Measured(None)):
+        assertion = found_of("max(guests) < 3", value)
+        assert (assertion.expected, assertion.actual, assertion.not_evaluated) == ("all truthy", "0", "")
+
+
+@needs_fields_of_results
+def test_texts_of_a_comparison_are_withheld():
+    """The lowest name is the text of a row, and the limit is a literal of the statement."""
+    facet = assertion_facet(found_of("min(name) > 'M'", Measured("Ann")), "full")
+    assert (facet.actual, facet.expected) == (None, ">'M'")
+    assert assertion_facet(found_of("max(age) < 42", Measured(50)), "masked").expected is None
+
+
+def assertion_facet(assertion: Any, sql_text: str) -> Any:
+    inputs = [InputDataset(namespace="file", name="/people")]
+    add_findings(inputs, [Findings((assertion,), of_dataset="/people")], sql_text)
+    return (inputs[0].inputFacets or {})["dataQualityAssertions"].assertions[0]
+
+
+def test_the_last_line_counts_warnings():
+    """A log that ends with "all passed" hides the failed check above it."""
+    good = Assertion("a", success=True, name="a", check_type="")
+    bad = Assertion("b", success=False, name="b", check_type="", severity="warn")
+    assert passed_sentence([good]) == "All checks passed"
+    assert passed_sentence([good, bad]) == "All checks with severity error passed; 1 warning"

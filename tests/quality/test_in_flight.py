@@ -42,6 +42,7 @@ VALUES = {
     "statement positive": 0,
     "statement positive rows": 10,
     "statement many": 1,
+    "compared many": 10,
     "statement many rows": 10,
 }
 WRITTEN = Written("file", "/out", 10, is_whole=True, ended_at="2026-01-01T00:00:00+00:00")
@@ -84,7 +85,7 @@ RIGHT = {
     "name.max": (False, "Zoe"),
     "name.null_check": (True, "0"),
     "positive": (True, "0"),
-    "many": (True, "1"),
+    "many": (True, "10"),
 }
 
 
@@ -239,6 +240,65 @@ def plan_of(observation):
 PLAN = plan_of("one")
 
 
+SHARES = {"name": {"accepted_values": ["a"], "at_least": 0.7}}
+RULE_WITH_A_SHARE = {"positive": {"check_statement": "id > 0", "at_least": 0.7}}
+
+
+def shares(broken: int, miscounted: str, rows: ObservedRows, written: Written) -> dict[str, Any]:
+    """Return the results of two rules that some rows may break, if `broken` of 10 rows broke them."""
+    checks = (*column_checks(SHARES), *row_checks(RULE_WITH_A_SHARE, accept_none=True))
+    keys = measures_of(checks, NAMES)
+    uses = {key: frozenset({2} if "name" in key else {1} if "positive" in key else ()) for key in keys}
+    frame = FrameChecks("one", "", checks, NAMES, {key: (key, 0) for key in keys})
+    values = {key: 10 if key == "rows" or key.endswith(" rows") else broken for key in keys}
+    return results(frame.findings(values, miscounted, replace(rows, uses=uses), written))
+
+
+@pytest.mark.parametrize(
+    ("broken", "miscounted", "rows", "written_rows", "known"),
+    [
+        (2, "", ALL, 10, (True, "0.8")),
+        (4, "", ALL, 10, (False, "0.6")),
+        (2, "", PART, 10, (True, "0.8")),
+        # A filter may leave the broken rows, and few others.
+        (2, "", PART, 7, None),
+        (4, "limit", PART, None, None),
+        (2, "sort", ALL, 5, None),
+        (4, "retry", ALL, None, None),
+        (2, "", OTHER, 10, None),
+        # No broken row among more rows is none among these.
+        (0, "", PART, 7, (True, "1")),
+        (0, "sort", ALL, 5, (True, "1")),
+        (0, "", OTHER, 10, None),
+    ],
+)
+def test_a_share_of_good_rows_is_that_of_the_written_rows(broken, miscounted, rows, written_rows, known):
+    """Other than "no row breaks the rule", a share is another one in a part of the rows."""
+    found = shares(broken, miscounted, rows, replace(WRITTEN, rows=written_rows))
+    assert found == {"name.accepted_values": known, "positive": known}
+
+
+def test_an_absent_column_is_skipped_and_fails_no_task():
+    """Whatever happens to the rows: it is not a result of theirs."""
+    skips = {"discount": {"min": {"geq_to": 0, "if_absent": "skip"}}, "id": {"max": {"leq_to": 50}}}
+    checks = (
+        *column_checks(skips),
+        *row_checks({"low": {"check_statement": "rebate < 5", "if_absent": "skip"}}),
+    )
+    keys = {"rows": ("rows", 0), "column id max": ("max", 0)}
+    frame = FrameChecks("one", "", checks, NAMES, keys)
+    rows = replace(ALL, uses={"max": frozenset({1})})
+    for each in (rows, OTHER):
+        found = {
+            assertion.name: assertion
+            for assertion in frame.findings({"rows": 10, "max": 45}, "", each, WRITTEN).assertions
+        }
+        assert {name for name, assertion in found.items() if assertion.is_skipped} == {"discount.min", "low"}
+        assert found["discount.min"].params["absent"] == "discount"
+        assert found["id.max"].not_evaluated == ("" if each is rows else OTHER.reason)
+    assert not in_flight_failures([frame.findings({"rows": 10, "max": 45}, "", rows, WRITTEN)])
+
+
 def test_without_a_plan_nothing_is_known(captures):
     """Nor with one without the rows, or that cannot be read, or if several datasets were written."""
     damaged = [{"class": "Project", "num-children": 1}, *PLAN[1:], *PLAN[1:]]
@@ -308,6 +368,12 @@ def test_checks_whose_frame_was_not_written_have_no_result(captures):
         ({"rows": {"a": "b > 0"}, "on_violation": "skip"}, "on_violation is 'skip'"),
         ({"rows": {"a": "b > 0"}, "severity": "low"}, "severity is 'low'"),
         ({"columns": {"a": {"nulls": {"equal_to": 0}}}}, "Invalid column check: nulls"),
+        (
+            {"rows": {"a": "b > 0"}, "broken_to": "/q", "on_violation": "fail"},
+            "broken_to .* combined with 'fail'",
+        ),
+        ({"rows": {"a": {"uniqe": ["b", "c"]}}}, "a: 'uniqe' is unknown."),
+        ({"columns": {"a": {"freshness": "24"}}}, "freshness: '24' is not a duration"),
     ],
 )
 def test_checks_without_a_meaning_are_refused(arguments, sentence):

@@ -57,6 +57,20 @@ def test_a_result_of_no_single_dataset_stands_at_the_run():
     assert not assertions(inputs[0])
 
 
+def test_a_skipped_check_stands_at_the_run_and_others_at_the_dataset():
+    """An assertion must be true or false. So of an input, and of an output."""
+    skipped = Assertion("max", True, "discount.max", "accepted_range", column="discount", is_skipped=True)
+    inputs, outputs = [read("/data/orders")], [OutputDataset(namespace="file", name="/data/copy")]
+    findings = [
+        Findings((FOUND, skipped), of_dataset="/data/orders"),
+        Findings((FOUND, skipped), output=("file", "/data/copy")),
+    ]
+    tests = add_findings(inputs, findings, "full", outputs)["test"].tests
+    assert [(test.name, test.status) for test in tests] == [("discount.max", "skip")] * 2
+    assert [each.assertion for each in assertions(inputs[0])] == ["min"]
+    assert [each.assertion for each in assertions(outputs[0], "facets")] == ["min"]
+
+
 def test_a_statement_stands_at_its_only_input():
     """With more inputs, nobody knows which one it is about."""
     statement = Findings((FOUND,), is_statement=True)

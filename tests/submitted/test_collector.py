@@ -121,6 +121,22 @@ def test_the_java_agent_is_seen_before_the_first_execution(collected, listeners:
         assert collector.agent_configured is bool(listeners)
 
 
+def test_an_event_log_that_the_author_turned_off_stays_off(tmp_path: Path):
+    """`conf` of the operator is the author's wish; the event says what it costs."""
+    hook = SimpleNamespace(_conf="spark.eventLog.enabled=false", _master="local[1]", run_query=lambda: None)
+    task = SimpleNamespace(_get_hook=lambda: hook, sql="select 1", conf=hook._conf)
+    instance = SimpleNamespace(dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1)
+    place = RecordsFolder(str(tmp_path / "records"), instance)
+    settings = {SQL_TEXT: "full", PROPERTIES: "spark.master"}
+    collector = Submitted(task, place, job_class=SparkSqlJob, settings=settings)
+    collector.start()
+    task._get_hook().run_query()
+    collector.stop()
+    assert hook._conf == "spark.eventLog.enabled=false"
+    reasons = [gap.reason for gap in collector.run().lineage.gaps]
+    assert any("the job sets spark.eventLog.enabled to false" in each for each in reasons)
+
+
 def test_the_java_agent_is_told_the_task_of_a_job_that_the_user_did_not_tell(tmp_path: Path, monkeypatch):
     """Airflow's hook of `spark-sql` does not; properties in a file of this machine are the user's."""
     (tmp_path / "spark-defaults.conf").write_text("spark.openlineage.namespace mine\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from airflow_provider_spark_lineage.testing import (
     Report,
     read_expected,
 )
+from airflow_provider_spark_lineage.testing.matchers import make
 
 
 def test_objects_are_a_subset():
@@ -59,7 +61,10 @@ def test_identity_lists_are_exact():
     a, b, c = ({"namespace": "file", "name": name} for name in "abc")
     assert paths(check({"inputs": [a, b]}, start(inputs=[c, a]))) == [
         ("inputs[file b]", "is not in the list"),
-        ("inputs[file c]", "is not expected in the list"),
+        (
+            "inputs[file c]",
+            "is not expected in the list; the nearest missing one is file b, which differs in name",
+        ),
     ]
     assert paths(check({"inputs": []}, start(inputs=[c]))) == [
         ("inputs[file c]", "is not expected in the list")
@@ -86,6 +91,32 @@ def test_elements_without_identity_are_reported_one_by_one():
     a, b = ({"namespace": "file", "name": name} for name in "ab")
     report = check({"inputs": [a, b]}, start(inputs=[b, {"namespace": "file"}, a]))
     assert paths(report) == [("inputs[1]", "is not expected in the list")]
+
+
+def test_an_unexpected_dataset_is_shown_by_its_name():
+    """Its facets would hide which dataset it is; what differs from the nearest missing one is told."""
+
+    def dataset(name: str, kind: str) -> dict[str, Any]:
+        fields = [{"name": f"column_{number}", "type": kind} for number in range(3)]
+        return {"namespace": "file", "name": name, "facets": {"schema": {"fields": fields}}}
+
+    wanted = [dataset("/in/orders", "long"), dataset("/in/rates", "double")]
+    report = check({"inputs": wanted}, start(inputs=[dataset("/in/rate", "double"), wanted[0]]))
+    unexpected = report.differences[-1]
+    assert unexpected.actual == {"namespace": "file", "name": "/in/rate"}
+    assert unexpected.reason.endswith("the nearest missing one is file /in/rates, which differs in name")
+    assert "column_0" not in report.text().partition("is not expected")[2]
+
+
+@pytest.mark.parametrize("order", [*permutations("acb")])
+def test_lists_without_order_are_paired_as_a_whole(order):
+    """No choice for one element may leave another one without a match: all orders of the list pass."""
+    patterns = [make("regex", pattern) for pattern in ("[ab]", "[bc]", "[ac]")]
+    expected = {"run": {"v": make("at_least", patterns)}}
+    assert check(expected, start(run={"v": [*order]})).ok
+    assert not check(expected, start(run={"v": ["a", "a", "a"]})).ok
+    events = [start(run={"v": each}) for each in order]
+    assert check([{"run": {"v": pattern}} for pattern in patterns], *events).ok
 
 
 def test_other_lists_are_exact_and_ordered():
@@ -135,7 +166,8 @@ def test_a_matcher_as_name(tmp_path):
 
     assert report("/tmp/x", 1).ok  # noqa: S108
     assert paths(report("/tmp/x", 3)) == [("inputs[file /tmp/x].v", "has another value")]  # noqa: S108
-    assert [reason for _, reason in paths(report("/var/x", 1))] == [
+    reasons = [reason for _, reason in paths(report("/var/x", 1))]
+    assert [reason.partition(";")[0] for reason in reasons] == [
         "is not in the list",
         "is not expected in the list",
     ]

@@ -172,11 +172,14 @@ def test_only_the_instance_of_a_key_is_compared():
     name = "my.dag.group.task"
     report = check({f"{name}[1]#2.event.start": of("1/2")}, *events, scope="keys")
     assert (report.ok, report.matched, report.skipped) == (True, 1, {"my.dag": 8})
-    assert report.text().splitlines()[0] == (
-        "8 events of keys with no expectation, not compared: "
-        f"{name}.q.event.start, {name}[0]#1.event.start, {name}[0]#2.event.start, {name}[1]#1.event.start, "
-        "my.dag.other.event.start"
-    )
+    assert report.text().splitlines()[:-1] == [
+        "8 events of keys with no expectation, not compared:",
+        f"  {name}.q.event.start",
+        f"  {name}[0]#1.event.start",
+        f"  {name}[0]#2.event.start",
+        f"  {name}[1]#1.event.start",
+        "  my.dag.other.event.start",
+    ]
     of_instance = check({f"{name}.q[1].event.start": [of("1/1"), of("1/2")]}, *events, scope="keys")
     assert (of_instance.ok, of_instance.matched) == (True, 2)
     # A key without an address is about all instances, and so is the file about the whole DAG.
@@ -203,7 +206,7 @@ def test_many_keys_that_are_not_compared_are_cut():
     events = [task(index) for index in range(30)]
     text = check({"my.dag.group.task[7].event.start": {}}, *events, scope="keys").text()
     assert text.count("my.dag.group.task[") == 20
-    assert text.splitlines()[0].endswith(" and 9 more")
+    assert text.splitlines()[-2] == "  and 9 more"
 
 
 def test_a_child_of_itself_has_no_address():

@@ -249,8 +249,8 @@ def test_other_keys_are_not_compared():
     """The file is about its keys only; other events are counted."""
     report = check({}, start(), start("other"), start("another"))
     assert report.ok
-    names = "dag.another.event.start, dag.other.event.start"
-    assert f"2 events of keys with no expectation, not compared: {names}\n" in report.text()
+    names = "  dag.another.event.start\n  dag.other.event.start"
+    assert f"2 events of keys with no expectation, not compared:\n{names}\n" in report.text()
 
 
 def test_relations_hold_for_whole_runs():

@@ -150,9 +150,23 @@ def is_several_names(entry: str) -> bool:
 
 
 def namespace(installation: Installation) -> Iterator[Finding]:
-    """Report the namespace of all jobs."""
-    if name := installation.airflow.options.get("namespace"):
+    """Report the namespace of all jobs, and what does not set it."""
+    name = installation.airflow.options.get("namespace")
+    variable = os.environ.get("OPENLINEAGE_NAMESPACE", "")
+    if name is not None and not name.strip():
+        advice = (
+            "The namespace of all jobs is empty, which backends refuse; set `[openlineage] namespace`, and "
+            "unset the environment variable OPENLINEAGE_NAMESPACE."
+        )
+        yield problem("namespace-empty", "namespace", "empty", advice)
+    elif name:
         yield Finding("namespace", name)
+    if variable and name and variable != name:
+        advice = (
+            f"The environment variable OPENLINEAGE_NAMESPACE ({variable}) has no effect on Airflow's events, "
+            "because `[openlineage] namespace` is set; remove one of them."
+        )
+        yield note("namespace-ignored", "namespace", f"{variable} ignored", advice)
 
 
 def disabled_operators(installation: Installation) -> Iterator[Finding]:

@@ -25,9 +25,13 @@ from airflow_provider_spark_lineage.cli.doctor.model import Extractor, Plugins
 TIMEOUT_SECONDS = 120
 _PROGRAM = f"""
 import sys
+from os.path import realpath
 root = sys.argv[1]
-# As in Airflow's commands, without the working directory; this package's root last.
-sys.path[:] = [*filter(None, sys.path), root]
+# As in Airflow's commands, without the working directory; this package's root last, unless it is there:
+# Airflow loads the plugins of a folder that is there twice a second time, and then reports them.
+sys.path[:] = [*filter(None, sys.path)]
+if realpath(root) not in map(realpath, sys.path):
+    sys.path.append(root)
 from {__name__} import main
 main(*sys.argv[2:])
 """

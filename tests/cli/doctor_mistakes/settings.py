@@ -75,6 +75,12 @@ PLANTED = [
     ),
     (plugins(errors={"own.py": "KeyError: 'x'"}), "plugin-broken", ["own.py does not load (KeyError: 'x')"]),
     # Its other options
+    (options(namespace=""), "namespace-empty", ["is empty", "set `[openlineage] namespace`"]),
+    (
+        Machine(variables={"OPENLINEAGE_NAMESPACE": "other"}),
+        "namespace-ignored",
+        ["OPENLINEAGE_NAMESPACE (other) has no effect", "`[openlineage] namespace` is set"],
+    ),
     (
         options(config_path_option="ol.yml"),
         "transport-ignored",

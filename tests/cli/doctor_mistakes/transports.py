@@ -35,6 +35,11 @@ PLANTED = [
         "transport-url",
         ["appends `/api/v1/lineage`", "remove it from http://127.0.0.1:1/api/v1/lineage"],
     ),
+    (
+        {"type": "file", "log_file_path": "/tmp/events.jsonl"},  # noqa: S108 - nothing is written
+        "transport-not-appended",
+        ["each event to a new file", '`"append": true`'],
+    ),
     ({"type": "noop"}, "transport-noop", ["discards every event"]),
     ({"type": "console"}, "transport-console", ["only go to the task's log"]),
     (
@@ -74,7 +79,7 @@ PLANTED = [
 """The configuration, the mistake in it, words of its advice."""
 
 RIGHT = [
-    {"type": "file", "log_file_path": f"{__file__}.events"},
+    {"type": "file", "log_file_path": f"{__file__}.events", "append": True},
     {"type": "file", "log_file_path": "events/all.jsonl", "append": True},
     {"type": "file", "log_file_path": "s3://bucket/absent/events"},
     {"type": "composite", "transports": [{"type": "file", "log_file_path": "/tmp/events"}]},  # noqa: S108

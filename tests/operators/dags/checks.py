@@ -60,7 +60,12 @@ def checks() -> None:
     zero = {"equal_to": 0}
 
     @task.spark_check(
-        column_mapping={"id": {"max": {"leq_to": 1}}}, checks={"many": "count(*) > 1"}, **SESSION
+        column_mapping={
+            "id": {"max": {"leq_to": 1}},
+            "current_timestamp()": {"freshness": {"within": "24 hours", "severity": "warn"}},
+        },
+        checks={"many": "count(*) > 1"},
+        **SESSION,
     )
     def frames(spark):
         people = spark.read.parquet(f"{HOME}/people")
@@ -115,6 +120,22 @@ def checks() -> None:
             },
             "numbers",
         ),
+        columns(
+            "fresh",
+            {"ds": {"freshness": "24 hours"}, "current_timestamp()": {"freshness": "1 day"}},
+            "numbers",
+        ),
+        columns("shares", {"a": {"accepted_values": [1, 2], "at_least": 0.6}}, "numbers"),
+        rows(
+            "named",
+            {
+                "most": {"check_statement": "id > 1", "at_least": 0.5},
+                "key": {"unique": ["id", "name"]},
+                "again": {"unique": ["id"]},
+                "gone": {"check_statement": "age > 1", "if_absent": "skip"},
+            },
+        ),
+        rows("shape", {"shape": {"columns": {"id": "int", "name": "date", "age": "int"}}}),
         rows("escape", {"union": {"check_statement": "1=1 UNION SELECT 5"}}),
         rows(
             "clauses",

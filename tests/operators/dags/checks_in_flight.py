@@ -19,6 +19,9 @@ def passes(spark):
     columns = {"id": {"null_check": ZERO, "max": {"leq_to": 2}}, "name": {"min": {"geq_to": "A"}}}
     rules = {"first": {"check_statement": "id = 1", "severity": "warn"}}
     check(people, columns=columns, rows=rules).write.parquet(f"{HOME}/people")
+    check(people, rows={"rich": "id > 1"}, name="split", broken_to=f"{HOME}/broken").write.parquet(
+        f"{HOME}/rich"
+    )
     check(people, columns={"id": {"null_check": ZERO}}, name="again").write.mode("append").parquet(
         f"{HOME}/log"
     )
