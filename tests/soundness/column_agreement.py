@@ -84,6 +84,9 @@ def columns_of(span: Span, output: Output) -> Columns | None:
     name = output.dataset.id.name
     if name in span.end.tables:
         return span.end.tables[name].columns
+    if span.end.place(name).version:
+        # What the session's catalog may have of a table of Delta is older.
+        return span.end.place(name).columns
     for table in span.end.tables.values():
         if table.place == name and table.columns:
             return table.columns
