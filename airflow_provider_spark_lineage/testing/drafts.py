@@ -131,6 +131,7 @@ class Drafts:
         is_run, has_ended = "run" in document, event.type in ("complete", "fail")
         facets = self._facets_of(document, masked, "run")
         is_of_airflow = any(name.startswith("airflow") for name in object_at(document, "run", "facets"))
+        parent = "" if is_of_airflow else event.text("run", "facets", "parent", "run", "runId")
         is_dag_run = "airflowDagRun" in object_at(document, "run", "facets")
         for name in self._absent_facets if has_ended and not is_dag_run else ():
             facets.setdefault(name, ABSENT_KEY)
@@ -142,14 +143,14 @@ class Drafts:
             draft["dataset"] = self._dataset(masked["dataset"], whole=True)
         # The content of RUNNING and OTHER events depends on the moment; that of START, too, if the run began
         # inside a task: a slow one is told while it runs, a quick one when it has ended.
-        whole = event.type not in ("running", "other") and (event.type != "start" or is_of_airflow)
+        whole = event.type not in ("running", "other") and not (event.type == "start" and parent)
         for side in ("inputs", "outputs"):
             if isinstance(document.get(side), list):
                 draft[side] = self._datasets(document, masked, side, whole=whole)
             elif side in document:
                 draft[side] = self.trimmed(masked[side])
-        if whole and not is_of_airflow:
-            self._remove_repeated(draft, event.text("run", "facets", "parent", "run", "runId"))
+        if whole and parent:
+            self._remove_repeated(draft, parent)
         return draft
 
     def _remove_repeated(self, draft: dict[str, Any], parent: str) -> None:

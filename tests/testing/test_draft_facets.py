@@ -155,6 +155,18 @@ def test_a_draft_of_a_small_dag_is_short():
     assert "AGGREGATION" in text
 
 
+@pytest.mark.parametrize("has_parent", [True, False])
+def test_a_start_inside_of_a_task_is_expected_by_names(has_parent):
+    """A slow execution is told while it runs, a quick one when it has ended: START may know less."""
+    parent = {"run": {"runId": "1"}, "job": {"name": "dag.task"}}
+    output = {"namespace": "file", "name": "/out", "facets": {"storage": {"fileFormat": "csv"}}}
+    run = {"runId": "2", "facets": {"parent": parent} if has_parent else {}}
+    event = {"eventType": "START", "run": run, "job": {"name": "dag.task.out"}, "outputs": [output]}
+    text = draft_expected(Events.of([event]), rules=RULES)
+    assert "/out" in text
+    assert ("csv" in text) is not has_parent
+
+
 def test_messages_are_expected_without_addresses():
     """The text of an error names hosts, ports, objects and tasks by their numbers: the rest stays."""
     message = "Lost task 0.3 in stage 3.0 (TID 7) (host-5 executor 2): no answer of 10.0.0.1:80 to B@1f2e3d4c"
