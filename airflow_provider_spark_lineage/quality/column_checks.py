@@ -146,7 +146,7 @@ class _OfColumn:
     def failing_rows(self, frame: Any, names: Names) -> Any:
         """Not all checks are rules for a row."""
 
-    def counts_failing_rows(self, found: Found) -> bool:
+    def counts_failing_rows(self, values: Found) -> bool:
         return True
 
     def stands(self, found: Found, *, has_other_rows: bool) -> bool:
@@ -211,7 +211,7 @@ class _ValueCheck(_OfColumn):
             value=value,
         )
 
-    def counts_failing_rows(self, found: Found) -> bool:
+    def counts_failing_rows(self, values: Found) -> bool:
         return self.check == _NULLS
 
     def stands(self, found: Found, *, has_other_rows: bool) -> bool:
@@ -292,7 +292,7 @@ class _RuleCheck(_ValueCheck):
             value=result.value,
         )
 
-    def counts_failing_rows(self, found: Found) -> bool:
+    def counts_failing_rows(self, values: Found) -> bool:
         return True
 
     def stands(self, found: Found, *, has_other_rows: bool) -> bool:
