@@ -56,8 +56,8 @@ def add_findings(
     at_datasets: dict[int, list[Assertion]] = {}
     findings = [*findings]
     # A skipped check found nothing of the dataset, and an assertion must be true or false.
-    skipped = [found for each in findings for found in each.assertions if found.is_skipped]
-    at_run = [_Test(found, is_skipped=True) for found in skipped]
+    skipped = [assertion for each in findings for assertion in each.assertions if assertion.is_skipped]
+    at_run = [_Test(assertion, is_skipped=True) for assertion in skipped]
     at_outputs: dict[tuple[str, str], list[Assertion]] = {}
     written = {(output.namespace, output.name): output for output in outputs}
     for each in map(_evaluated, findings):

@@ -168,17 +168,17 @@ class _FrameCheck(ChecksOnSpark):
             _ = frame.columns  # On Connect, a missing table is noticed now.
             if not (self.query or self.path):
                 of_dataset = _table_of(self._spark, of_dataset)
-            found = run(frame, checks, clause=clause, of_dataset=of_dataset)
+            findings = run(frame, checks, clause=clause, of_dataset=of_dataset)
         except Exception as error:
             self._findings = (skipped(checks, condition_of(error), clause=clause, of_dataset=of_dataset),)
             raise
-        self._findings = (replace(found, assertions=with_parts(found.assertions)),)
-        log_findings(self.log, found.assertions)
+        self._findings = (replace(findings, assertions=with_parts(findings.assertions)),)
+        log_findings(self.log, findings.assertions)
         self._set_check_results(self._findings[0].assertions)
         if self.samples:
             with harmless("rows that break the checks are not in the log"):
-                self._log_samples(frame, checks, found.assertions, clause)
-        return found.assertions
+                self._log_samples(frame, checks, findings.assertions, clause)
+        return findings.assertions
 
     def _log_samples(
         self, frame: Any, checks: Sequence[Check], assertions: Sequence[Assertion], clause: str

@@ -58,8 +58,8 @@ class _ChecksFrames(_PassesKnownArguments):
             ),
             *row_checks(self.checks, severity=self.severity),
         ]
-        found = run(frame, checks)
-        findings = replace(found, assertions=with_parts(found.assertions))
+        findings = run(frame, checks)
+        findings = replace(findings, assertions=with_parts(findings.assertions))
         if not name:
             return findings
         named = tuple(replace(each, name=f"{name}.{each.name}") for each in findings.assertions)
@@ -97,7 +97,7 @@ class _SparkCheckDecoratedOperator(ReportsFindings, _PySparkDecoratedOperator, _
         row_checks(self.checks, severity=severity)
 
     def execute(self, context: Context) -> Any:
-        """Call the function and check what it returns, against the time of this run."""
+        """Call the function and check its frames, ages against the time of this run."""
         self._data_interval_end = context.get("data_interval_end")
         return super().execute(context)
 

@@ -243,7 +243,7 @@ def validate_severity(check: str, severity: Any) -> None:
 
 
 def validate_values(check: str, given: Mapping[str, Any]) -> None:
-    """Raise ValueError if a value of a dictionary that is no limit has no meaning."""
+    """Raise ValueError if a value of a dictionary has no meaning; limits are another matter."""
     validate_severity(check, given.get("severity", SEVERITIES[0]))
     validate_share(check, given)
     validate_if_absent(check, given)

@@ -46,7 +46,7 @@ class Check(Protocol):
     def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
         """Add what was measured of all rows."""
 
-    def counts_failing_rows(self, found: Found) -> bool:
+    def counts_failing_rows(self, values: Found) -> bool:
         """Return whether the result is the number of rows that break a rule, or have no value."""
 
     def stands(self, found: Found, *, has_other_rows: bool) -> bool:

@@ -151,7 +151,7 @@ class _OfColumn:
     def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
         """Not all checks are rules for a row."""
 
-    def counts_failing_rows(self, found: Found) -> bool:
+    def counts_failing_rows(self, values: Found) -> bool:
         return True
 
     def stands(self, found: Found, *, has_other_rows: bool) -> bool:
@@ -216,7 +216,7 @@ class _ValueCheck(_OfColumn):
             value=value,
         )
 
-    def counts_failing_rows(self, found: Found) -> bool:
+    def counts_failing_rows(self, values: Found) -> bool:
         return self.check == _NULLS
 
     def stands(self, found: Found, *, has_other_rows: bool) -> bool:
@@ -297,7 +297,7 @@ class _RuleCheck(_ValueCheck):
             value=result.value,
         )
 
-    def counts_failing_rows(self, found: Found) -> bool:
+    def counts_failing_rows(self, values: Found) -> bool:
         return True
 
     def stands(self, found: Found, *, has_other_rows: bool) -> bool:

@@ -138,15 +138,15 @@ class ColumnsCheck(NamedCheck):
             if column.lower() not in present:
                 differences.append(_Difference(column, kind or "a column", "absent"))
                 continue
-            name, found = present[column.lower()]
+            name, actual_kind = present[column.lower()]
             place = places[column.lower()]
             is_type, is_place = (
-                not kind or kind == _plain(found),
+                not kind or kind == _plain(actual_kind),
                 expected_places.get(column.lower(), place) == place,
             )
             if not (is_type and is_place):
                 pairs = (
-                    (kind, found, is_type),
+                    (kind, actual_kind, is_type),
                     (_place(expected_places, column), f"place {place}", is_place),
                 )
                 differences.append(

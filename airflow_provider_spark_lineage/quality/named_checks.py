@@ -1,4 +1,4 @@
-"""Base of the checks of a whole frame, to which the author gives names: `checks={"key": {...}}`."""
+"""Base of the checks of a whole frame, which have the author's names: `checks={"key": {...}}`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class NamedCheck:
     def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
         """Add nothing: the metrics have no name for it."""
 
-    def counts_failing_rows(self, found: Found) -> bool:
+    def counts_failing_rows(self, values: Found) -> bool:
         """Return False: not all of them are rules for a row."""
         return False
 

@@ -50,7 +50,7 @@ def row_checks(
 ) -> list[Check]:
     """Return the checks of a mapping from names to statements: `{"positive": {"check_statement": "a > 0"}}`.
 
-    A statement alone stands for a dictionary with it. In place of a statement, a dictionary may have the
+    A statement alone is short for a dictionary with it. In place of a statement, a dictionary may have the
     columns of a key (`unique`), or the columns that the frame must have (`columns`). Raises ValueError with
     one sentence.
     """
@@ -218,8 +218,8 @@ class _RowCheck(NamedCheck):
             value=None if problem else int(success),
         )
 
-    def counts_failing_rows(self, found: Found) -> bool:
-        return self._forms[found[self._key].form] == self._failing
+    def counts_failing_rows(self, values: Found) -> bool:
+        return self._forms[values[self._key].form] == self._failing
 
     def stands(self, found: Found, *, has_other_rows: bool) -> bool:
         # A share of a part may be any, also of rows that were counted twice; none of none stays none.

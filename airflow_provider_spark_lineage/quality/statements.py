@@ -112,11 +112,7 @@ _SYMBOLS = {
 
 def columns_of(statement: str) -> list[str]:
     """Return the names of a statement's columns in lower case, each once; none if it is not understood."""
-    from sqlglot import exp
-
-    tree = _parsed(statement)
-    names = (column.name.lower() for column in tree.find_all(exp.Column)) if tree is not None else ()
-    return [*dict.fromkeys(names)]
+    return [*dict.fromkeys(column.name.lower() for column in _columns(statement))]
 
 
 def roots_of(text: str) -> list[str]:
@@ -125,11 +121,7 @@ def roots_of(text: str) -> list[str]:
     >>> roots_of("lower(address.city) = 'rome' AND b > 0")
     ['address', 'b']
     """
-    from sqlglot import exp
-
-    tree = _parsed(text)
-    columns = tree.find_all(exp.Column) if tree is not None else ()
-    return sorted({column.parts[0].name for column in columns})
+    return sorted({column.parts[0].name for column in _columns(text)})
 
 
 def shown(sql: str, sql_text: str, dialect: str | None = _DIALECT) -> str:
@@ -140,6 +132,14 @@ def shown(sql: str, sql_text: str, dialect: str | None = _DIALECT) -> str:
     if sql_text == NONE or (dialect is None and sql_text != FULL):
         return ""
     return without_secrets(sql if sql_text == FULL else without_numbers(without_sql_literals(sql, dialect)))
+
+
+def _columns(text: str) -> list[exp.Column]:
+    """Return the columns in an expression; none if it is not understood."""
+    from sqlglot import exp
+
+    tree = _parsed(text)
+    return [*tree.find_all(exp.Column)] if tree is not None else []
 
 
 def _parsed(text: str) -> exp.Expression | None:
