@@ -59,7 +59,7 @@ def listing(
 
 def answer_of(document: Document, kind: str = "run") -> dict[str, Any]:
     """Return what the browser draws for a document: the document, or why there is nothing to draw."""
-    is_empty = not (document["datasets"] or document["gaps"] or document["failures"])
+    is_empty = not any(document[key] for key in ("datasets", "gaps", "failures", "checks", "facts"))
     return {
         "version": 1,
         "kind": kind,

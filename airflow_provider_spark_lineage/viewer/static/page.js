@@ -57,7 +57,7 @@ function show(key) {
   }
   const answerOf = (/** @type {string} */ other) => runs.find((each) => each.key === other)?.answer;
   const previous = async (/** @type {string} */ id) => answerOf(id)?.document ?? null;
-  unmount = mount(place, { load: async () => run.answer, previous, open }, { address, keysOf: document });
+  unmount = mount(place, { load: async () => run.answer, previous, open }, { address });
   let group = "";
   replace(list, runs.map((each, index) => {
     const head = each.group !== group && h("h4", {}, foreign(String(each.group ?? ""), 80));

@@ -49,7 +49,7 @@ header .facts{flex:1 1 16rem}
 .state{border-radius:99px;padding:0 9px;background:var(--raised);border:1px solid var(--line)}
 .state.bad{background:var(--bad-soft);border-color:var(--bad)}
 .note,.failure{padding:6px 14px;background:var(--warn-soft);overflow-wrap:anywhere} .failure{background:var(--bad-soft)}
-.failure pre{max-height:8em;overflow:auto;margin:4px 0;white-space:pre-wrap;font:12px/1.5 ${MONO}}
+.failure pre{max-height:24em;overflow:auto;margin:4px 0;white-space:pre-wrap;font:12px/1.5 ${MONO}}
 .middle{flex:1 0 300px;display:flex;min-height:0}
 .canvas{flex:1;position:relative;min-width:0;background:var(--raised)}
 svg.graph{position:absolute;inset:0;width:100%;height:100%;cursor:grab;touch-action:pan-y;user-select:none;outline:none} svg.graph:active{cursor:grabbing}
