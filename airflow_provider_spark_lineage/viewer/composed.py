@@ -146,7 +146,7 @@ def _merge(merged: dict[Id, dict[str, Any]], dataset: Mapping[str, Any]) -> None
 def _name_of(document: Document, below: str) -> str:
     """Return the task's id with its map index, or the title of a job that is not a task."""
     run = document["run"]
-    index = f"[{run['map_index']}]" if run["map_index"] is not None else ""
+    index = f" [{run.get('map_label') or run['map_index']}]" if run["map_index"] is not None else ""
     return f"{run['task_id']}{index}" if run["task_id"] else str(document["title"]).removeprefix(f"{below}.")
 
 

@@ -140,7 +140,7 @@ def labels_of(datasets: Iterable[Id]) -> dict[Id, str]:
     >>> [*labels_of([("postgres://a:1", "shop.eu.orders"), ("postgres://a:1", "shop.us.orders")]).values()]
     ['orders · eu', 'orders · us']
     """
-    ends = {dataset: list(_ends(dataset)) for dataset in datasets}
+    ends = {dataset: [*dict.fromkeys(_ends(dataset))] for dataset in datasets}
     counts = Counter(end for some in ends.values() for end in some)
     return {
         dataset: next((end for end in some if counts[end] == 1), some[-1]) for dataset, some in ends.items()
@@ -151,8 +151,8 @@ def _ends(dataset: Id) -> Iterator[str]:
     namespace, name = dataset
     if namespace.split(":")[0] in _DATABASES and "/" not in name:
         own, *above = reversed(name.split("."))
-        for end in range(len(above[:5]) + 1):
-            yield " · ".join([own, ".".join(reversed(above[:end]))]) if end else own
+        for depth in range(len(above[:5]) + 1):
+            yield f"{own} · {'.'.join(reversed(above[:depth]))}" if depth else own
         yield f"{own} · {namespace}"
         yield f"{name} · {namespace}"
         return

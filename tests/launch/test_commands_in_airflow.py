@@ -144,7 +144,14 @@ def test_a_command_without_a_dataset_is_stored(run, extractor):
     """With its application, and with the gap that says why there is none; a command without Spark is not."""
     dag_run = run(extractor=extractor, auto_capture=not extractor)
     items = stored_of(dag_run.log.parents[1] / "airflow")
-    assert {task for task, _ in items} == {"submitted", "statements", "malformed", "failed", "elsewhere", "decorated"}
+    assert {task for task, _ in items} == {
+        "submitted",
+        "statements",
+        "malformed",
+        "failed",
+        "elsewhere",
+        "decorated",
+    }
     event = items["elsewhere", -1].events[-1]
     assert names(event) == ([], [])
     assert event["run"]["facets"]["sparkLineage_launch"]["applications"][0]["main"] == "s3://code/job.py"

@@ -44,6 +44,16 @@ export function checkLine(check) {
   return h("li", {}, h("span", { class: color }, word), " ", foreign(nameOf(check), 100), " ", foreign(foundOf(check), 300));
 }
 
+// The mark on the box of a dataset: of its worst check.
+/** @param {Dataset} dataset */
+export function checkMark({ checks }) {
+  if (!checks.length) return null;
+  const worst = checks.reduce((a, b) => (rank(b) < rank(a) ? b : a));
+  const [[sign], color] = STATES[stateOf(worst)];
+  const count = checks.filter((check) => stateOf(check) === stateOf(worst)).length;
+  return { sign, color, text: `${counted(count, "check")} ${STATES[stateOf(worst)][0].slice(2)}` };
+}
+
 /** @param {ViewDocument} document @param {() => void} showAll */
 export function checksPanel(document, showAll) {
   const [all, failed] = [checksOf(document), failedChecks(document)];

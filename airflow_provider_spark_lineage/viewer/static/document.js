@@ -89,6 +89,7 @@ const PAST = record({
 const ANSWER = record({
   kind: words,
   reason: or(record({ sentence: text, command: words }), null),
+  about: words,
   notes: list("notes", text),
   tries: list("tries", place),
   try: maybePlace,

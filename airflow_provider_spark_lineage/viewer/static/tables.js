@@ -88,7 +88,7 @@ function sincePrevious({ answer, document, state, act, source }) {
   };
   const chosen = (answer.previous.find(({ id }) => id === state.vs) ?? answer.previous[0]).id;
   const choices = answer.previous.map(({ id, label }) =>
-    h("option", { value: id, selected: id === chosen }, foreign(label || id, 80).textContent));
+    h("option", { value: id, selected: id === chosen }, foreign(labelOf(label || id), 80).textContent));
   const choose = (/** @type {any} */ event) => {
     act.compare(event.target.value);
     compare(event.target.value);
@@ -96,6 +96,10 @@ function sincePrevious({ answer, document, state, act, source }) {
   compare(chosen);
   return h("div", {}, h("label", { class: "bar" }, "Compared with ", h("select", { change: choose }, choices)), body);
 }
+
+// The label of an earlier run is often the time when it began.
+/** @param {string} label */
+const labelOf = (label) => (/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(label) ? when(label) : label);
 
 const SIGNS = { "+": ["new", "good"], "−": ["gone", "bad"], "~": ["changed", "warn"] };
 

@@ -108,6 +108,8 @@ interface Answer {
   kind: string;
   document: ViewDocument | null;
   reason: { sentence: string; command: string } | null;
+  /** Which run this is, where the reader has not chosen it. */
+  about: string;
   notes: string[];
   tries: number[];
   try: number | null;
@@ -211,6 +213,8 @@ interface Scene {
   rows: Row[][];
   /** Datasets and columns with a gap, as JSON. */
   withGap: Set<string>;
+  /** Of each dataset, what its box has as title. */
+  titles: string[];
 }
 
 interface Acts {

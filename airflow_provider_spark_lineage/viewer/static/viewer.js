@@ -156,7 +156,7 @@ function show(viewer, answer, source, address, load) {
   const find = findField(document, (dataset, column) => {
     if (column === undefined) act.select(dataset);
     else act.trace(dataset, column);
-    graph.show(dataset);
+    graph.show(dataset, column);
   });
   const keys = (/** @type {KeyboardEvent} */ event) => {
     if (event.defaultPrevented || isModified(event) || isEditable(event.composedPath()[0])) return;
@@ -175,20 +175,22 @@ function show(viewer, answer, source, address, load) {
   addEventListener("keydown", outside, true);
   const openAll = button("Open all", () => {
     set({ opened: new Set(state.opened.size ? [] : document.datasets.keys()) });
-    graph.arrange();
+    graph.fit();
   });
   const picture = () => download("lineage.svg", graph.text(viewer.classList.contains("dark")), "image/svg+xml");
   viewer.replaceChildren(
     h("header", {}, h("h2", {}, foreign(document.title, 80)), tries, summary(document, answer.kind), find),
+    ...(answer.about ? [h("p", { class: "about muted" }, foreign(answer.about, 500))] : []),
     ...notes, ...(failedChecks(document).length ? [checksPanel(document, () => go("checks"))] : []), ...document.failures.map((failure, index) => failurePanel(context, failure, index)),
     h("div", { class: "middle" },
       h("div", { class: "canvas" }, graph.element,
         !document.datasets.length && h("p", { class: "empty" }, "No dataset was read or written."),
-        h("div", { class: "legend" }, h("i", {}), "direct: value", h("i", { class: "indirect" }), "indirect: decides"),
-        h("div", { class: "tools" },
-          button("−", () => graph.zoom(0.8), { "aria-label": "− Zoom out" }),
-          button("+", () => graph.zoom(1.25), { "aria-label": "+ Zoom in" }),
-          button("Fit", graph.fit), document.datasets.length <= MOST_OPEN_ALL && openAll, button("SVG", picture))),
+        h("div", { class: "below" },
+          h("div", { class: "legend" }, h("i", {}), "direct: value", h("i", { class: "indirect" }), "indirect: decides"),
+          h("div", { class: "tools" },
+            button("−", () => graph.zoom(0.8), { "aria-label": "− Zoom out" }),
+            button("+", () => graph.zoom(1.25), { "aria-label": "+ Zoom in" }),
+            button("Fit", graph.fit), document.datasets.length <= MOST_OPEN_ALL && openAll, button("SVG", picture)))),
       panel),
     tabList, pane);
   openTab(state.tab);
