@@ -170,7 +170,7 @@ _DATABASES = frozenset(
     "bigquery cassandra clickhouse crate db2 databricks hive mariadb mssql mysql oracle postgres redshift"
     " snowflake sqlserver synapse teradata trino unitycatalog".split()
 )
-"""Schemes of namespaces whose names are those of tables: `database.schema.table`."""
+"""Schemes of namespaces with names of tables: `database.schema.table`."""
 
 
 def metric_lines(dataset: Mapping[str, Any]) -> list[str]:

@@ -30,7 +30,7 @@ def lines_about(facets: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def facts_of(facets: Mapping[str, Any], *, has_ended: bool = False) -> Iterator[Fact]:
-    """Yield facts about the applications of a run: what they are, their resources, their streams.
+    """Yield facts about the applications of a run: names, versions, resources, streams.
 
     If the run `has_ended`, pages that its applications had while they ran are left out.
     """

@@ -53,9 +53,9 @@ def listing(
         entry["previous"] = [each["key"] for each in reversed(others)]
         older.append(entry)
     start = runs[0] if runs else None
-    if start is not None and start["is_alone"] and (whole := _newest_of_all(runs)) is not None:
-        if _size_of([whole, *runs]) <= MAX_BYTES:
-            start, runs = whole, [whole, *runs]
+    whole = _newest_of_all(runs) if start is not None and start["is_alone"] else None
+    if whole is not None and _size_of([whole, *runs]) <= MAX_BYTES:
+        start, runs = whole, [whole, *runs]
     labels = {entry["key"]: entry["time"] or entry["label"] for entry in runs}
     return {
         "version": 1,

@@ -11,7 +11,7 @@ _REPLACING = frozenset({"create", "overwrite", "truncate", "drop"})
 """Changes after which a dataset has nothing of what it had before."""
 
 Written = tuple[Mapping[str, int], str]
-"""Counts of a write, and its change of the dataset as in `lifecycleStateChange`; `append` or empty for an append."""
+"""Counts of a write, and its change as in `lifecycleStateChange`; `append`, or empty, for an append."""
 
 
 def after_write(before: Written, later: Written) -> Written:

@@ -74,6 +74,7 @@ def test_an_instance_of_a_mapped_task_shows_its_own(tab):
     page = tab("/runs/RUN/tasks/mapped/mapped/1", "task_instance")
     expect(page.get_by_text("mapped_2").first).to_be_visible()
     expect(page.get_by_text("mapped_1")).to_have_count(0)
+    expect(page.locator("h2", has_text="stored.mapped [customer 2]")).to_be_visible()
 
 
 def test_a_failed_task_shows_why(tab):

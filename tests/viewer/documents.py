@@ -225,7 +225,7 @@ def failed() -> Document:
 
 
 def failed_checks() -> Document:
-    """A task that checked what it read: two checks failed, one of them with a warning, one has no result."""
+    """A task that checked its input: two checks failed, one is a warning, and one has no result."""
     orders = dataset(
         "/shop/orders",
         ORDERS,

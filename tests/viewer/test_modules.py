@@ -287,8 +287,10 @@ def test_find_has_equal_names_first(modules: Page) -> None:
     """Then beginnings, then the rest; datasets before columns."""
     found = modules.evaluate("""async () => {
       const { matching } = await import("/find.js");
-      const named = (label, ...columns) => ({ label, name: `/lake/${label}`, columns: columns.map((name) => ({ name })) });
-      const datasets = [named("old_orders", "orders"), named("orders_2025", "id"), named("orders", "order", "orders_id")];
+      const named = (label, ...columns) =>
+        ({ label, name: `/lake/${label}`, columns: columns.map((name) => ({ name })) });
+      const datasets = [named("old_orders", "orders"), named("orders_2025", "id"),
+        named("orders", "order", "orders_id")];
       return matching(datasets, "orders").map(({ dataset, column }) =>
         [datasets[dataset].label, column].filter(Boolean).join("."));
     }""")

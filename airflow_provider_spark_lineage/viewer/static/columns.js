@@ -5,7 +5,7 @@ import { how, ref } from "./panel.js";
 import { csv, number } from "./words.js";
 
 const ROWS_AT_A_TIME = 100;
-const MASKED = "Masked: the values of the source cannot be read from the result, as those of a hash or a count.";
+const MASKED = "Masked: the values of the source cannot be read from the result: a hash or a count, for example.";
 const EXPORTED = ["output_namespace", "output", "column", "input_namespace", "input", "field", "type", "subtype", "masking", "note"];
 
 /** @param {ViewDocument} document */

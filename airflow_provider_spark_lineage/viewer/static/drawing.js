@@ -37,7 +37,7 @@ export function drawBoxes(scene, region, hasText) {
       detail && words("detail", LEFT, 38, detail),
       check && words(`check ${check.color}`, box.width - 72, 21, check.sign),
       gap && words("mark", box.width - 58, 21, gap),
-      svg("title", {}, whole)));
+      svg("title", {}, box.kind === "dataset" ? whole + rowsNote(scene.document.datasets[box.index]) : whole)));
     if (box.kind !== "dataset") return [group];
     group.append(svg("rect", { class: "side", width: 4, height, rx: 2 }));
     if (scene.document.datasets[box.index].columns.length) group.append(toggle(scene, at, box.index));
@@ -119,6 +119,11 @@ function textsOf({ document, withGap, titles }, { kind: name, index, members }) 
   const whole = [`${dataset.namespace} ${dataset.name}`, short !== role && role, check?.text].filter(Boolean).join(" · ");
   return [titles[index], short, gap, check, cut(whole, 500)];
 }
+
+// Rows that a filter in the reader leaves out, as one of Parquet, are not in the number.
+/** @param {Dataset} dataset */
+const rowsNote = ({ read, written, reads }) =>
+  (read && !written && reads.rows !== undefined ? " · its rows: after filters in the reader" : "");
 
 /** @param {Dataset} dataset */
 function roleOf({ unfinished, written, read, change, reads, writes }) {

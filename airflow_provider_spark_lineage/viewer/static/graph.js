@@ -148,6 +148,22 @@ export function createGraph(document, act) {
     draw();
   }
 
+  // Show all that is lit, if it can be read then; returns whether it can.
+  function fitLit() {
+    const lit = [...(scene.state.lit ?? [])].map((dataset) => scene.picture.boxOf[dataset]);
+    if (lit.length < 2) return false;
+    const least = (/** @type {number[]} */ values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+    const left = least(lit.map((box) => spot(box).x)) - MARGIN;
+    const top = least(lit.map((box) => spot(box).y)) - MARGIN;
+    const right = -least(lit.map((box) => -spot(box).x - WIDTH)) + MARGIN;
+    const bottom = -least(lit.map((box) => -spot(box).y - scene.heights[box])) + MARGIN;
+    const scale = Math.min(1, size.width / (right - left), size.height / (bottom - top));
+    if (!(scale >= NO_TEXT_BELOW)) return false;
+    view = { scale, x: size.width / 2 - ((left + right) / 2) * scale, y: size.height / 2 - ((top + bottom) / 2) * scale };
+    draw();
+    return true;
+  }
+
   // Pan no farther than needed to have a row in view.
   /** @param {number} box @param {number} [row] */
   function reveal(box, row = -1) {
@@ -318,7 +334,7 @@ export function createGraph(document, act) {
       isTouched = true;
       const box = scene.picture.boxOf[dataset];
       cursor = { box, row: column === undefined ? -1 : port(scene, dataset, column).row };
-      show(box);
+      if (!fitLit()) show(box);
       element.focus({ preventScroll: true });
     },
     stop: () => watch.disconnect(),

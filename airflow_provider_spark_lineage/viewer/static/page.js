@@ -63,7 +63,7 @@ function show(key) {
   const previous = async (/** @type {string} */ id) => answerOf(id)?.document ?? null;
   unmount = mount(place, { load: async () => run.answer, previous, open }, { address });
   draw();
-  list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  list.querySelector("[aria-current]")?.scrollIntoView({ block: "center" });
 }
 
 // Draw the list: the runs whose job, group or state has the text of the filter.

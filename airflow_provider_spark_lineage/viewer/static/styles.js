@@ -45,7 +45,7 @@ button.ref{border-color:transparent;background:none;padding:1px 5px;min-height:2
 button.ref:hover{background:var(--soft)} button[aria-pressed=true]{background:var(--soft);font-weight:600}
 .muted{color:var(--muted)} .bad{color:var(--bad)} .warn{color:var(--warn)} .good{color:var(--written)}
 header{display:flex;flex-wrap:wrap;gap:6px 14px;align-items:center;padding:10px 14px;border-bottom:1px solid var(--line)}
-header .facts{flex:1 1 16rem}
+header .facts{flex-basis:100%;order:1} header h2{min-width:0;overflow-wrap:anywhere} header .find{margin-left:auto}
 .state{border-radius:99px;padding:0 9px;background:var(--raised);border:1px solid var(--line)}
 .state.bad{background:var(--bad-soft);border-color:var(--bad)}
 .about{padding:6px 14px;border-bottom:1px solid var(--line)}
@@ -81,7 +81,7 @@ code{font:12px/1.5 ${MONO};overflow-wrap:anywhere} .failure button{margin:4px 0}
 .viewer.page{flex-direction:row;height:100vh} .page nav{width:260px;display:flex;flex-direction:column;background:var(--raised);border-right:1px solid var(--line)}
 .page nav[hidden]{display:none} .page .head{padding:10px 10px 4px} .page .head input{width:100%}
 .page .list{flex:1;min-height:0;overflow:auto;padding:0 10px 10px;background:linear-gradient(var(--raised) 30%,transparent),linear-gradient(transparent,var(--raised) 70%) 0 100%,
-radial-gradient(farthest-side at 50% 0,#0005,transparent),radial-gradient(farthest-side at 50% 100%,#0005,transparent) 0 100%;
+radial-gradient(farthest-side at 50% 0,#0003,transparent),radial-gradient(farthest-side at 50% 100%,#0003,transparent) 0 100%;
 background-size:100% 36px,100% 36px,100% 12px,100% 12px;background-attachment:local,local,scroll,scroll;background-repeat:no-repeat} .page .here{flex:1;min-width:0;min-height:0} .page main{display:flex;flex-direction:column}
 .page nav button{display:block;width:100%;text-align:left;border-color:transparent;background:none;overflow-wrap:anywhere}
 .page nav [aria-current]{background:var(--soft);font-weight:600}

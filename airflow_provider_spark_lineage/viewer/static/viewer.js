@@ -291,7 +291,7 @@ function failurePanel(context, { message, error_class, sql_state, execution, fra
   const reads = of ? of.reads : [...document.datasets.keys()].filter((dataset) => document.datasets[dataset].read);
   return h("section", { class: "failure", "aria-label": "Failure" },
     h("strong", { class: "bad" }, "✕ ", execution && [foreign(execution, 80), ": "],
-      foreign(error_class || "The run failed", 120), sql_state && ` ${cut(sql_state, 12)}`), " ",
+      foreign(error_class || (document.run.task_id ? "The task failed" : "The run failed"), 120), sql_state && ` ${cut(sql_state, 12)}`), " ",
     reads.length > 0 && reads.length < document.datasets.length
       && lightButton(context, `failure-${index}`, "Show what it read", reads),
     message && messageOf(message, failedChecks(document).length > 0),
