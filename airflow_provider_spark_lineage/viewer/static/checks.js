@@ -51,7 +51,7 @@ export function checkMark({ checks }) {
   const worst = checks.reduce((a, b) => (rank(b) < rank(a) ? b : a));
   const [[sign], color] = STATES[stateOf(worst)];
   const count = checks.filter((check) => stateOf(check) === stateOf(worst)).length;
-  return { sign, color, text: `${counted(count, "check")} ${STATES[stateOf(worst)][0].slice(2)}` };
+  return { sign, color, text: `${counted(count, "check")} ${stateOf(worst) === "warning" ? "failed with a warning" : STATES[stateOf(worst)][0].slice(2)}` };
 }
 
 /** @param {ViewDocument} document @param {() => void} showAll */

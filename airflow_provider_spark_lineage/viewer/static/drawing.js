@@ -20,7 +20,7 @@ export function drawBoxes(scene, region, hasText) {
     if (x > region.right || x + box.width < region.left || y > region.bottom || y + height < region.top) return [];
     const group = svg("g", { class: classOf(scene, box), transform: `translate(${x} ${y})` });
     const [title, detail, gap, check, whole] = textsOf(scene, box);
-    const label = [title, detail, gap, check && check.text, whole].filter(Boolean).join(" ");
+    const label = [title, detail, gap, whole].filter(Boolean).join(" ");
     const pressed = box.kind === "dataset" && box.index === scene.state.dataset;
     const header = { class: "header", role: "button", id: `box-${at}`, "data-box": at, "data-row": -1,
       "aria-label": label, "aria-pressed": pressed && "true" };

@@ -139,6 +139,17 @@ export function createGraph(document, act) {
     draw();
   }
 
+  // Show all; what would have no text then is shown from its top left corner.
+  function arrange() {
+    fit();
+    if (view.scale >= NO_TEXT_BELOW) return;
+    const { width, height } = bounds();
+    const scale = NO_TEXT_BELOW;
+    const start = (/** @type {number} */ has, /** @type {number} */ needs) => Math.max(0, (has - needs * scale) / 2) + MARGIN * scale;
+    view = { scale, x: start(size.width, width), y: start(size.height, height) };
+    draw();
+  }
+
   /** @param {number} box */
   function show(box) {
     const { x, y } = spot(Math.max(0, box));
@@ -322,7 +333,7 @@ export function createGraph(document, act) {
   }
 
   return {
-    element, update, text, fit: () => fit(),
+    element, update, text, fit: () => fit(), arrange,
     /** @param {number} factor */
     zoom: (factor) => {
       isTouched = true;

@@ -71,7 +71,7 @@ li.column{padding:2px 0;border-top:1px solid var(--line)} li li{padding-left:14p
 .pane{flex:0 1 260px;min-height:170px;overflow:auto;padding:8px 14px}
 .bar{display:flex;flex-wrap:wrap;gap:8px;align-items:center;margin-bottom:6px}
 table{border-collapse:collapse;width:100%} th,td{text-align:left;padding:3px 10px 3px 0;border-bottom:1px solid var(--line);vertical-align:baseline;overflow-wrap:break-word}
-th{color:var(--muted);font-weight:600;white-space:nowrap} tbody th{padding-top:12px;color:var(--text)}
+th{color:var(--muted);font-weight:600;white-space:nowrap} tbody th[scope=rowgroup]{padding-top:12px;color:var(--text)}
 .find{position:relative} .found{position:absolute;z-index:2;right:0;width:min(26rem,90cqw);max-height:20rem;overflow:auto;background:var(--surface);
 border:1px solid var(--line);border-radius:8px;box-shadow:0 6px 24px #0003;padding:4px} .found [role=option]{padding:4px 8px;border-radius:5px;overflow-wrap:anywhere;cursor:pointer}
 .found [aria-selected=true]{background:var(--soft)}

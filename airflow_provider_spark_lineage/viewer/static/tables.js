@@ -151,12 +151,15 @@ function tasksTable(context) {
   return table(["Task", "State", "Read", "Wrote", "Note", ""], rows);
 }
 
+const FACTS = new Map(Object.entries({ app: "application", used: "resources", started: "launched" }));
+
 /** @param {Context} context */
 function aboutRun({ document: { bottlenecks, facts, links } }) {
   const open = { class: "link", target: "_blank", rel: "noopener noreferrer" };
   return h("div", {},
     bottlenecks.map(({ kind, message }) => h("p", { class: "warn" }, "⚠ ", foreign(kind), ": ", foreign(message, 1000))),
-    table(["", ""], facts.map(({ name, text }) => row(foreign(name), foreign(text, 1000)))),
+    h("table", {}, h("tbody", {}, facts.map(({ name, text }) =>
+      h("tr", {}, h("th", { scope: "row" }, foreign(FACTS.get(name) ?? name)), h("td", {}, foreign(text, 1000)))))),
     h("p", { class: "bar" }, links.map(({ name, href }) => h("a", { ...open, href }, foreign(name)))));
 }
 

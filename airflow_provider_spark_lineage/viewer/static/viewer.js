@@ -175,7 +175,7 @@ function show(viewer, answer, source, address, load) {
   addEventListener("keydown", outside, true);
   const openAll = button("Open all", () => {
     set({ opened: new Set(state.opened.size ? [] : document.datasets.keys()) });
-    graph.fit();
+    graph.arrange();
   });
   const picture = () => download("lineage.svg", graph.text(viewer.classList.contains("dark")), "image/svg+xml");
   viewer.replaceChildren(
