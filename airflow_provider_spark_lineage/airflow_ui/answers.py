@@ -98,7 +98,7 @@ def latest(store: Store | None, session: Session, dag_id: str) -> Json | None:
     run = next(each for each in runs if each.run_id == known[0]["id"])
     answer |= _composed(store, session, dag_id, run)
     which = "the newest run" if run is runs[0] else "the newest run with lineage"
-    answer["notes"] = [f"This is {which}: {run.run_id} ({run.label}).", *answer["notes"]]
+    answer["about"] = f"This is {which}: {run.run_id} ({run.label})."
     answer["previous"] = known[1:]
     return answer
 
@@ -143,6 +143,7 @@ def _answer(kind: str) -> Json:
         "kind": kind,
         "document": None,
         "reason": None,
+        "about": "",
         "notes": [],
         "tries": [],
         "try": None,
@@ -182,7 +183,8 @@ def _document(value: Any, task: TaskFacts) -> Json:
             run.update(state=task.document_state, ended=task.ended or run["ended"])
     job = f"{instance.dag_id}.{instance.task_id}"
     document["job"]["name"] = job
-    document["title"] = job + (f"[{instance.map_index}]" if instance.map_index >= 0 else "")
+    document["title"] = job + _map_label(task)
+    run["map_label"] = task.map_label
     return document
 
 
@@ -213,7 +215,7 @@ def _bare(task: TaskFacts, note: str) -> Json:
         "title": _title(task),
         "task_id": task.instance.task_id,
         "map_index": _index_of(task),
-        "state": task.document_state,
+        "state": task.shown_state,
         "reads": [],
         "writes": [],
         "note": note,
@@ -278,8 +280,13 @@ def _index_of(task: TaskFacts) -> int | None:
 
 
 def _title(task: TaskFacts) -> str:
+    return task.instance.task_id + _map_label(task)
+
+
+def _map_label(task: TaskFacts) -> str:
+    """Return what tells an instance of a mapped task from the others; empty for a task that is not mapped."""
     index = _index_of(task)
-    return task.instance.task_id + (f" [{index}]" if index is not None else "")
+    return "" if index is None else f" [{task.map_label or index}]"
 
 
 def _with_lineage(

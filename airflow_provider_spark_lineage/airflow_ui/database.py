@@ -50,10 +50,18 @@ class TaskFacts(NamedTuple):
     operator: str
     """Class of its operator, without the module."""
 
+    map_label: str = ""
+    """What `map_index_template` of the operator gave; empty without one."""
+
     @property
     def document_state(self) -> str:
         """The state as in a view document."""
         return state_of(self.state)
+
+    @property
+    def shown_state(self) -> str:
+        """The state as in a view document, or else Airflow's own word."""
+        return _STATES.get(self.state) or self.state.replace("_", " ") or "not started"
 
 
 def state_of(state: str | None) -> str:
@@ -112,6 +120,7 @@ def task_facts(
         TaskInstance.start_date,
         TaskInstance.end_date,
         TaskInstance.operator,
+        TaskInstance._rendered_map_index,
     ).where(TaskInstance.dag_id == dag_id, TaskInstance.run_id.in_(run_ids))
     query = query.join(
         DagRun, and_(DagRun.dag_id == TaskInstance.dag_id, DagRun.run_id == TaskInstance.run_id)
@@ -128,8 +137,9 @@ def task_facts(
             _time(began),
             _time(ended),
             operator or "",
+            label or "",
         )
-        for run, task, index, state, number, began, ended, operator in session.execute(
+        for run, task, index, state, number, began, ended, operator, label in session.execute(
             query.limit(MAX_LISTED)
         )
     ]

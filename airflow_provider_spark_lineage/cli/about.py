@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.lineage.text import printable
-from airflow_provider_spark_lineage.viewer.facts import bottlenecks_of, facts_of
+from airflow_provider_spark_lineage.viewer.facts import bottlenecks_of, lines_about
 
 
 def about(facets: Mapping[str, Any]) -> str:
     """Return a block of lines below a page, for the facets of a run; empty without any."""
     slow = [("slow", "   ".join(filter(None, entry.values()))) for entry in bottlenecks_of(facets)]
-    lines = [f"{word:<7} {line}" for word, line in (*facts_of(facets), *slow)]
+    lines = [f"{word:<7} {line}" for word, line in (*lines_about(facets), *slow)]
     return "".join(["\n", *(f"{printable(line)}\n" for line in lines)]) if lines else ""

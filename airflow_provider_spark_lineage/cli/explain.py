@@ -27,7 +27,7 @@ from airflow_provider_spark_lineage.events.reader import read_events
 from airflow_provider_spark_lineage.lineage.document import document
 from airflow_provider_spark_lineage.runs.executions import Execution
 from airflow_provider_spark_lineage.runs.facets import facets_as_json
-from airflow_provider_spark_lineage.viewer.runs import runs_of
+from airflow_provider_spark_lineage.viewer.runs import runs_of, without_run
 
 _MAX_SQL = 100
 
@@ -118,8 +118,10 @@ def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -
                 f"run     {run.title}\n{page(run.document(), empty=_NO_DATASET)}{about(run.facets)}"
                 for run in runs
             ]
-            show("\n".join(texts) or "the events are of DAG runs only, not of tasks or jobs\n")
-    complain(events.problems)
+            if not texts:
+                refuse(without_run(events) or "the events are of DAG runs only, not of tasks or jobs")
+            show("\n".join(texts))
+    complain([*events.problems, *filter(None, [without_run(events)])])
 
 
 _NO_DATASET = "no dataset\n"

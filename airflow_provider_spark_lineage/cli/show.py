@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.events.model import Event, Events
 from airflow_provider_spark_lineage.events.reader import read_events
 from airflow_provider_spark_lineage.viewer.listing import jobs_of, listing
 from airflow_provider_spark_lineage.viewer.page import page_of
+from airflow_provider_spark_lineage.viewer.runs import without_run
 
 
 @click.command("show", epilog="Example: spark-lineage show events.jsonl --open")
@@ -41,7 +42,11 @@ def command(paths: tuple[Path, ...], out: Path, job: str, opens: bool) -> None:
     if job:
         _refuse_unknown(job, list(jobs_of(events)))
     title = f"Lineage of {job or ', '.join(path.name or str(path) for path in paths)}"
-    page = page_of(listing(events, title=title, is_shown=lambda name: not job or _is_of(name, job)))
+    listed = listing(events, title=title, is_shown=lambda name: not job or _is_of(name, job))
+    left_out = without_run(events)
+    if not listed["runs"]:
+        refuse(left_out or "the events are of DAG runs only, not of tasks or jobs")
+    page = page_of(listed)
     try:
         out.write_text(page, encoding="utf-8", errors="replace")
     except OSError as error:
@@ -49,7 +54,7 @@ def command(paths: tuple[Path, ...], out: Path, job: str, opens: bool) -> None:
     click.echo(str(out))
     if opens and not webbrowser.open(out.resolve().as_uri()):
         complain([f"no web browser could be started; open {out} yourself"])
-    complain(events.problems)
+    complain([*events.problems, *filter(None, [left_out])])
 
 
 def _events(paths: tuple[Path, ...]) -> Events:

@@ -88,6 +88,44 @@ class LauncherExtractor(BaseExtractor):
         return getattr(extractor, method)(*arguments) or OperatorLineage(), True
 
 
+def prepare_end() -> None:
+    """Import what reads and stores the lineage at the end of a task, while its start is reported.
+
+    The end waits a second for the store, and on a busy machine these imports alone take as long. The
+    provider's processes, which report start and end, find the modules already there.
+    """
+    with harmless("the viewer may not show the lineage of this task"):
+        from importlib import import_module
+
+        from airflow_provider_spark_lineage.task.stored_lineage import prepare
+
+        for name in _AT_THE_END:
+            import_module(f"airflow_provider_spark_lineage.{name}")
+        prepare()
+
+
+_AT_THE_END = (
+    "facets.applications",
+    "facets.events",
+    "facets.executions",
+    "facets.resources",
+    "facets.size_of_run",
+    "facets.streams",
+    "launch.collector",
+    "launch.facets",
+    "launch.shell.applications",
+    "launch.shell.operators",
+    "launch.shell.options",
+    "launch.shell.script",
+    "launch.texts",
+    "task.answers",
+    "task.provider",
+    "task.run_facets",
+    "task.selection",
+    "task.task_lineage",
+)
+
+
 def launched_lineage(task_instance: Any) -> TaskLineage | None:
     """Return the lineage of a task that has launched Spark applications, in the task's own process.
 

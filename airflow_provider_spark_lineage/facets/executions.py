@@ -40,6 +40,8 @@ class ExecutionEntry(RedactMixin):
     datasetsLeftOut: int | None = None  # noqa: N815
     rowsWritten: int | None = None  # noqa: N815
     unfinishedOutput: DatasetEntry | None = None  # noqa: N815
+    statement: str | None = None
+    codeLine: str | None = None  # noqa: N815
 
 
 @attrs.define
@@ -70,6 +72,8 @@ def executions_facets(executions: Sequence[ExecutionSummary]) -> dict[str, RunFa
                 sum(max(len(some) - MAX_DATASETS, 0) for some in (each.reads, each.writes)) or None,
                 each.rows,
                 DatasetEntry(*each.unfinished) if each.unfinished else None,
+                each.statement or None,
+                each.line or None,
             )
             for each in _listed(executions)
         ],

@@ -378,3 +378,9 @@ class ExecutionSummary:
     """At most one of each operator."""
     unread: str = ""
     """Reason why its plan could not be read; empty if it could."""
+
+    statement: str = ""
+    """Its SQL statement; empty if it came from none, or if texts are left out."""
+
+    line: str = ""
+    """Line of the program that received its rows, `load.py:12`; empty if it is unknown."""

@@ -53,9 +53,10 @@ def report_launches(task_instance: Any) -> None:
     extractor = manager.get_extractor_class(task)
     is_providers = extractor is not None and extractor.__module__.startswith("airflow.providers.openlineage.")
     if extractor is None or is_providers:
-        from airflow_provider_spark_lineage.extractors.launchers import LauncherExtractor
+        from airflow_provider_spark_lineage.extractors.launchers import LauncherExtractor, prepare_end
 
         manager.add_extractor(task.task_type, LauncherExtractor)
+        prepare_end()
 
 
 class CommandArrival:

@@ -1,4 +1,6 @@
-"""Has the lineage of each task stored for the viewer, after the task has ended. Imports nothing until then.
+"""Has the lineage of each task stored for the viewer, after the task has ended.
+
+Imports nothing until then, except for tasks that may launch Spark.
 
 One listener for own operators, extractors and auto-capture: only a listener is told whether the task failed.
 """
@@ -10,6 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.common.compat.sdk import hookimpl
+
+from airflow_provider_spark_lineage.guard import harmless
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
@@ -26,6 +30,13 @@ class StoredLineage:
     forked child inherits a lock of a thread that is still storing.
     """
 
+    @hookimpl(tryfirst=True)
+    def on_task_instance_running(self, previous_state: Any, task_instance: Any) -> None:
+        """Prepare the end of a task that may launch Spark, if our extractor is configured."""
+        if _LAUNCHERS in sys.modules:
+            with harmless("the viewer may not show the lineage of this task"):
+                _prepare(task_instance.task)
+
     @hookimpl(trylast=True)
     def on_task_instance_success(self, previous_state: Any, task_instance: Any) -> None:
         """Store the lineage of a task that succeeded."""
@@ -40,6 +51,17 @@ class StoredLineage:
     def on_task_instance_skipped(self, previous_state: Any, task_instance: Any) -> None:
         """Store the lineage of a task that skipped itself; Airflow 3.0 does not call this."""
         _store(task_instance)
+
+
+def _prepare(task: Any) -> None:
+    from airflow_provider_spark_lineage.plugins.launched import awaits_command, may_launch
+
+    # The command of `@task.bash` comes later, and most have nothing to do with Spark.
+    has_command = hasattr(task, "bash_command") or hasattr(task, "command")
+    if may_launch(task) and not (has_command and awaits_command(task)):
+        from airflow_provider_spark_lineage.extractors.launchers import prepare_end
+
+        prepare_end()
 
 
 def _store(task_instance: Any, error: Any = None, *, failed: bool = False) -> None:

@@ -17,6 +17,7 @@ from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Gap, 
 from airflow_provider_spark_lineage.lineage.text import render
 from airflow_provider_spark_lineage.quality.assertion import Findings
 from airflow_provider_spark_lineage.records.application import PROPERTIES, Application
+from airflow_provider_spark_lineage.records.call_sites import UNKNOWN
 from airflow_provider_spark_lineage.records.record import (
     SUFFIX,
     Record,
@@ -29,6 +30,9 @@ from airflow_provider_spark_lineage.records.status import losses, read_notes
 from airflow_provider_spark_lineage.records.streams import StreamRun
 from airflow_provider_spark_lineage.runs.collected import Collected
 from airflow_provider_spark_lineage.runs.executions import Execution, executions
+
+MAX_STATEMENT_LENGTH = 300
+"""Limit of a statement in the list of executions; the event of an execution has the whole."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,8 @@ class RunBuilder:
                 unfinished=execution.target.id if record.failed and execution.target else None,
                 joins=tuple(_joins(record)),
                 unread=next((gap.reason for gap in execution.lineage.gaps if _UNREAD.match(gap.reason)), ""),
+                statement=record.sql[:MAX_STATEMENT_LENGTH],
+                line=record.collected if record.collected != UNKNOWN else "",
             )
         )
 

@@ -17,7 +17,10 @@ from airflow_provider_spark_lineage.viewer.parts import after_write
 NO_LINEAGE = "no lineage recorded"
 """Note of a task that is named in a composed document, and has no document of its own."""
 
-_LISTS = ("flows", "edges", "executions", "failures", "gaps", "bottlenecks", "facts", "links")
+NO_DATASET = "no dataset is known"
+"""Note of a task that has a document without datasets, as one whose application could not be read."""
+
+_LISTS = ("flows", "edges", "executions", "failures", "gaps", "checks", "bottlenecks", "facts", "links")
 
 _FAILING = ("fail", "abort", "running", "start", "other")
 """States that decide the state of the whole, the strongest first."""
@@ -52,7 +55,7 @@ def compose(documents: Sequence[Document], title: str, *, below: str = "") -> Do
                     for i, each in enumerate(document["datasets"])
                     if each["written"] or each["unfinished"]
                 ],
-                "note": "" if places else NO_LINEAGE,
+                "note": "" if places else _note_of(document),
             }
         )
         for key in ("flows", "edges"):
@@ -65,7 +68,8 @@ def compose(documents: Sequence[Document], title: str, *, below: str = "") -> Do
             parts["executions"].append({**each, **ends, "task": number})
         for each in document["gaps"]:
             place = None if each["dataset"] is None else places[each["dataset"]]
-            parts["gaps"].append({**each, "where": _below(name, each["where"]), "dataset": place})
+            parts["gaps"].append({**each, "dataset": place, "task": number})
+        parts["checks"] += [{**each, "task": number} for each in document["checks"]]
         for each in document["failures"]:
             parts["failures"].append({**each, "execution": _below(name, each["execution"])})
         for each in document["bottlenecks"]:
@@ -88,6 +92,12 @@ def compose(documents: Sequence[Document], title: str, *, below: str = "") -> Do
         and all(document["reports_gaps"] for document in documents),
         "planned": any(document["planned"] for document in documents),
     }
+
+
+def _note_of(document: Document) -> str:
+    """Return the note of a task whose document has no datasets."""
+    is_known = any(document[key] for key in ("gaps", "facts", "checks", "executions"))
+    return NO_DATASET if is_known else NO_LINEAGE
 
 
 def _began(document: Document) -> tuple[int, str]:
@@ -136,7 +146,7 @@ def _merge(merged: dict[Id, dict[str, Any]], dataset: Mapping[str, Any]) -> None
 def _name_of(document: Document, below: str) -> str:
     """Return the task's id with its map index, or the title of a job that is not a task."""
     run = document["run"]
-    index = f"[{run['map_index']}]" if run["map_index"] is not None else ""
+    index = f" [{run.get('map_label') or run['map_index']}]" if run["map_index"] is not None else ""
     return f"{run['task_id']}{index}" if run["task_id"] else str(document["title"]).removeprefix(f"{below}.")
 
 

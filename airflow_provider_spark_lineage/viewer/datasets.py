@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.events.checks import CheckResult, lines_of
+from airflow_provider_spark_lineage.events.checks import CheckResult
 from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
+from airflow_provider_spark_lineage.viewer.checks import check_of
 
 Id = tuple[str, str]
 """Namespace and name."""
+
+APPEND = "append"
+"""Change of a dataset that got more rows."""
 
 
 def id_of(value: Mapping[str, Any]) -> Id:
@@ -41,12 +45,18 @@ class Datasets:
         document["read"] = True
         document["reads"] = read["statistics"]
 
-    def add_write(self, write: Mapping[str, Any], described: Mapping[str, Any]) -> None:
-        """Add a dataset that was written, in the form of `RunEvents.document` and as events describe it."""
+    def add_write(self, write: Mapping[str, Any], described: Mapping[str, Any], *, is_ours: bool) -> None:
+        """Add a dataset that was written, in the form of `RunEvents.document` and as events describe it.
+
+        OpenLineage has no state for an append. If `is_ours`, a write of Spark without a state is one.
+        """
         document = self._add(write, described)
         document["written"] = True
         document["writes"] = write["statistics"]
-        document["change"] = write["mode"]
+        is_of_spark = "outputStatistics" in object_at(described, "outputFacets") or (
+            "columnLineage" in object_at(described, "facets")
+        )
+        document["change"] = write["mode"] or (APPEND if is_ours and is_of_spark else "")
         document["previous"] = write.get("previous")
 
     def add_unfinished(self, output: Mapping[str, Any]) -> None:
@@ -88,7 +98,7 @@ class Datasets:
             }
             document["has_schema"] = True
         for key, lines in (
-            ("checks", check_lines(dataset.get("checks", ()))),
+            ("checks", [check_of(CheckResult(**check)) for check in dataset.get("checks", ())]),
             ("metrics", metric_lines(described)),
         ):
             document[key] += [line for line in lines if line not in document[key]]
@@ -123,12 +133,14 @@ class Datasets:
 
 
 def labels_of(datasets: Iterable[Id]) -> dict[Id, str]:
-    """Return the shortest end of each name that no other dataset has.
+    """Return the shortest end of each name that no other dataset has; a table's own name comes first.
 
     >>> labels_of([("file", "/a/orders"), ("file", "/b/orders"), ("file", "/b/items")])
     {('file', '/a/orders'): 'a/orders', ('file', '/b/orders'): 'b/orders', ('file', '/b/items'): 'items'}
+    >>> [*labels_of([("postgres://a:1", "shop.eu.orders"), ("postgres://a:1", "shop.us.orders")]).values()]
+    ['orders · eu', 'orders · us']
     """
-    ends = {dataset: list(_ends(dataset)) for dataset in datasets}
+    ends = {dataset: [*dict.fromkeys(_ends(dataset))] for dataset in datasets}
     counts = Counter(end for some in ends.values() for end in some)
     return {
         dataset: next((end for end in some if counts[end] == 1), some[-1]) for dataset, some in ends.items()
@@ -137,22 +149,28 @@ def labels_of(datasets: Iterable[Id]) -> dict[Id, str]:
 
 def _ends(dataset: Id) -> Iterator[str]:
     namespace, name = dataset
+    if namespace.split(":")[0] in _DATABASES and "/" not in name:
+        own, *above = reversed(name.split("."))
+        for depth in range(len(above[:5]) + 1):
+            yield f"{own} · {'.'.join(reversed(above[:depth]))}" if depth else own
+        yield f"{own} · {namespace}"
+        yield f"{name} · {namespace}"
+        return
     parts = name.strip("/").split("/")
     # A name with thousands of parts would have as many ends.
     for start in range(len(parts) - 1, max(len(parts) - 6, -1), -1):
         if end := "/".join(parts[start:]):
             yield end
     yield name or namespace
-    yield f"{namespace} {name}"
+    yield f"{parts[-1]} · {namespace}"
+    yield f"{name} · {namespace}"
 
 
-def check_lines(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the results of checks, each with its line of text."""
-    results = [CheckResult(**check) for check in checks]
-    return [
-        {"passed": result.status == "passed", "text": line}
-        for result, line in zip(results, lines_of(results), strict=True)
-    ]
+_DATABASES = frozenset(
+    "bigquery cassandra clickhouse crate db2 databricks hive mariadb mssql mysql oracle postgres redshift"
+    " snowflake sqlserver synapse teradata trino unitycatalog".split()
+)
+"""Schemes of namespaces with names of tables: `database.schema.table`."""
 
 
 def metric_lines(dataset: Mapping[str, Any]) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from airflow_provider_spark_lineage.events.model import Event
 from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
+from airflow_provider_spark_lineage.viewer.checks import checks_of
 from airflow_provider_spark_lineage.viewer.datasets import Datasets, id_of
 from airflow_provider_spark_lineage.viewer.facts import bottlenecks_of, engine_of, facts_of, links_of
 from airflow_provider_spark_lineage.viewer.flows import TOO_MANY, flows_of
@@ -52,7 +53,7 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
     for read, described in zip(lineage["inputs"], run.inputs, strict=True):
         datasets.add_read(read, described)
     for write, described in zip(lineage["outputs"], run.outputs, strict=True):
-        datasets.add_write(write, described)
+        datasets.add_write(write, described, is_ours=is_ours(last))
     executions = list(chain.from_iterable(map(_executions, facets))) or list(_executions_of(children))
     unfinished = [pair for each in (run, *children) for pair in each.unfinished]
     for output, _ in unfinished:
@@ -78,9 +79,11 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
     flows, is_whole = flows_of(datasets, run, lineage["outputs"], executions, unfinished)
     gaps = [_gap(datasets, gap) for gap in lineage["gaps"]]
     if not is_whole:
-        gaps.append({"where": "", "reason": TOO_MANY, "dataset": None, "column": None})
+        gaps.append({"where": "", "reason": TOO_MANY, "dataset": None, "column": None, "task": None})
     began, ended = _times(run, executions)
     dag_id, task_id, dag_run_id = _airflow_ids(last)
+    facts = [facts_of(some, has_ended=run.is_ended) for some in facets]
+    links = [links_of(some, has_ended=run.is_ended) for some in facets]
     return {
         "version": VERSION,
         "title": last.subject + (f"[{last.map_index}]" if last.map_index is not None else ""),
@@ -106,8 +109,9 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
         "failures": list(_failures(run)),
         "gaps": gaps,
         "bottlenecks": [each for some in facets for each in bottlenecks_of(some)],
-        "facts": [{"name": name, "text": line} for name, line in _each_once(map(facts_of, facets))],
-        "links": [{"name": "Spark", "href": link} for link in _each_once(map(links_of, facets))],
+        "checks": checks_of(facets),
+        "facts": [{"name": name, "text": " · ".join(parts)} for name, parts in _each_once(facts)],
+        "links": [{"name": "Spark", "href": link} for link in _each_once(links)],
         # Only an end event without gaps says that nothing is missing.
         "reports_gaps": last.type == "complete" and is_ours(last),
         "planned": any(gap["reason"].startswith(_PLANNED) for gap in lineage["gaps"]),
@@ -133,6 +137,7 @@ def _executions(facets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "writes": [id_of(write) for write in objects(entry.get("outputs"))],
             "unfinished": [id_of(write) for write in objects([entry.get("unfinishedOutput")])],
             "rows": rows if type(rows) is int else None,
+            "statement": text(entry.get("statement")) or text(entry.get("codeLine")),
         }
 
 
@@ -153,7 +158,11 @@ def _executions_of(children: Sequence[RunEvents]) -> Iterator[dict[str, Any]]:
             "writes": [id_of(write) for write in lineage["outputs"]],
             "unfinished": list(dict.fromkeys(id_of(output) for output, _ in child.unfinished)),
             "rows": sum(rows) if rows and None not in rows else None,
+            "statement": child.last.text("job", "facets", "sql", "query")[:_MAX_STATEMENT_LENGTH],
         }
+
+
+_MAX_STATEMENT_LENGTH = 300
 
 
 def _execution(datasets: Datasets, execution: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,7 +190,17 @@ def _each_once(values: Iterable[Iterable[_Value]]) -> dict[_Value, None]:
 
 def _gap(datasets: Datasets, gap: Mapping[str, Any]) -> dict[str, Any]:
     output = datasets.find(id_of(gap["output"])) if gap["output"] else None
-    return {"where": gap["where"], "reason": gap["reason"], "dataset": output, "column": gap["column"]}
+    where = gap["where"]
+    if gap["output"] and output is None:
+        # An output that the event names nowhere else, as one that was dropped later.
+        where = " ".join(filter(None, (" ".join(id_of(gap["output"])), where)))
+    return {
+        "where": where,
+        "reason": gap["reason"],
+        "dataset": output,
+        "column": gap["column"],
+        "task": None,
+    }
 
 
 def _times(run: RunEvents, executions: Sequence[Mapping[str, Any]]) -> tuple[str, str]:

@@ -5,6 +5,7 @@ The facets may come from any producer: a value whose type is not the schema's is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,19 +13,29 @@ from airflow_provider_spark_lineage.events.checks import lines_of, tests_of
 from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
 from airflow_provider_spark_lineage.words import counted, duration, size
 
-Fact = tuple[str, str]
-"""A word for its kind, and a line of text."""
+Fact = tuple[str, tuple[str, ...]]
+"""A word for its kind, and the parts of a line of text."""
 
 
-def facts_of(facets: Mapping[str, Any]) -> Iterator[Fact]:
-    """Yield the lines about a run: checks of no single dataset, applications, resources, streams.
+def lines_about(facets: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the lines about a run, each with a word: checks of no single dataset, then what `facts_of` has.
 
-    >>> [*facts_of({"sparkLineage_streams": {"queries": [{"name": "copy", "batches": 2, "rows": 5}]}})]
+    >>> [*lines_about({"sparkLineage_streams": {"queries": [{"name": "copy", "batches": 2, "rows": 5}]}})]
     [('stream', 'copy   2 batches, 5 rows')]
     """
     for line in lines_of(tests_of(facets)):
         yield "test", line
-    yield from _applications(facets)
+    for word, parts in facts_of(facets):
+        yield word, "   ".join(parts)
+
+
+def facts_of(facets: Mapping[str, Any], *, has_ended: bool = False) -> Iterator[Fact]:
+    """Yield facts about the applications of a run: names, versions, resources, streams.
+
+    If the run `has_ended`, pages that its applications had while they ran are left out.
+    """
+    yield from _launched(facets)
+    yield from _applications(facets, has_ended)
     yield from _resources(facets)
     yield from _streams(facets)
 
@@ -35,11 +46,23 @@ def bottlenecks_of(facets: Mapping[str, Any]) -> list[dict[str, str]]:
     return [{"kind": text(entry.get("kind")), "message": text(entry.get("message"))} for entry in entries]
 
 
-def links_of(facets: Mapping[str, Any]) -> list[str]:
-    """Return the addresses of the applications' pages, without those that are not of the web."""
+def links_of(facets: Mapping[str, Any], *, has_ended: bool = False) -> list[str]:
+    """Return the addresses of the applications' pages, without those that are not of the web.
+
+    If the run `has_ended`, also without the pages of its drivers, which are gone.
+    """
     entries = objects(object_at(facets, "sparkLineage_application").get("applications"))
-    links = (link for entry in entries for link in _list(entry.get("links")))
-    return [link for link in dict.fromkeys(map(text, links)) if link.startswith(("http://", "https://"))]
+    links = dict.fromkeys(link for entry in entries for link in _links(entry, has_ended))
+    return [link for link in links if link.startswith(("http://", "https://"))]
+
+
+def _links(application: Mapping[str, Any], has_ended: bool) -> list[str]:
+    links = [text(link) for link in _list(application.get("links"))]
+    return [link for link in links if not (has_ended and _OF_DRIVER.fullmatch(link))]
+
+
+_OF_DRIVER = re.compile(r"https?://[^/?#]+/?")
+"""Address of a driver's own page; those of a history server or a proxy have a path."""
 
 
 def engine_of(facets: Mapping[str, Any]) -> str:
@@ -57,20 +80,28 @@ def engine_of(facets: Mapping[str, Any]) -> str:
     return " ".join(filter(None, ["Spark" if name == "spark" else name, version]))
 
 
-def _applications(facets: Mapping[str, Any]) -> Iterator[Fact]:
+def _launched(facets: Mapping[str, Any]) -> Iterator[Fact]:
+    """Yield the applications that a task launched by another system, as its operator names them."""
+    launch = object_at(facets, "sparkLineage_launch")
+    for entry in objects(launch.get("applications")):
+        words = ("type", "name", "mainClass", "main", "arguments")
+        yield _fact("started", *(text(entry.get(word)) for word in words), text(launch.get("runId")))
+
+
+def _applications(facets: Mapping[str, Any], has_ended: bool) -> Iterator[Fact]:
     details = object_at(facets, "spark_applicationDetails")
     if not details:
         return
     for entry in objects(object_at(facets, "sparkLineage_application").get("applications")):
         if text(entry.get("applicationId")) != text(details.get("applicationId")):
             continue
-        links = _list(entry.get("links"))
+        links = _links(entry, has_ended)
         yield _fact(
             "app",
             text(entry.get("name")),
             text(entry.get("applicationId")),
             f"Spark {text(entry.get('sparkVersion'))} on {text(details.get('master'))}",
-            text(links[0]) if links else "",
+            links[0] if links else "",
         )
 
 
@@ -125,4 +156,4 @@ def _list(value: Any) -> list[Any]:
 
 
 def _fact(word: str, *parts: str) -> Fact:
-    return word, "   ".join(filter(None, parts))
+    return word, tuple(filter(None, parts))

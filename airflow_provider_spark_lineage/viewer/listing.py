@@ -12,11 +12,14 @@ from typing import Any
 from airflow_provider_spark_lineage.events.model import Event, Events
 from airflow_provider_spark_lineage.viewer.composed import compose
 from airflow_provider_spark_lineage.viewer.document import Document, document_of
-from airflow_provider_spark_lineage.viewer.runs import RunEvents, runs_of
+from airflow_provider_spark_lineage.viewer.runs import RunEvents, runs_of, without_run
 from airflow_provider_spark_lineage.words import counted
 
 MAX_BYTES = 20_000_000
 """Size of all documents beyond which only the newest run of each job stays."""
+
+ALL_JOBS, NEWEST = "All jobs", "newest of all jobs"
+"""Group and key of the newest runs of all jobs together."""
 
 NO_DATASET = "The events of this run name no dataset."
 
@@ -30,11 +33,12 @@ def listing(
 ) -> dict[str, Any]:
     """Return what a page shows: `title`, `notes`, and `runs`, newest first.
 
-    `is_shown` chooses jobs by their names. Each run has a `key`, the `group` and `label` of its line, `time`,
+    `is_shown` chooses jobs by their names. `start` is the key of the run to open: the newest DAG run, or else
+    the newest runs of all jobs together. Each run has a `key`, the `group` and `label` of its line, `time`,
     `state`, the keys of `previous` runs of the same job, newest first, and the `answer` to draw.
     """
     runs = [entry for entry in _entries(events) if is_shown(entry["job"])]
-    notes = [*notes, *events.problems]
+    notes = [*notes, *filter(None, [without_run(events)]), *events.problems]
     if _size_of(runs) > MAX_BYTES:
         newest = {entry["of"]: entry["key"] for entry in reversed(runs)}
         newest_runs = [entry for entry in runs if newest[entry["of"]] == entry["key"]]
@@ -48,23 +52,29 @@ def listing(
         others = [each for each in older if each["instance"] != entry["instance"]]
         entry["previous"] = [each["key"] for each in reversed(others)]
         older.append(entry)
+    start = runs[0] if runs else None
+    whole = _newest_of_all(runs) if start is not None and start["is_alone"] else None
+    if whole is not None and _size_of([whole, *runs]) <= MAX_BYTES:
+        start, runs = whole, [whole, *runs]
     labels = {entry["key"]: entry["time"] or entry["label"] for entry in runs}
     return {
         "version": 1,
         "title": title,
         "notes": notes,
+        "start": start["key"] if start is not None else "",
         "runs": [_with_answer(entry, labels) for entry in runs],
     }
 
 
 def answer_of(document: Document, kind: str = "run") -> dict[str, Any]:
     """Return what the browser draws for a document: the document, or why there is nothing to draw."""
-    is_empty = not (document["datasets"] or document["gaps"] or document["failures"])
+    is_empty = not any(document[key] for key in ("datasets", "gaps", "failures", "checks", "facts"))
     return {
         "version": 1,
         "kind": kind,
         "document": None if is_empty else document,
         "reason": {"sentence": NO_DATASET, "command": ""} if is_empty else None,
+        "about": "",
         "notes": [],
         "tries": [],
         "try": document["run"]["try"],
@@ -87,9 +97,11 @@ def _entries(events: Events) -> list[dict[str, Any]]:
     for parent_id, siblings in tops.items():
         parts = [(run, document_of(run.events, below.get(run.last.run_id, ()))) for run in siblings]
         group, parent_job = _group_of(siblings), _parent_job(siblings[0].last)
+        is_alone = not (siblings[0].last.dag_run or parent_job)
         block = [
             {
                 **_entry(document, group, run.last.run_id, _label_of(run)),
+                "is_alone": is_alone,
                 "instance": _instance_of(run, document, group),
             }
             for run, document in reversed(parts)
@@ -110,6 +122,16 @@ def _entries(events: Events) -> list[dict[str, Any]]:
     return [entry for _, block in blocks for entry in block]
 
 
+def _newest_of_all(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the newest run of each job as one composed entry; None if there is only one job."""
+    newest = {entry["of"]: entry for entry in reversed(runs) if entry["kind"] == "run"}
+    if len(newest) < 2:
+        return None
+    whole = compose([entry["document"] for entry in newest.values()], ALL_JOBS)
+    entry = _entry(whole, ALL_JOBS, NEWEST, "newest run of each")
+    return {**entry, "kind": "dag_run", "previous": []}
+
+
 def _instance_of(run: RunEvents, document: Document, group: str) -> tuple[str, str]:
     """Return what has one document in a composed one: a task instance, or a run of another job."""
     return document["title"], group if document["run"]["task_id"] else run.last.run_id
@@ -127,6 +149,7 @@ def _entry(document: Document, group: str, key: str, label: str) -> dict[str, An
         "of": (document["job"]["namespace"], document["title"]),
         "kind": "run",
         "instance": key,
+        "is_alone": False,
         "document": document,
     }
 

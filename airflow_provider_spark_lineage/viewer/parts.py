@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.viewer.datasets import Id, id_of
+from airflow_provider_spark_lineage.viewer.datasets import APPEND, Id, id_of
 
 _REPLACING = frozenset({"create", "overwrite", "truncate", "drop"})
 """Changes after which a dataset has nothing of what it had before."""
 
 Written = tuple[Mapping[str, int], str]
-"""Counts of a write, and its change of the dataset as in `lifecycleStateChange`; empty for an append."""
+"""Counts of a write, and its change as in `lifecycleStateChange`; `append`, or empty, for an append."""
 
 
 def after_write(before: Written, later: Written) -> Written:
@@ -31,7 +31,7 @@ def after_write(before: Written, later: Written) -> Written:
 
 
 def _is_data(change: str) -> bool:
-    return not change or change in _REPLACING
+    return change in ("", APPEND) or change in _REPLACING
 
 
 def join_read(reads: dict[Id, dict[str, Any]], read: dict[str, Any]) -> None:

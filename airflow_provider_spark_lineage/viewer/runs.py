@@ -5,6 +5,7 @@ Events come from outside: a value whose type is not the spec's is treated as abs
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,7 @@ from airflow_provider_spark_lineage.events.model import TERMINAL, Event, Events
 from airflow_provider_spark_lineage.events.shapes import object_at, objects, text
 from airflow_provider_spark_lineage.viewer.datasets import Id, id_of
 from airflow_provider_spark_lineage.viewer.parts import each_once, join_read, join_write
+from airflow_provider_spark_lineage.words import counted
 
 _PRODUCER = "airflow-provider-spark-lineage"
 
@@ -151,6 +153,20 @@ def runs_of(events: Events, *, each: bool = False) -> list[RunEvents]:
     covered = {parents[run_id] for run_id in named.keys() - repeating}
     empty = {run_id for run_id, run in ended if run_id in covered or run.last.is_dag_run} - named.keys()
     return [run for run_id, run in ended if each or run_id not in repeating | empty]
+
+
+def without_run(events: Events) -> str:
+    """Return a sentence about the events that are of no run, as job and dataset events; empty without any.
+
+    >>> without_run(Events.of([{"job": {"name": "etl"}}, {"dataset": {"name": "orders"}}]))
+    'Not shown, because they belong to no run: 1 job event, 1 dataset event.'
+    """
+    types = Counter(event.type for event in events if not event.run_id)
+    nouns = {"job": "job event", "dataset": "dataset event"}
+    words = [counted(types.pop(kind), noun) for kind, noun in nouns.items() if types[kind]]
+    if types.total():
+        words.append(f"{counted(types.total(), 'event')} without a run id")
+    return f"Not shown, because they belong to no run: {', '.join(words)}." if words else ""
 
 
 def _is_repeated(run: RunEvents, above: Iterable[str], named: Mapping[str, set[Id]]) -> bool:

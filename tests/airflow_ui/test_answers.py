@@ -58,6 +58,7 @@ class World:
 
     values: dict[Instance, Any] = field(default_factory=dict)
     all_tries: dict[tuple[Instance, int], Any] = field(default_factory=dict)
+    labels: dict[Instance, str] = field(default_factory=dict)
 
     def add(self, run: str, task: str = TASK, index: int = -1, **also: Any) -> Instance:
         """Add a task instance; `stored` is what it stored."""
@@ -120,7 +121,9 @@ class World:
         from airflow_provider_spark_lineage.airflow_ui.database import TaskFacts
 
         return [
-            TaskFacts(each, state, number, "2026-11-24T00:00:00+00:00", "", operator)
+            TaskFacts(
+                each, state, number, "2026-11-24T00:00:00+00:00", "", operator, self.labels.get(each, "")
+            )
             for each, (state, operator, number) in self.tasks.items()
             if each.dag_id == dag_id
             and each.run_id in run_ids
@@ -327,6 +330,21 @@ def test_a_run_names_its_tasks_without_lineage(answers, world):
     assert answer["previous"] == [{"id": "run 1", "label": "label of run 1"}]
 
 
+def test_states_and_mapped_instances_have_the_words_of_airflow(answers, world):
+    """Also those that a view document has no state for; `map_index_template` names an instance."""
+    first = world.add("run 2", index=0, stored=value(event(), map_index=0))
+    world.labels[first] = "Berlin"
+    world.labels[world.add("run 2", index=1, state="upstream_failed")] = "Bonn"
+    world.add("run 2", "later", state="")
+    tasks = answers.of_run(world, None, DAG, "run 2")["document"]["tasks"]
+    assert {task["title"]: task["state"] for task in tasks} == {
+        "load [Berlin]": "complete",
+        "load [Bonn]": "upstream failed",
+        "later": "not started",
+    }
+    assert of_task(answers, world, first)["document"]["title"] == "shop.load [Berlin]"
+
+
 def test_a_run_without_lineage_says_so(answers, world):
     """And the newest one that has some is shown for the DAG, with its name."""
     world.add("run 3")
@@ -334,7 +352,8 @@ def test_a_run_without_lineage_says_so(answers, world):
     assert answers.of_run(world, None, DAG, "run 3")["reason"]["sentence"].startswith("No task of this run")
     answer = answers.latest(world, None, DAG)
     assert answer["kind"] == "dag"
-    assert "newest run with lineage: run 2 (label of run 2)" in answer["notes"][0]
+    assert "newest run with lineage: run 2 (label of run 2)" in answer["about"]
+    assert answer["notes"] == []
     world.values.clear()
     assert "newest runs" in answers.latest(world, None, DAG)["reason"]["sentence"]
 

@@ -359,7 +359,7 @@ def test_a_task_cannot_pose_as_another(answers, airflow):
     airflow.add("run 1", "load", 3, end_date=MOMENT + timedelta(1), stored=value(job="bank.pay"))
     answer = answers.of_task(airflow.store, airflow.session, (DAG, "run 1", "load", 3), None)
     document = answer["document"]
-    assert (document["title"], document["job"]["name"]) == ("shop.load[3]", "shop.load")
+    assert (document["title"], document["job"]["name"]) == ("shop.load [3]", "shop.load")
     airflow.add("run 1", "other", state="failed", stored=value(try_number=None))
     other = answers.of_task(airflow.store, airflow.session, (DAG, "run 1", "other", -1), None)
     assert other["document"]["run"]["state"] == "fail"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -73,6 +74,7 @@ def test_an_instance_of_a_mapped_task_shows_its_own(tab):
     page = tab("/runs/RUN/tasks/mapped/mapped/1", "task_instance")
     expect(page.get_by_text("mapped_2").first).to_be_visible()
     expect(page.get_by_text("mapped_1")).to_have_count(0)
+    expect(page.locator("h2", has_text="stored.mapped [customer 2]")).to_be_visible()
 
 
 def test_a_failed_task_shows_why(tab):
@@ -134,3 +136,54 @@ def test_the_tab_can_be_left_and_opened_again(tab):
     expect(output).to_have_count(0)
     page.go_forward()
     expect(output).to_be_visible()
+
+
+PLACES = [
+    ("/runs/RUN/tasks/own", "task_instance"),
+    ("/runs/RUN", "dag_run"),
+    ("/tasks/own", "task"),
+    ("", "dag"),
+]
+KEYS = [*"/", "ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "Enter", "Escape", *"t+- "]
+"""Keys that docs/viewer.md lists, and the others of the graph."""
+
+
+@pytest.mark.parametrize(("place", "kind"), PLACES, ids=[kind for _, kind in PLACES])
+def test_no_key_reaches_airflow(tab, place, kind):
+    """While a field or the graph has the focus: there `g` and other letters are shortcuts of Airflow."""
+    page = tab(place, kind)
+    graph = page.locator("svg.graph")
+    expect(graph).to_be_visible()
+    graph.evaluate("""(svg) => {
+      svg.isFirst = true;
+      globalThis.left = [];
+      for (const name of ["keydown", "keypress", "keyup"])
+        document.addEventListener(name, (event) => left.push(`${name} ${event.key}`));
+    }""")
+    path = page.url.partition("?")[0]
+    fields = [page.get_by_label("Find a dataset or column"), page.get_by_label("Filter the table")]
+    page.get_by_role("tab", name="Columns").click()
+    text = string.ascii_letters + string.digits
+    for field in fields:
+        field.focus()
+        page.keyboard.type(text)
+        expect(field).to_have_value(text)
+        for key in KEYS:
+            field.focus()
+            page.keyboard.press(key)
+        field.fill("")
+    for key in [*text, *KEYS]:
+        graph.focus()
+        page.keyboard.press(key)
+    assert page.evaluate("left") == []
+    assert page.url.partition("?")[0] == path
+    assert graph.evaluate("(svg) => svg.isFirst"), "the tab was mounted anew"
+
+
+def test_a_slash_finds_as_soon_as_the_tab_is_open(tab):
+    """Nothing of the tab has the focus yet."""
+    page = tab("/runs/RUN/tasks/own", "task_instance")
+    expect(page.locator("svg.graph")).to_be_visible()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Find a dataset or column")).to_be_focused()

@@ -134,3 +134,27 @@ def test_a_name_that_is_no_unicode_text_is_drawn(here):
     assert show("events.jsonl").exit_code == 0
     [run] = data_of(here / "spark-lineage.html")["runs"]
     assert run["answer"]["document"]["datasets"][0]["name"] == "/half ?"
+
+
+OF_NO_RUN = [
+    {"job": {"namespace": "ns", "name": "etl"}, "inputs": [{"namespace": "file", "name": "/a"}]},
+    {"dataset": {"namespace": "file", "name": "/a"}},
+]
+
+
+@pytest.mark.parametrize("command", ["show", "explain"])
+def test_events_of_no_run_are_a_sentence_and_a_code(here, command):
+    """Job and dataset events: without any run, nothing is written; beside runs, the code says so."""
+    events, sentence = here / "events.jsonl", "belong to no run: 1 job event, 1 dataset event."
+    events.write_text("".join(f"{json.dumps(event)}\n" for event in OF_NO_RUN), encoding="utf-8")
+    result = CliRunner().invoke(main, [command, str(events)])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert sentence in result.stderr
+    assert not (here / "spark-lineage.html").exists()
+    with events.open("a", encoding="utf-8") as file:
+        file.write(EMITTED.read_text(encoding="utf-8"))
+    result = CliRunner().invoke(main, [command, str(events)])
+    assert (result.exit_code, bool(result.stdout)) == (2, True)
+    assert sentence in result.stderr
+    if command == "show":
+        assert any(sentence in note for note in data_of(here / "spark-lineage.html")["notes"])

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from airflow_runs import run_dag
+from airflow_runs import run_dag, stored_of
 from openlineage_client import known_problems_of
 
 from airflow_provider_spark_lineage.testing import DagRun, tail
@@ -137,6 +137,25 @@ def test_auto_capture_alone_gives_the_same_events(run, task):
         for each in runs
     )
     assert by_plugin == by_extractor
+
+
+@pytest.mark.parametrize("extractor", [True, False], ids=["extractor", "auto_capture"])
+def test_a_command_without_a_dataset_is_stored(run, extractor):
+    """With its application, and with the gap that says why there is none; a command without Spark is not."""
+    dag_run = run(extractor=extractor, auto_capture=not extractor)
+    items = stored_of(dag_run.log.parents[1] / "airflow")
+    assert {task for task, _ in items} == {
+        "submitted",
+        "statements",
+        "malformed",
+        "failed",
+        "elsewhere",
+        "decorated",
+    }
+    event = items["elsewhere", -1].events[-1]
+    assert names(event) == ([], [])
+    assert event["run"]["facets"]["sparkLineage_launch"]["applications"][0]["main"] == "s3://code/job.py"
+    assert gaps(event)
 
 
 def shape(event: dict) -> dict:

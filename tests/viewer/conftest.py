@@ -76,7 +76,9 @@ def wrong() -> list[str]:
 @pytest.fixture(scope="module")
 def context(browser: Browser, server: str, wrong: list[str]) -> Iterator[BrowserContext]:
     """One context for the tests of a module: what the viewer imports is fetched once."""
-    opened = browser.new_context(viewport={"width": 1400, "height": 860}, reduced_motion="reduce")
+    opened = browser.new_context(
+        viewport={"width": 1400, "height": 860}, reduced_motion="reduce", timezone_id="UTC"
+    )
     opened.set_default_timeout(browsers.TIMEOUT_MS)
 
     def guard(request: Request) -> None:

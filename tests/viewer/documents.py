@@ -69,9 +69,16 @@ def execution(number: int, name: str, reads: list[int], writes: list[int], **oth
         "reads": reads,
         "writes": writes,
         "rows": None,
+        "statement": "",
         "task": None,
         **others,
     }
+
+
+def check(status: str, name: str, **others: Any) -> Document:
+    """The result of a check."""
+    texts = dict.fromkeys(("column", "expected", "found", "problem"), "")
+    return {"status": status, "name": name, "severity": "error", **texts, "task": None, **others}
 
 
 def document(
@@ -103,6 +110,7 @@ def document(
         "executions": [],
         "failures": [],
         "gaps": [],
+        "checks": [],
         "bottlenecks": [],
         "facts": [],
         "links": [],
@@ -140,7 +148,12 @@ def simple() -> Document:
             "/shop/revenue",
             "country:string revenue:double score:double",
             writes={"rows": 1, "size_bytes": 812, "files": 1},
-            checks=[{"passed": True, "text": "unique(country)"}, {"passed": False, "text": "revenue > 100"}],
+            checks=[
+                check("passed", "country.unique", column="country", found="true"),
+                check(
+                    "failed", "revenue.min", severity="warn", column="revenue", expected=">100", found="12"
+                ),
+            ],
             metrics=["rows 1"],
         ),
     ]
@@ -161,7 +174,13 @@ def simple() -> Document:
             execution(2, "revenue.revenue", [0, 1], [2], rows=1),
         ],
         gaps=[
-            {"where": "project#4", "reason": "a Python function computes it", "dataset": 2, "column": "score"}
+            {
+                "where": "project#4",
+                "reason": "a Python function computes it",
+                "dataset": 2,
+                "column": "score",
+                "task": None,
+            }
         ],
         bottlenecks=[{"kind": "skew", "message": "one partition has 80 % of the rows"}],
         facts=[{"name": "application", "text": "shop-revenue   Spark 4.1.4 on local[*]"}],
@@ -200,6 +219,37 @@ def failed() -> Document:
                 "fragment": "amount / 0",
             }
         ],
+    )
+    shown["run"]["state"] = "fail"
+    return shown
+
+
+def failed_checks() -> Document:
+    """A task that checked its input: two checks failed, one is a warning, and one has no result."""
+    orders = dataset(
+        "/shop/orders",
+        ORDERS,
+        reads={"rows": 3},
+        checks=[
+            check("passed", "id.unique", column="id"),
+            check("failed", "amount.max", column="amount", expected="< 200", found="938"),
+            check("failed", "status.nulls", severity="warn", column="status", expected="0", found="2"),
+            check("skipped", "whole", problem="the table is empty"),
+        ],
+    )
+    shown = document(
+        [orders],
+        executions=[execution(1, "collect", [0], [])],
+        failures=[
+            {
+                "message": "Test failed.\n" + "\n".join(f"line {number}" for number in range(20)),
+                "error_class": "",
+                "sql_state": "",
+                "execution": "",
+                "fragment": "",
+            }
+        ],
+        checks=[check("failed", "totals.sum", expected="10", found="9")],
     )
     shown["run"]["state"] = "fail"
     return shown

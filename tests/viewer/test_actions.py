@@ -75,6 +75,52 @@ def test_find_a_column_and_trace_it(viewer: Page) -> None:
     viewer.keyboard.press("Enter")
     expect(viewer.locator(".row.traced .name")).to_have_text(["amount", "revenue"])
     expect(viewer.get_by_role("listbox")).to_be_hidden()
+    # The keyboard goes on in the graph, from what was found.
+    expect(viewer.locator("svg.graph")).to_be_focused()
+    expect(viewer.locator(".graph .cursor .name")).to_have_text("amount")
+    viewer.keyboard.press("ArrowRight")
+    expect(viewer.locator(".graph .cursor .name")).to_have_text("revenue")
+    viewer.keyboard.press("Escape")
+    expect(viewer.locator(".row.traced")).to_have_count(0)
+
+
+def test_find_counts_what_it_does_not_list(show: Show) -> None:
+    """So that nobody takes the list for all."""
+    page = show(documents.answer(documents.wide(125)))
+    page.get_by_role("combobox").fill("column")
+    expect(page.locator(".found [role=option]")).to_have_count(20)
+    expect(page.locator(".found")).to_contain_text("and 230 more")
+
+
+def test_a_slash_finds_from_anywhere_in_the_page(viewer: Page) -> None:
+    """As soon as the viewer is there; in a field of the page it is a letter."""
+    viewer.evaluate("document.body.append(Object.assign(document.createElement('input'), { id: 'other' }))")
+    viewer.locator("#other").press("/")
+    expect(viewer.locator("#other")).to_have_value("/")
+    viewer.evaluate("document.activeElement.blur()")
+    viewer.keyboard.press("/")
+    expect(viewer.get_by_label("Find a dataset or column")).to_be_focused()
+    expect(viewer.get_by_label("Find a dataset or column")).to_have_value("")
+
+
+def test_keys_stay_in_the_viewer(viewer: Page) -> None:
+    """In fields and the graph all of them; elsewhere those with Ctrl, Alt or Meta go on to the page."""
+    viewer.evaluate("""() => {
+      globalThis.left = [];
+      for (const name of ["keydown", "keypress", "keyup"])
+        document.addEventListener(name, (event) => left.push(event.key));
+    }""")
+    for place in (
+        viewer.get_by_label("Find a dataset or column"),
+        viewer.get_by_label("Filter the table"),
+        viewer.locator("svg.graph"),
+    ):
+        for key in ("g", "7", "Control+k", "ArrowDown", "Escape", "t"):
+            place.press(key)
+    viewer.get_by_role("button", name="Fit").press("g")
+    assert viewer.evaluate("left") == []
+    viewer.get_by_role("button", name="Fit").press("Control+k")
+    assert "k" in viewer.evaluate("left")
 
 
 def test_the_focus_stays_in_the_panel(show: Show) -> None:
@@ -177,9 +223,9 @@ def test_keyboard_only(viewer: Page) -> None:
 
     assert at() == "customers read · 2 rows · 640 B file /shop/customers"
     viewer.keyboard.press("ArrowDown")
-    assert at() == "orders read · 3 rows · 1.3 kB file /shop/orders"
+    assert at() == "orders read · 3 rows · 1.3 KiB file /shop/orders"
     viewer.keyboard.press("ArrowRight")
-    assert at() == "revenue overwritten · 1 row · 812 B ⚠ file /shop/revenue"
+    assert at() == "revenue overwritten · 1 row · 812 B ⚠ file /shop/revenue · 1 check failed with a warning"
     viewer.keyboard.press("Enter")
     viewer.keyboard.press("ArrowDown")
     assert at() == "all rows"
@@ -250,6 +296,22 @@ def test_pan_and_zoom(viewer: Page) -> None:
     viewer.get_by_role("button", name="+ Zoom in").click()
     viewer.get_by_role("button", name="Fit").click()
     expect(scene).to_have_attribute("transform", str(before))
+
+
+@pytest.mark.parametrize("width", [420, 700, 1400])
+def test_open_all_shows_everything_beside_the_legend(show: Show, width: int) -> None:
+    """No box lies outside of the graph, or below the legend and the buttons."""
+    page = show(documents.answer(documents.simple()))
+    page.set_viewport_size({"width": width, "height": 860})
+    page.get_by_role("button", name="Open all").click()
+    graph, below = page.locator("svg.graph").bounding_box(), page.locator(".below").bounding_box()
+    assert below["y"] >= graph["y"] + graph["height"]
+    for frame in page.locator(".graph .frame").all():
+        box = frame.bounding_box()
+        assert graph["x"] <= box["x"]
+        assert box["x"] + box["width"] <= graph["x"] + graph["width"]
+        assert graph["y"] <= box["y"]
+        assert box["y"] + box["height"] <= graph["y"] + graph["height"]
 
 
 def test_narrow_screens_have_one_column(viewer: Page) -> None:

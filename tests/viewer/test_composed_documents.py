@@ -19,7 +19,7 @@ from viewer.view_events import (
 
 from airflow_provider_spark_lineage.events.model import Events
 from airflow_provider_spark_lineage.viewer.composed import NO_LINEAGE, compose
-from airflow_provider_spark_lineage.viewer.listing import MAX_BYTES, NO_DATASET, listing
+from airflow_provider_spark_lineage.viewer.listing import MAX_BYTES, NEWEST, NO_DATASET, listing
 
 
 def test_tasks_are_joined_at_the_datasets_between_them():
@@ -145,7 +145,7 @@ def test_a_child_run_with_other_datasets_than_its_task_is_shown():
         run="child", job="spark", facets={"parent": {"run": {"runId": "task"}}}, inputs=[dataset("/a")]
     )
     shown = listing(Events.of([child, task]), title="t")["runs"]
-    assert {run["key"] for run in shown} == {"task", "child"}
+    assert {run["key"] for run in shown} == {"task", "child", NEWEST}
     ours = {**child, "producer": "https://example.com/airflow-provider-spark-lineage"}
     [only] = listing(Events.of([ours, task]), title="t")["runs"]
     assert only["key"] == "task"
@@ -177,7 +177,8 @@ def test_runs_of_a_job_in_another_namespace_are_not_earlier_runs():
         event(run="2", time="2026-01-02T00:00:00Z", outputs=[dataset("/x")]),
     ]
     events[1]["job"]["namespace"] = "other"
-    assert [run["previous"] for run in listing(Events.of(events), title="t")["runs"]] == [[], []]
+    runs = listing(Events.of(events), title="t")["runs"]
+    assert [run["previous"] for run in runs if run["key"] != NEWEST] == [[], []]
 
 
 def test_the_tasks_of_a_run_are_joined_by_their_last_tries():
@@ -210,7 +211,8 @@ def test_previous_runs_are_those_of_the_same_job_newest_first():
     runs = listing(Events.of([*events, event(run="9", job="other", outputs=[dataset("/y")])]), title="t")[
         "runs"
     ]
-    assert {run["key"]: run["previous"] for run in runs} == {"3": ["2", "1"], "2": ["1"], "1": [], "9": []}
+    previous = {run["key"]: run["previous"] for run in runs}
+    assert previous == {NEWEST: [], "3": ["2", "1"], "2": ["1"], "1": [], "9": []}
 
 
 def test_a_listing_that_is_too_large_keeps_the_newest_run_of_each_job():
@@ -227,7 +229,7 @@ def test_a_listing_that_is_too_large_keeps_the_newest_run_of_each_job():
         for n in (1, 2)
     ]
     listed = listing(Events.of(runs), title="t")
-    assert sorted(run["key"] for run in listed["runs"]) == ["a2", "b2"]
+    assert {run["key"] for run in listed["runs"]} == {"a2", "b2"}
     assert "2 older runs" in listed["notes"][0]
     assert len(json.dumps(listed)) < 1.1 * MAX_BYTES
 
@@ -236,3 +238,27 @@ def test_a_run_without_datasets_says_so():
     [run] = listing(Events.of([event()]), title="t")["runs"]
     assert run["answer"]["document"] is None
     assert run["answer"]["reason"]["sentence"] == NO_DATASET
+
+
+def test_a_listing_opens_the_newest_whole():
+    """A DAG run; without one, the newest runs of all jobs together; of a single job, its newest run."""
+    alone = [
+        event(run="1", job="a", outputs=[dataset("/x")]),
+        event(run="2", job="b", time="2026-01-02T00:00:00Z", inputs=[dataset("/x")]),
+    ]
+    listed = listing(Events.of(alone), title="t")
+    assert listed["start"] == listed["runs"][0]["key"] == NEWEST
+    assert [task["title"] for task in listed["runs"][0]["answer"]["document"]["tasks"]] == ["a", "b"]
+    assert listing(Events.of(alone[:1]), title="t")["start"] == "1"
+    parent = {"parent": {"run": {"runId": "p"}, "job": {"namespace": "ns", "name": "d"}}}
+    below = [
+        event(run=str(n), time="2026-01-03T00:00:00Z", facets=parent, inputs=[dataset("/x")]) for n in (3, 4)
+    ]
+    assert listing(Events.of([*alone, *below]), title="t")["start"] == "p"
+
+
+def test_events_of_no_run_are_said_to_be_left_out():
+    """A page that misses them must not look complete."""
+    job = {"job": {"namespace": "ns", "name": "etl"}, "inputs": [dataset("/x")]}
+    listed = listing(Events.of([job, event(outputs=[dataset("/y")])]), title="t")
+    assert listed["notes"] == ["Not shown, because they belong to no run: 1 job event."]

@@ -55,7 +55,12 @@ MOST_DIFFERING = 0.03
 @contextmanager
 def opened(browser: Browser, file: Path, **settings: Any) -> Iterator[Page]:
     """Open a page from its file in a browser without a network; an error in the page fails the test."""
-    settings = {"viewport": {"width": 1200, "height": 760}, "reduced_motion": "reduce", **settings}
+    settings = {
+        "viewport": {"width": 1200, "height": 760},
+        "reduced_motion": "reduce",
+        "timezone_id": "UTC",
+        **settings,
+    }
     context = browser.new_context(offline=True, **settings)
     wrong: list[str] = []
     context.on("weberror", lambda error: wrong.append(str(error.error)))
@@ -165,3 +170,18 @@ def test_three_clicks_say_which_columns_decide_the_rows(browser: Browser, demo: 
         go_to(page, "gold_delays_by_weather")
         page.get_by_role("button", name="delays_by_weather").last.click()
         expect(page.get_by_role("complementary")).to_contain_text("part_of_day")
+
+
+def test_the_list_of_runs_is_filtered_and_in_the_zone_of_the_reader(browser: Browser, demo: Path) -> None:
+    """The zone is said once; the newest DAG run is open; the filter finds jobs, groups and states."""
+    with opened(browser, demo, timezone_id="Asia/Tokyo") as page:
+        listed = page.get_by_role("navigation")
+        expect(listed.get_by_text("Asia/Tokyo")).to_have_count(1)
+        expect(listed.locator("[aria-current]")).to_contain_text("all together")
+        expect(listed.locator("[aria-current]")).to_contain_text("2026-11-27 18:43:45 success")
+        page.get_by_label("Filter jobs and runs").fill("failed")
+        expect(listed.get_by_role("button")).to_have_count(3)
+        page.get_by_label("Filter jobs and runs").fill("gold_worst")
+        listed.get_by_role("button", name="gold_worst_routes").click()
+        expect(page.locator("h2")).to_have_text("nycflights.gold_worst_routes")
+        expect(page.get_by_label("Filter jobs and runs")).to_have_value("gold_worst")

@@ -19,11 +19,13 @@ from viewer.view_events import (
 )
 from viewer.views import EVENTS, GOLDEN, events_of, view_of
 
-from airflow_provider_spark_lineage.events.model import Event
+from airflow_provider_spark_lineage.events.model import Event, Events
 from airflow_provider_spark_lineage.planned.lineage import PLANNED
 from airflow_provider_spark_lineage.viewer.composed import compose
+from airflow_provider_spark_lineage.viewer.datasets import labels_of
 from airflow_provider_spark_lineage.viewer.document import document_of
-from airflow_provider_spark_lineage.viewer.listing import listing
+from airflow_provider_spark_lineage.viewer.listing import answer_of, listing
+from airflow_provider_spark_lineage.viewer.runs import RunEvents
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -111,7 +113,14 @@ def test_checks_and_metrics_are_at_their_dataset():
         },
     }
     [read] = view(event(inputs=[checked]))["datasets"]
-    assert read["checks"] == [{"passed": False, "text": "failed  unique   id"}]
+    assert read["checks"] == [
+        {
+            **dict.fromkeys(("severity", "expected", "found", "problem"), ""),
+            "status": "failed",
+            "name": "unique",
+            "column": "id",
+        }
+    ]
     assert read["metrics"] == ["rows 3", "id: min 1.5, max 7"]
 
 
@@ -120,7 +129,108 @@ def test_only_addresses_of_the_web_are_links():
     links = ["javascript:alert(1)", "http://driver:4040", "data:text/html,x", 7, "https://history/1"]
     facet = {"sparkLineage_application": {"applications": [{"links": links}, {"links": "http://x"}]}}
     document = view(event(facets=facet))
-    assert [link["href"] for link in document["links"]] == ["http://driver:4040", "https://history/1"]
+    assert [link["href"] for link in document["links"]] == ["https://history/1"]
+
+
+def test_the_page_of_a_driver_is_a_link_while_the_run_goes_on():
+    """It is gone afterwards; that of a history server stays."""
+    application = {
+        "applicationId": "app-1",
+        "sparkVersion": "4.1",
+        "links": ["http://driver:4040", "https://history/app-1"],
+    }
+    facets = {
+        "sparkLineage_application": {"applications": [application]},
+        "spark_applicationDetails": {"applicationId": "app-1", "master": "local"},
+    }
+    running, ended = view(event("RUNNING", facets=facets)), view(event(facets=facets))
+    assert [link["href"] for link in running["links"]] == application["links"]
+    assert [link["href"] for link in ended["links"]] == ["https://history/app-1"]
+    assert ended["facts"] == [{"name": "app", "text": "app-1 · Spark 4.1 on local · https://history/app-1"}]
+
+
+def test_checks_of_no_dataset_are_in_the_document():
+    """Those of `@task.spark_check` are in the run facet `test`; a composed document names their task."""
+    tests = [{"name": "rows", "status": "fail", "severity": "warn", "expected": ">0", "actual": "0"}]
+    document = view(event(facets={"test": {"tests": tests}}))
+    [check] = document["checks"]
+    assert (check["status"], check["name"], check["found"], check["task"]) == ("failed", "rows", "0", None)
+    assert document["facts"] == []
+    whole = compose([view(event(run="2")), document], "all")
+    assert [each["task"] for each in whole["checks"]] == [whole["tasks"].index(whole["tasks"][1])]
+
+
+def test_what_a_task_launched_is_known_without_a_dataset():
+    """Its application and its gap are shown; the composed document does not say that there is no lineage."""
+    facets = {
+        "sparkLineage_launch": {"applications": [{"type": "python", "main": "s3://code/job.py"}]},
+        "sparkLineage_gaps": {"gaps": [{"where": "s3://code/job.py", "reason": "it could not be read"}]},
+    }
+    document = view(event(facets=facets))
+    assert document["facts"] == [{"name": "started", "text": "python · s3://code/job.py"}]
+    assert answer_of(document)["document"] is document
+    whole = compose([document, view(event(run="2", outputs=[dataset("/x")]))], "all")
+    assert [(gap["reason"], gap["task"]) for gap in whole["gaps"]] == [("it could not be read", 0)]
+    assert whole["tasks"][0]["note"] == "no dataset is known"
+
+
+def test_a_gap_of_an_output_that_is_named_nowhere_else_keeps_its_name():
+    """As one that was dropped later: its gap has no position in the document."""
+    gap = {"where": "read#1", "reason": "unknown", "output": {"namespace": "file", "name": "/gone"}}
+    [shown] = view(event(facets={"sparkLineage_gaps": {"gaps": [gap]}}))["gaps"]
+    assert (shown["dataset"], shown["where"]) == (None, "file /gone read#1")
+
+
+def test_an_execution_has_its_statement_or_its_line():
+    """Of our facet, and of the runs of other producers."""
+    times = {"startedAt": "2026-01-01T00:00:00Z", "endedAt": "2026-01-01T00:00:01Z", "failed": False}
+    entries = [
+        {**times, "number": 1, "name": "command", "statement": "insert into a select 1"},
+        {**times, "number": 2, "name": "collect", "codeLine": "job.py:3"},
+    ]
+    document = view(event(facets={"sparkLineage_executions": {"executions": entries}}))
+    assert [each["statement"] for each in document["executions"]] == ["insert into a select 1", "job.py:3"]
+    child = RunEvents(Events.of([event(run="2", job_facets={"sql": {"query": "select 1"}})]))
+    assert [each["statement"] for each in view(event(), children=(child,))["executions"]] == ["select 1"]
+
+
+def test_an_append_is_known_of_this_package_only():
+    """OpenLineage has no state for it: another producer may have left out the state."""
+    counted = {**dataset("/x"), "outputFacets": {"outputStatistics": {"rowCount": 2}}}
+    stated = dataset("/y")
+    changes = [
+        {
+            each["label"]: each["change"]
+            for each in view(event(outputs=[counted, stated], facets=facets))["datasets"]
+        }
+        for facets in (OURS, {})
+    ]
+    assert changes == [{"x": "append", "y": ""}, {"x": "", "y": ""}]
+
+
+@pytest.mark.parametrize(
+    ("ids", "labels"),
+    [
+        ([("postgres://a:1", "shop.eu.orders")], ["orders"]),
+        (
+            [("postgres://a:1", "shop.eu.orders"), ("postgres://a:1", "shop.us.orders")],
+            ["orders · eu", "orders · us"],
+        ),
+        (
+            [("mysql://a:1", "shop.orders"), ("mysql://b:1", "shop.orders")],
+            ["orders · mysql://a:1", "orders · mysql://b:1"],
+        ),
+        ([("kafka://a:1", "shop.orders")], ["shop.orders"]),
+        (
+            [("s3://a", "orders.csv"), ("s3://b", "orders.csv")],
+            ["orders.csv · s3://a", "orders.csv · s3://b"],
+        ),
+    ],
+    ids=["table", "schemas", "hosts", "topic", "buckets"],
+)
+def test_a_label_begins_with_the_own_name(ids, labels):
+    """The place follows where the name is not enough, the host last."""
+    assert [*labels_of(ids).values()] == labels
 
 
 @pytest.mark.parametrize(

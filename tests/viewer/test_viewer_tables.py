@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
@@ -103,12 +104,101 @@ def test_since_the_previous_run(viewer: Page) -> None:
 def test_checks_facts_and_links(viewer: Page) -> None:
     """Checks, facts and links have tables of their own."""
     viewer.get_by_role("tab", name="Checks 2").click()
-    expect(viewer.get_by_role("tabpanel")).to_contain_text("✕ revenue > 100")
+    expect(viewer.locator(".pane tbody tr").first.locator("td")).to_have_text(
+        ["! warning", "revenue", "revenue.min", "warn", ">100", "12", "revenue"]
+    )
+    expect(viewer.locator(".pane tbody tr").last).to_contain_text("✓ passed")
     viewer.get_by_role("tab", name="Run", exact=True).click()
     expect(viewer.get_by_role("tabpanel")).to_contain_text("one partition has 80 % of the rows")
     expect(viewer.get_by_role("link", name="Spark")).to_have_attribute(
         "href", "http://localhost:18080/history/local-1"
     )
+
+
+def test_a_failed_check_task_opens_with_what_failed(show: Show) -> None:
+    """Before its message, of which the first line is enough; all checks are the table in front."""
+    page = show(documents.answer(documents.failed_checks()))
+    panel = page.get_by_role("region", name="Failed checks")
+    expect(panel).to_contain_text("✕ 3 of 5 checks failed")
+    expect(panel.locator("li")).to_have_text(
+        [
+            "amount.max expected < 200, found 938",
+            "totals.sum expected 10, found 9",
+            "whole not evaluated: the table is empty",
+        ]
+    )
+    expect(page.locator("section.failure").first).to_have_attribute("aria-label", "Failed checks")
+    message = page.get_by_role("region", name="Failure")
+    expect(message.locator("pre")).to_have_text("Test failed.")
+    message.get_by_role("button", name="Show all 21 lines").click()
+    expect(message.locator("pre")).to_contain_text("line 19")
+    expect(page.get_by_role("tab").first).to_have_text("Checks 5")
+    expect(page.get_by_role("tab", name="Checks 5")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".pane th")).to_have_text(
+        ["State", "Column", "Check", "Severity", "Expected", "Found", "Of"]
+    )
+    expect(page.locator(".pane tbody tr td:first-child")).to_have_text(
+        ["✕ failed", "✕ failed", "! warning", "○ not evaluated", "✓ passed"]
+    )
+    colors = page.locator(".pane td:first-child span").evaluate_all(
+        "(spans) => spans.map((span) => getComputedStyle(span).color)"
+    )
+    assert len(set(colors)) == 3
+    expect(page.locator(".graph .check.bad")).to_have_text("✕")
+    expect(page.locator(".graph .header")).to_have_attribute("aria-label", re.compile("1 check failed"))
+
+
+def test_both_times_have_names(viewer: Page) -> None:
+    """The executions took three seconds, one beside the other; the task with all else took 41."""
+    expect(viewer.locator("header")).to_contain_text("2 executions: 3 s · task: 41 s")
+
+
+def test_executions_say_what_ran(show: Show) -> None:
+    """Their statement or line of the program; else a write and a read are told apart."""
+    shown = documents.simple()
+    shown["executions"] = [
+        documents.execution(1, "command", [], [], statement="create table revenue"),
+        documents.execution(2, "command", [0], [2]),
+        documents.execution(3, "shop.revenue.orders", [0], []),
+        documents.execution(4, "count", [0], []),
+    ]
+    page = show(documents.answer(shown))
+    page.get_by_role("tab", name="Executions 4").click()
+    expect(page.locator(".pane tbody td:nth-child(2)")).to_have_text(
+        ["create table revenue", "write", "read: shop.revenue.orders", "count"]
+    )
+    expect(page.locator(".pane tbody td:nth-child(5)")).to_have_text(
+        ["", "read orders wrote revenue", "read orders", "read orders"]
+    )
+
+
+def test_masked_is_explained_where_it_is_said(show: Show) -> None:
+    """And only there."""
+    page = show(documents.answer(documents.simple()))
+    expect(page.get_by_role("tabpanel")).to_contain_text("Masked: the values of the source cannot be read")
+    page.evaluate("unmount()")
+    show(documents.answer(documents.wide(2)))
+    expect(page.get_by_role("tabpanel")).to_contain_text("column_0001")
+    expect(page.get_by_role("tabpanel")).not_to_contain_text("Masked: ")
+
+
+def test_gaps_of_a_run_name_their_tasks(show: Show) -> None:
+    """Where no dataset is known, a gap is of the task."""
+    shown = documents.composed()
+    gap = {"where": "", "reason": "it was killed", "dataset": None, "column": None}
+    shown["gaps"] = [{**gap, "task": 1}, {**gap, "task": None}]
+    page = show(documents.answer(shown, kind="dag_run"))
+    page.get_by_role("tab", name="Gaps 2").click()
+    expect(page.locator(".pane tbody td:first-child")).to_have_text(["delays", "the run"])
+
+
+def test_which_run_is_shown_is_no_warning(show: Show) -> None:
+    """A note has the color of a warning; this sentence does not."""
+    page = show(
+        documents.answer(documents.simple(), about="This is the newest run: r.", notes=["A problem."])
+    )
+    expect(page.get_by_role("note")).to_have_text("A problem.")
+    expect(page.locator(".about")).to_have_text("This is the newest run: r.")
 
 
 def test_tasks_of_a_composed_run(show: Show) -> None:

@@ -5,6 +5,7 @@ import { how, ref } from "./panel.js";
 import { csv, number } from "./words.js";
 
 const ROWS_AT_A_TIME = 100;
+const MASKED = "Masked: the values of the source cannot be read from the result: a hash or a count, for example.";
 const EXPORTED = ["output_namespace", "output", "column", "input_namespace", "input", "field", "type", "subtype", "masking", "note"];
 
 /** @param {ViewDocument} document */
@@ -45,6 +46,7 @@ export function columnsTable(context) {
       draw();
     };
     replace(body, h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, lines)),
+      edges.some(({ masking }) => masking) && h("p", { class: "muted" }, MASKED),
       rest > 0 && button(`${number(rest)} more`, more, { "data-key": "more" }),
       isEmpty && h("p", { class: "muted" }, filter ? "Nothing has this text." : "No lineage of columns was recorded."));
   };

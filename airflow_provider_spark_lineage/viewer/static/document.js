@@ -43,19 +43,22 @@ const statistics = (value) => {
 const places = list("datasets of a step", place);
 const maybePlace = or(place, null);
 
+const CHECK = record({
+  status: text, name: words, column: words, severity: words, expected: words, found: words, problem: words, task: maybePlace,
+});
 const DATASET = record({
   namespace: words, name: text, label: words, read: flag, written: flag, has_schema: flag, unfinished: flag,
   columns: list("columns", record({ name: text, type: words })),
   change: words, format: words, catalog: words, reads: statistics, writes: statistics,
   previous: or(record({ namespace: words, name: text }), null),
-  checks: list("checks", record({ passed: flag, text })),
+  checks: list("checks", CHECK),
   metrics: list("metrics", text),
 });
 const TASK = record({
   title: text, task_id: words, map_index: maybePlace, state: words, reads: places, writes: places, note: words,
 });
 const RUN = record({
-  state: words, began: words, ended: words, engine: words,
+  state: words, began: words, ended: words, engine: words, task_id: words,
 });
 const DOCUMENT = record({
   version: or(amount, 1), title: words, planned: flag, reports_gaps: flag, run: or(RUN, RUN({}, [])),
@@ -68,12 +71,13 @@ const DOCUMENT = record({
   })),
   executions: list("executions", record({
     number: or(amount, 0), name: words, began: words, ended: words, state: words, reads: places, writes: places,
-    rows: or(amount, null),
+    rows: or(amount, null), statement: words,
   })),
   failures: list("failures", record({
     message: words, error_class: words, sql_state: words, execution: words, fragment: words,
   })),
-  gaps: list("gaps", record({ where: words, reason: text, dataset: maybePlace, column: or(text, null) })),
+  gaps: list("gaps", record({ where: words, reason: text, dataset: maybePlace, column: or(text, null), task: maybePlace })),
+  checks: list("checks", CHECK),
   bottlenecks: list("bottlenecks", record({ kind: words, message: text })),
   facts: list("facts", record({ name: words, text })),
   links: list("links", record({ name: text, href: web })),
@@ -85,6 +89,7 @@ const PAST = record({
 const ANSWER = record({
   kind: words,
   reason: or(record({ sentence: text, command: words }), null),
+  about: words,
   notes: list("notes", text),
   tries: list("tries", place),
   try: maybePlace,
@@ -113,7 +118,9 @@ export function clean(value) {
     step.writes = step.writes.filter(known);
   }
   for (const gap of document.gaps) if (gap.dataset !== null && !known(gap.dataset)) gap.dataset = null;
-  for (const flow of document.flows) if (flow.task !== null && flow.task >= tasks.length) flow.task = null;
+  for (const part of [...document.flows, ...document.gaps, ...document.checks]) {
+    if (part.task !== null && part.task >= tasks.length) part.task = null;
+  }
   addColumnsOfEdges(document);
   for (const dataset of datasets) dataset.label ||= dataset.name;
   return { ...document, problems: [...new Set(problems)] };

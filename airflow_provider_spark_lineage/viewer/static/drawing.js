@@ -2,12 +2,15 @@
 //
 // No text is measured: widths are fixed, and what is longer is cut, with a title.
 
+import { checkMark } from "./checks.js";
 import { cut, svg } from "./elements.js";
 import { HEADER, PILL, ROW, WIDTH } from "./picture.js";
 import { amounts, changeWord, kind, number } from "./words.js";
 
 const LEFT = 14;
 const MOST_EDGES = 1500;
+// Cells of texts in a box: of its title, of the beginning of a title that is cut before its end, and of its details.
+const MOST_TITLE = 21, MOST_KEPT = 7, MOST_DETAIL = 40;
 
 /** @param {Scene} scene @param {Region} region @param {boolean} hasText */
 export function drawBoxes(scene, region, hasText) {
@@ -16,8 +19,8 @@ export function drawBoxes(scene, region, hasText) {
     const [x, y, height] = [places.x[at], tops[at], heights[at]];
     if (x > region.right || x + box.width < region.left || y > region.bottom || y + height < region.top) return [];
     const group = svg("g", { class: classOf(scene, box), transform: `translate(${x} ${y})` });
-    const [title, detail, mark, whole] = textsOf(scene, box);
-    const label = [title, detail, mark, whole].filter(Boolean).join(" ");
+    const [title, detail, gap, check, whole] = textsOf(scene, box);
+    const label = [title, detail, gap, whole].filter(Boolean).join(" ");
     const pressed = box.kind === "dataset" && box.index === scene.state.dataset;
     const header = { class: "header", role: "button", id: `box-${at}`, "data-box": at, "data-row": -1,
       "aria-label": label, "aria-pressed": pressed && "true" };
@@ -32,8 +35,9 @@ export function drawBoxes(scene, region, hasText) {
       svg("rect", { class: "hit", width: box.width, height: box.height, rx }),
       words("title", isPill ? box.width / 2 : LEFT, 21, title),
       detail && words("detail", LEFT, 38, detail),
-      mark && words("mark", box.width - 24, 21, mark),
-      svg("title", {}, whole)));
+      check && words(`check ${check.color}`, box.width - 72, 21, check.sign),
+      gap && words("mark", box.width - 58, 21, gap),
+      svg("title", {}, box.kind === "dataset" ? whole + rowsNote(scene.document.datasets[box.index]) : whole)));
     if (box.kind !== "dataset") return [group];
     group.append(svg("rect", { class: "side", width: 4, height, rx: 2 }));
     if (scene.document.datasets[box.index].columns.length) group.append(toggle(scene, at, box.index));
@@ -53,8 +57,8 @@ function toggle({ document, state }, box, dataset) {
   const text = `${isOpen ? "▾" : "▸"} ${columns}`;
   return svg("g", { class: "toggle", role: "button", "data-box": box, "data-toggle": "",
     "aria-expanded": String(isOpen), "aria-label": `${text} ${columns === 1 ? "column" : "columns"}` },
-  svg("rect", { class: "hit", x: WIDTH - 58, y: 23, width: 54, height: 24, rx: 4 }),
-  words("detail", WIDTH - 10, 38, text, true));
+  svg("rect", { class: "hit", x: WIDTH - 42, y: 3, width: 40, height: 24, rx: 4 }),
+  words("detail", WIDTH - 8, 21, text, true));
 }
 
 /** @param {Scene} scene @param {number} box @param {number} dataset @param {Row} row @param {number} index */
@@ -64,14 +68,14 @@ function drawRow({ document, withGap }, box, dataset, row, index) {
   const text = row.more ? `${number(row.more)} more` : row.name ?? "all rows";
   const type = (isColumn && document.datasets[dataset].columns.find(({ name }) => name === row.name)?.type) || "";
   const short = fit(type, 9);
-  const name = fit(text, hasGap ? 15 : Math.max(18, 27 - short.length));
+  const name = fit(text, hasGap ? 17 : Math.max(20, 30 - short.length));
   const whole = name === text && short === type ? "" : cut(`${text} ${type}`, 500);
   return svg("g", { class: `row${row.traced ? " traced" : ""}${isColumn ? "" : " whole"}`, role: "button",
     id: `box-${box}-${index}`, "data-box": box, "data-row": index, transform: `translate(0 ${HEADER + index * ROW})`,
     "aria-label": [name, hasGap && "⚠", short, whole].filter(Boolean).join(" ") },
   svg("rect", { class: "hit", x: 4, width: WIDTH - 8, height: ROW, rx: 4 }),
   words("name", LEFT, 18, name),
-  hasGap && words("mark", 132, 18, "⚠"),
+  hasGap && words("mark", 146, 18, "⚠"),
   short && words("detail", WIDTH - LEFT, 18, short, true),
   whole && svg("title", {}, whole));
 }
@@ -100,17 +104,26 @@ function isLit({ document, state: { lit } }, { kind: name, index, members }) {
   return writes.some(isIn) && (!reads.length || reads.some(isIn));
 }
 
-// Return title, detail, mark, and the whole name.
-/** @param {Scene} scene @param {Box} box */
-function textsOf({ document, withGap }, { kind: name, index, members }) {
-  if (name === "more") return [`${number(members.length)} more`, "datasets with the same lines", "", "Show more of them"];
-  if (name === "task") return [fit(document.tasks[index].title, 20), "", "", cut(document.tasks[index].title, 500)];
+// Return title, detail, the marks of gaps and of checks, and the whole name.
+/**
+ * @param {Scene} scene @param {Box} box
+ * @returns {[string, string, string, {sign: string, color: string, text: string} | null, string]}
+ */
+function textsOf({ document, withGap, titles }, { kind: name, index, members }) {
+  if (name === "more") return [`${number(members.length)} more`, "datasets with the same lines", "", null, "Show more of them"];
+  if (name === "task") return [fit(document.tasks[index].title, 20), "", "", null, cut(document.tasks[index].title, 500)];
   const dataset = document.datasets[index];
-  const mark = withGap.has(JSON.stringify(index)) ? "⚠" : "";
-  const [whole, role] = [`${dataset.namespace} ${dataset.name}`, roleOf(dataset)];
-  const short = fit(role, 28);
-  return [fit(dataset.label, 26), short, mark, cut(short === role ? whole : `${whole} · ${role}`, 500)];
+  const gap = withGap.has(JSON.stringify(index)) ? "⚠" : "";
+  const [check, role] = [checkMark(dataset), roleOf(dataset)];
+  const short = fit(role, MOST_DETAIL);
+  const whole = [`${dataset.namespace} ${dataset.name}`, short !== role && role, check?.text].filter(Boolean).join(" · ");
+  return [titles[index], short, gap, check, cut(whole, 500)];
 }
+
+// Rows that a filter in the reader leaves out, as one of Parquet, are not in the number.
+/** @param {Dataset} dataset */
+const rowsNote = ({ read, written, reads }) =>
+  (read && !written && reads.rows !== undefined ? " · its rows: after filters in the reader" : "");
 
 /** @param {Dataset} dataset */
 function roleOf({ unfinished, written, read, change, reads, writes }) {
@@ -118,6 +131,39 @@ function roleOf({ unfinished, written, read, change, reads, writes }) {
   const role = written ? [read && "read", changeWord(change)].filter(Boolean).join(", ") : "read";
   const { rows, size_bytes } = written ? writes : reads;
   return [role, ...amounts(read && written ? { rows } : { rows, size_bytes })].join(" · ");
+}
+
+/**
+ * Return labels of boxes in so many cells. Those that would be equal when cut lose their equal part instead.
+ * @param {string[]} labels
+ */
+export function titlesOf(labels, cells = MOST_TITLE) {
+  const shorten = (/** @type {string[]} */ some, /** @type {number} */ kept) => {
+    /** @type {Map<string, string[]>} */
+    const alike = new Map();
+    for (const label of some) {
+      const short = kept ? `${fit(label, MOST_KEPT)}…${label.slice(kept)}` : label;
+      const title = fit(short, cells);
+      if (!alike.get(title)?.push(label)) alike.set(title, [label]);
+    }
+    for (const [title, group] of alike) {
+      const equal = group.length > 1 ? common(group) : 0;
+      if (equal > kept) shorten(group, equal);
+      else for (const label of group) titles.set(label, title);
+    }
+  };
+  /** @type {Map<string, string>} */
+  const titles = new Map();
+  shorten([...new Set(labels)], 0);
+  return labels.map((label) => titles.get(label) ?? "");
+}
+
+// Return how many characters all texts begin with.
+/** @param {string[]} texts */
+function common([first, ...others]) {
+  let length = first.length;
+  for (const text of others) while (!text.startsWith(first.slice(0, length))) length -= 1;
+  return length;
 }
 
 // Wide characters take two cells.

@@ -1,6 +1,7 @@
 // The field that finds datasets and columns: a combobox over both.
 
 import { foreign, h, replace } from "./elements.js";
+import { number } from "./words.js";
 
 const MOST = 20;
 
@@ -8,7 +9,7 @@ const MOST = 20;
 export function findField({ datasets }, choose) {
   /** @type {{dataset: number, column?: string}[]} */
   let found = [];
-  let at = 0;
+  let [at, rest] = [0, 0];
   const list = h("div", { class: "found", role: "listbox", id: "found", "aria-label": "Found", hidden: true });
   const input = /** @type {HTMLInputElement} */ (h("input", {
     type: "search", role: "combobox", placeholder: "Find column…  /", "aria-label": "Find a dataset or column",
@@ -31,20 +32,17 @@ export function findField({ datasets }, choose) {
       const option = { role: "option", id: `found-${index}`, "aria-selected": String(index === at), pointerdown: click };
       return h("div", option, name);
     });
-    replace(list, options, !found.length && h("div", { role: "option" }, "Nothing found"));
+    replace(list, options, rest > 0 && h("div", { class: "muted", role: "note" }, `and ${number(rest)} more`),
+      !found.length && h("div", { role: "option" }, "Nothing found"));
     list.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   }
 
   function search() {
     const text = input.value.toLowerCase();
     at = 0;
-    found = [];
-    for (let dataset = 0; text && dataset < datasets.length && found.length < MOST; dataset += 1) {
-      const { label, name, columns } = datasets[dataset];
-      if (`${label} ${name}`.toLowerCase().includes(text)) found.push({ dataset });
-      const matching = columns.filter((column) => `${label}.${column.name}`.toLowerCase().includes(text));
-      found.push(...matching.slice(0, MOST - found.length).map((column) => ({ dataset, column: column.name })));
-    }
+    const all = text ? matching(datasets, text) : [];
+    found = all.slice(0, MOST);
+    rest = all.length - found.length;
     show(text !== "");
   }
 
@@ -69,4 +67,28 @@ export function findField({ datasets }, choose) {
     }
   }
   return h("div", { class: "find" }, input, list);
+}
+
+/**
+ * Return what has a text in its name: datasets before columns; of both, equal names, then beginnings, then the rest.
+ * @param {Dataset[]} datasets @param {string} text in lower case
+ * @returns {{dataset: number, column?: string}[]}
+ */
+export function matching(datasets, text) {
+  /** @type {{dataset: number, column?: string, rank: number}[]} */
+  const found = [];
+  const rankOf = (/** @type {string[]} */ names) => {
+    const lower = names.map((name) => name.toLowerCase());
+    if (lower.includes(text)) return 0;
+    if (lower.some((name) => name.startsWith(text))) return 1;
+    return lower.some((name) => name.includes(text)) ? 2 : -1;
+  };
+  datasets.forEach(({ label, name, columns }, dataset) => {
+    found.push({ dataset, rank: rankOf([label, name, label.slice(label.lastIndexOf("/") + 1)]) });
+    for (const { name: column } of columns) {
+      const rank = rankOf([column, `${label}.${column}`]);
+      found.push({ dataset, column, rank: rank < 0 ? -1 : rank + 3 });
+    }
+  });
+  return found.filter(({ rank }) => rank >= 0).sort((a, b) => a.rank - b.rank);
 }

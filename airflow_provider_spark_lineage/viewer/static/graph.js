@@ -1,13 +1,13 @@
 // The graph: draws what is in view of a picture, pans, zooms, and is walked by keyboard as one tab stop.
 
-import { drawBoxes, drawLines, port } from "./drawing.js";
+import { drawBoxes, drawLines, port, titlesOf } from "./drawing.js";
 import { svg } from "./elements.js";
 import { open, place } from "./layout.js";
 import { HEADER, MOST_OF_A_SIDE, pictureOf, ROW, rowsOf, WIDTH } from "./picture.js";
 import { DARK, GRAPH_STYLE, LIGHT } from "./styles.js";
 import { counted } from "./words.js";
 
-const NO_TEXT_BELOW = 0.4, TOO_SMALL_BELOW = 0.6, READABLE = 0.8, SMALLEST = 0.05, LARGEST = 2;
+const NO_TEXT_BELOW = 0.4, TOO_SMALL_BELOW = 0.5, READABLE = 0.8, SMALLEST = 0.05, LARGEST = 2;
 const MARGIN = 24, LEAST_DRAG = 4;
 const EVERYWHERE = { left: -Infinity, right: Infinity, top: -Infinity, bottom: Infinity };
 const HELP = "Arrow keys go along lines and rows, Enter opens, t traces a column, Escape leaves.";
@@ -25,7 +25,7 @@ export function createGraph(document, act) {
   const withGap = new Set(document.gaps.flatMap(({ dataset, column }) =>
     [JSON.stringify(dataset), JSON.stringify([dataset, column])]));
   /** @type {Scene} */
-  const scene = { document, withGap, state: first, ...laidOut(new Set(), first.sides), tops: [], heights: [], rows: [] };
+  const scene = { document, withGap, titles: titlesOf(document.datasets.map(({ label }) => label)), state: first, ...laidOut(new Set(), first.sides), tops: [], heights: [], rows: [] };
   let view = { x: 0, y: 0, scale: 1 };
   let size = { width: 0, height: 0 };
   let cursor = { box: topLeft(), row: -1 };
@@ -139,6 +139,17 @@ export function createGraph(document, act) {
     draw();
   }
 
+  // Show all; what would have no text then is shown from its top left corner.
+  function arrange() {
+    fit();
+    if (view.scale >= NO_TEXT_BELOW) return;
+    const { width, height } = bounds();
+    const scale = NO_TEXT_BELOW;
+    const start = (/** @type {number} */ has, /** @type {number} */ needs) => Math.max(0, (has - needs * scale) / 2) + MARGIN * scale;
+    view = { scale, x: start(size.width, width), y: start(size.height, height) };
+    draw();
+  }
+
   /** @param {number} box */
   function show(box) {
     const { x, y } = spot(Math.max(0, box));
@@ -146,6 +157,22 @@ export function createGraph(document, act) {
     view.x = size.width / 2 - (x + WIDTH / 2) * view.scale;
     view.y = size.height / 3 - (y + HEADER / 2) * view.scale;
     draw();
+  }
+
+  // Show all that is lit, if it can be read then; returns whether it can.
+  function fitLit() {
+    const lit = [...(scene.state.lit ?? [])].map((dataset) => scene.picture.boxOf[dataset]);
+    if (lit.length < 2) return false;
+    const least = (/** @type {number[]} */ values) => values.reduce((a, b) => Math.min(a, b), Infinity);
+    const left = least(lit.map((box) => spot(box).x)) - MARGIN;
+    const top = least(lit.map((box) => spot(box).y)) - MARGIN;
+    const right = -least(lit.map((box) => -spot(box).x - WIDTH)) + MARGIN;
+    const bottom = -least(lit.map((box) => -spot(box).y - scene.heights[box])) + MARGIN;
+    const scale = Math.min(1, size.width / (right - left), size.height / (bottom - top));
+    if (!(scale >= NO_TEXT_BELOW)) return false;
+    view = { scale, x: size.width / 2 - ((left + right) / 2) * scale, y: size.height / 2 - ((top + bottom) / 2) * scale };
+    draw();
+    return true;
   }
 
   // Pan no farther than needed to have a row in view.
@@ -306,16 +333,20 @@ export function createGraph(document, act) {
   }
 
   return {
-    element, update, text, fit: () => fit(), arrange: () => fit(true),
+    element, update, text, fit: () => fit(), arrange,
     /** @param {number} factor */
     zoom: (factor) => {
       isTouched = true;
       zoom(factor);
     },
-    /** @param {number} dataset */
-    show: (dataset) => {
+    // Bring a dataset into view, and give the keyboard its place, or that of its column.
+    /** @param {number} dataset @param {string} [column] */
+    show: (dataset, column) => {
       isTouched = true;
-      show(scene.picture.boxOf[dataset]);
+      const box = scene.picture.boxOf[dataset];
+      cursor = { box, row: column === undefined ? -1 : port(scene, dataset, column).row };
+      if (!fitLit()) show(box);
+      element.focus({ preventScroll: true });
     },
     stop: () => watch.disconnect(),
   };

@@ -3,21 +3,21 @@
 import { button, foreign, h, replace } from "./elements.js";
 import { dress, followTheme } from "./styles.js";
 import { mount } from "./viewer.js";
-import { stateWord, when } from "./words.js";
+import { stateWord, when, zone } from "./words.js";
 
-/** @returns {{notes: string[], runs: PageRun[]}} */
+/** @returns {{notes: string[], runs: PageRun[], start: string}} */
 function dataOfPage() {
   const isText = (/** @type {any} */ value) => typeof value === "string";
   try {
-    const { notes, runs } = JSON.parse(document.getElementById("spark-lineage")?.textContent ?? "");
-    return { notes: Array.isArray(notes) ? notes.filter(isText) : [],
+    const { notes, runs, start } = JSON.parse(document.getElementById("spark-lineage")?.textContent ?? "");
+    return { start: isText(start) ? start : "", notes: Array.isArray(notes) ? notes.filter(isText) : [],
       runs: runs.filter((/** @type {any} */ run) => isText(run?.key)) };
   } catch {
-    return { notes: ["The data of this page could not be read."], runs: [] };
+    return { notes: ["The data of this page could not be read."], runs: [], start: "" };
   }
 }
 
-const { notes, runs } = dataOfPage();
+const { notes, runs, start } = dataOfPage();
 let parameters = new URLSearchParams(location.hash.slice(1));
 const address = { read: () => new URLSearchParams(parameters), write };
 
@@ -32,9 +32,12 @@ function write(next, how = "replaceState") {
 }
 
 const place = h("div", { class: "here" });
-const list = h("nav", { "aria-label": "Jobs and runs", hidden: runs.length < 2 });
+const list = h("div", { class: "list", tabindex: 0 });
+const filter = h("input", { type: "search", placeholder: "Filter jobs and runs", "aria-label": "Filter jobs and runs", input: draw });
+const navigation = h("nav", { "aria-label": "Jobs and runs", hidden: runs.length < 2 },
+  h("div", { class: "head" }, filter, h("p", { class: "muted" }, `Times: ${zone()}`)), list);
 const sentences = notes.map((note) => h("p", { class: "note" }, foreign(note, 500)));
-const page = h("div", { class: "viewer page" }, list, h("main", { class: "here" }, sentences, place));
+const page = h("div", { class: "viewer page" }, navigation, h("main", { class: "here" }, sentences, place));
 const root = h("div", { style: "height:100%" });
 dress(root.attachShadow({ mode: "open" }));
 root.shadowRoot?.append(page);
@@ -46,7 +49,8 @@ let shown = "";
 
 /** @param {string} key */
 function show(key) {
-  const run = runs.find((each) => each.key === key) ?? runs[0];
+  const byKey = (/** @type {string} */ one) => runs.find((each) => each.key === one);
+  const run = byKey(key) ?? byKey(start) ?? runs[0];
   if (!run || shown === run.key) return;
   unmount();
   shown = run.key;
@@ -57,16 +61,25 @@ function show(key) {
   }
   const answerOf = (/** @type {string} */ other) => runs.find((each) => each.key === other)?.answer;
   const previous = async (/** @type {string} */ id) => answerOf(id)?.document ?? null;
-  unmount = mount(place, { load: async () => run.answer, previous, open }, { address, keysOf: document });
+  unmount = mount(place, { load: async () => run.answer, previous, open }, { address });
+  draw();
+  list.querySelector("[aria-current]")?.scrollIntoView({ block: "center" });
+}
+
+// Draw the list: the runs whose job, group or state has the text of the filter.
+function draw() {
+  const text = /** @type {HTMLInputElement} */ (filter).value.toLowerCase();
   let group = "";
-  replace(list, runs.map((each, index) => {
-    const head = each.group !== group && h("h4", {}, foreign(String(each.group ?? ""), 80));
-    group = each.group;
-    const state = h("div", { class: each.state === "fail" ? "bad" : "muted" }, `${when(String(each.time ?? ""))} ${stateWord(String(each.state ?? ""))}`);
-    const which = { "data-key": `run-${index}`, "aria-current": each === run && "true" };
-    return [head, button("", () => open(each.key), which, foreign(String(each.label ?? each.key), 80), state)];
-  }));
-  list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  const lines = runs.map((each, index) => {
+    const [name, label] = [String(each.group ?? ""), String(each.label ?? each.key)];
+    const state = `${when(String(each.time ?? ""))} ${stateWord(String(each.state ?? ""))}`;
+    if (!`${name} ${label} ${state}`.toLowerCase().includes(text)) return null;
+    const head = name !== group && h("h4", {}, foreign(name, 80));
+    group = name;
+    const which = { "data-key": `run-${index}`, "aria-current": each.key === shown && "true" };
+    return [head, button("", () => open(each.key), which, foreign(label, 80), h("div", { class: each.state === "fail" ? "bad" : "muted" }, state))];
+  });
+  replace(list, lines, !lines.some(Boolean) && h("p", { class: "muted" }, "Nothing has this text."));
 }
 
 /** @param {string} key */

@@ -1,5 +1,6 @@
 // The side panel: one dataset with what decides its rows, where its columns come from, and where they go.
 
+import { checkLine } from "./checks.js";
 import { button, copyable, cut, foreign, h, replace } from "./elements.js";
 import { ROWS_AT_A_TIME } from "./picture.js";
 import { edgesAt } from "./trace.js";
@@ -60,10 +61,6 @@ export function panelOf(context) {
     out[number].size + into[number].size === 0 && h("p", { class: "muted" }, "No lineage of its columns was recorded."),
   ];
 }
-
-/** @param {{passed: boolean, text: string}} check */
-export const checkLine = ({ passed, text }) =>
-  h("li", { class: passed ? "good" : "bad" }, passed ? "✓ " : "✕ ", foreign(text, 200));
 
 /** @param {Dataset} dataset */
 function facts({ read, written, unfinished, reads, writes, change, format, catalog }) {

@@ -2,7 +2,7 @@
 
 import { edgesAt } from "./trace.js";
 
-export const WIDTH = 240, HEADER = 48, ROW = 28, PILL = 32;
+export const WIDTH = 260, HEADER = 48, ROW = 28, PILL = 32;
 export const ROWS_AT_A_TIME = 12;
 export const MOST_OF_A_SIDE = 30;
 

@@ -13,7 +13,7 @@ text{font:12px ${MONO};fill:var(--text);color:var(--text)}
 .frame{fill:var(--surface);stroke:var(--line)}
 .title{font-weight:600;font-size:13px}
 .detail{font:11.5px system-ui,sans-serif;fill:var(--muted);color:var(--muted)}
-.mark{fill:var(--warn);color:var(--warn)}
+.mark,.check.warn{fill:var(--warn);color:var(--warn)} .check.bad{fill:var(--bad);color:var(--bad)} .check.good{fill:var(--written);color:var(--written)}
 .hit{fill:transparent}
 .side{fill:var(--read)} .written .side{fill:var(--written)} .both .side{fill:var(--accent)}
 .unfinished .frame{stroke:var(--muted);stroke-dasharray:5 4} .unfinished .side{fill:var(--muted)}
@@ -25,7 +25,7 @@ text{font:12px ${MONO};fill:var(--text);color:var(--text)}
 .flow,.edge{fill:none;stroke:var(--muted);stroke-opacity:.55} .flow.back{stroke-dasharray:8 3 2 3}
 .edge{stroke:var(--accent);stroke-width:1.6;stroke-opacity:.9} .indirect{stroke:var(--indirect);stroke-dasharray:5 4}
 .kind{font:11px system-ui,sans-serif;fill:var(--text);color:var(--text);paint-order:stroke;stroke:var(--surface);stroke-width:4px}
-.dim .frame{stroke-opacity:.5} .dim .title,.dim .name{fill:var(--muted);color:var(--muted);font-weight:400} .dim .side,.dim .mark{opacity:.35}
+.dim .frame{stroke-opacity:.5} .dim .title,.dim .name{fill:var(--muted);color:var(--muted);font-weight:400} .dim .side,.dim .mark,.dim .check{opacity:.35}
 path.dim{stroke-opacity:.16}
 `;
 
@@ -45,18 +45,21 @@ button.ref{border-color:transparent;background:none;padding:1px 5px;min-height:2
 button.ref:hover{background:var(--soft)} button[aria-pressed=true]{background:var(--soft);font-weight:600}
 .muted{color:var(--muted)} .bad{color:var(--bad)} .warn{color:var(--warn)} .good{color:var(--written)}
 header{display:flex;flex-wrap:wrap;gap:6px 14px;align-items:center;padding:10px 14px;border-bottom:1px solid var(--line)}
-header .facts{flex:1 1 16rem}
+header .facts{flex-basis:100%;order:1} header h2{min-width:0;overflow-wrap:anywhere} header .find{margin-left:auto}
 .state{border-radius:99px;padding:0 9px;background:var(--raised);border:1px solid var(--line)}
 .state.bad{background:var(--bad-soft);border-color:var(--bad)}
+.about{padding:6px 14px;border-bottom:1px solid var(--line)}
 .note,.failure{padding:6px 14px;background:var(--warn-soft);overflow-wrap:anywhere} .failure{background:var(--bad-soft)}
-.failure pre{max-height:8em;overflow:auto;margin:4px 0;white-space:pre-wrap;font:12px/1.5 ${MONO}}
+.failure pre{max-height:24em;overflow:auto;margin:4px 0;white-space:pre-wrap;font:12px/1.5 ${MONO}}
 .middle{flex:1 0 300px;display:flex;min-height:0}
-.canvas{flex:1;position:relative;min-width:0;background:var(--raised)}
-svg.graph{position:absolute;inset:0;width:100%;height:100%;cursor:grab;touch-action:pan-y;user-select:none;outline:none} svg.graph:active{cursor:grabbing}
+.canvas{flex:1;position:relative;min-width:0;background:var(--raised);display:flex;flex-direction:column}
+svg.graph{flex:1 1 0;min-height:0;width:100%;cursor:grab;touch-action:pan-y;user-select:none;outline:none} svg.graph:active{cursor:grabbing}
 svg.graph:focus-visible{outline:2px solid var(--accent);outline-offset:-2px} [role=button]{cursor:pointer}
 .graph .hit:hover{fill:var(--soft)} .graph:focus-visible .cursor .hit,.graph:focus-visible .cursor .frame{stroke:var(--accent);stroke-width:2}
-.tools{position:absolute;right:10px;bottom:10px;display:flex;gap:4px}
-.legend{position:absolute;left:6px;bottom:6px;padding:2px 6px;border-radius:6px;background:var(--raised);color:var(--muted);pointer-events:none}
+.below{display:flex;flex-wrap:wrap;justify-content:space-between;align-items:center;gap:4px 12px;padding:4px 10px}
+.canvas .empty{position:absolute;inset:0;pointer-events:none}
+.tools{display:flex;gap:4px}
+.legend{color:var(--muted)}
 .legend i{display:inline-block;width:26px;border-top:2px solid var(--accent);vertical-align:middle;margin:0 6px} .legend i.indirect{margin-left:12px} .legend i.indirect{border-top:2px dashed var(--indirect)}
 aside{width:340px;border-left:1px solid var(--line);padding:12px 14px;overflow:auto}
 aside .top{display:flex;justify-content:space-between;gap:8px;align-items:start}
@@ -68,19 +71,24 @@ li.column{padding:2px 0;border-top:1px solid var(--line)} li li{padding-left:14p
 .pane{flex:0 1 260px;min-height:170px;overflow:auto;padding:8px 14px}
 .bar{display:flex;flex-wrap:wrap;gap:8px;align-items:center;margin-bottom:6px}
 table{border-collapse:collapse;width:100%} th,td{text-align:left;padding:3px 10px 3px 0;border-bottom:1px solid var(--line);vertical-align:baseline;overflow-wrap:break-word}
-th{color:var(--muted);font-weight:600;white-space:nowrap} tbody th{padding-top:12px;color:var(--text)}
+th{color:var(--muted);font-weight:600;white-space:nowrap} tbody th[scope=rowgroup]{padding-top:12px;color:var(--text)}
 .find{position:relative} .found{position:absolute;z-index:2;right:0;width:min(26rem,90cqw);max-height:20rem;overflow:auto;background:var(--surface);
 border:1px solid var(--line);border-radius:8px;box-shadow:0 6px 24px #0003;padding:4px} .found [role=option]{padding:4px 8px;border-radius:5px;overflow-wrap:anywhere;cursor:pointer}
 .found [aria-selected=true]{background:var(--soft)}
 .empty{margin:auto;padding:32px;max-width:38rem;text-align:center} .empty .copy{justify-content:center;max-width:26rem;margin:12px auto}
+code{font:12px/1.5 ${MONO};overflow-wrap:anywhere} .failure button{margin:4px 0}
 .spark{vertical-align:middle} .spark polyline{fill:none;stroke:var(--accent);stroke-width:1.5}
-.viewer.page{flex-direction:row;height:100vh} .page nav{width:260px;overflow:auto;padding:10px;background:var(--raised);border-right:1px solid var(--line)} .page .here{flex:1;min-width:0;min-height:0} .page main{display:flex;flex-direction:column}
+.viewer.page{flex-direction:row;height:100vh} .page nav{width:260px;display:flex;flex-direction:column;background:var(--raised);border-right:1px solid var(--line)}
+.page nav[hidden]{display:none} .page .head{padding:10px 10px 4px} .page .head input{width:100%}
+.page .list{flex:1;min-height:0;overflow:auto;padding:0 10px 10px;background:linear-gradient(var(--raised) 30%,transparent),linear-gradient(transparent,var(--raised) 70%) 0 100%,
+radial-gradient(farthest-side at 50% 0,#0003,transparent),radial-gradient(farthest-side at 50% 100%,#0003,transparent) 0 100%;
+background-size:100% 36px,100% 36px,100% 12px,100% 12px;background-attachment:local,local,scroll,scroll;background-repeat:no-repeat} .page .here{flex:1;min-width:0;min-height:0} .page main{display:flex;flex-direction:column}
 .page nav button{display:block;width:100%;text-align:left;border-color:transparent;background:none;overflow-wrap:anywhere}
 .page nav [aria-current]{background:var(--soft);font-weight:600}
 @container (max-width:700px){.middle{flex-direction:column;flex:none} .canvas{flex:none;height:320px} aside{width:auto;border-left:0;border-top:1px solid var(--line)}
-.pane{flex:none;max-height:none} .tools,.legend{font-size:12px} .legend{display:none}}
-@media (max-width:700px){.viewer.page{flex-direction:column} .page nav{width:auto;max-height:180px;border-right:0}}
-@media print{.viewer,.viewer.dark{${LIGHT}height:auto;overflow:visible} button:not(.ref),input,select,.tools,.tabs,.page nav{display:none} .legend{position:static} .pane,aside{overflow:visible;max-height:none}}
+.pane{flex:none;max-height:none} .tools,.legend{font-size:12px}}
+@media (max-width:700px){.viewer.page{flex-direction:column} .page nav{width:auto;max-height:220px;border-right:0;border-bottom:1px solid var(--line)}}
+@media print{.viewer,.viewer.dark{${LIGHT}height:auto;overflow:visible} button:not(.ref),input,select,.tools,.tabs,.page nav{display:none} .pane,aside{overflow:visible;max-height:none}}
 ${GRAPH_STYLE}
 `;
 

@@ -3,25 +3,31 @@
 import { columnsTable, outputColumns } from "./columns.js";
 import { difference } from "./difference.js";
 import { button, copyable, foreign, h, replace, svg } from "./elements.js";
-import { checkLine, datasetButton, lightButton, ref } from "./panel.js";
-import { bytes, change, counted, number, stateWord, took, when } from "./words.js";
+import { checksOf, checksTable, failedChecks } from "./checks.js";
+import { datasetButton, lightButton, ref } from "./panel.js";
+import { bytes, change, counted, number, stateWord, took, when, zone } from "./words.js";
 
 const MOST_NAMES = 5;
 const MOST_CHANGES = 500;
 
 /** @param {Context} context @returns {Tab[]} those that have something to show */
 export function tabsOf({ document, answer }) {
-  const { tasks, executions, datasets, facts, links, bottlenecks } = document;
-  const checks = datasets.reduce((sum, dataset) => sum + dataset.checks.length, 0);
+  const { tasks, executions, facts, links, bottlenecks } = document;
+  const checks = checksOf(document).length;
+  /** @type {[string, string, boolean, number | null, (context: Context) => Node]} */
+  const ofChecks = ["checks", "Checks", checks > 0, checks, (context) =>
+    checksTable(context, (dataset) => datasetButton(context, dataset))];
+  const isBad = failedChecks(document).length > 0;
   /** @type {[string, string, boolean, number | null, (context: Context) => Node][]} */
   const tabs = [
+    ...(isBad ? [ofChecks] : []),
     ["history", "History", answer.history.length > 0, answer.history.length, historyTable],
     ["columns", "Columns", true, outputColumns(document).length, columnsTable],
     ["tasks", "Tasks", tasks.length > 0, tasks.length, tasksTable],
     ["executions", "Executions", executions.length > 0, executions.length, executionsTable],
     ["previous", "Since the previous run", answer.previous.length > 0, null, sincePrevious],
     ["gaps", "Gaps", true, document.gaps.length, gapsTable],
-    ["checks", "Checks", checks > 0, checks, checksTable],
+    ...(isBad ? [] : [ofChecks]),
     ["run", "Run", facts.length + links.length + bottlenecks.length > 0, null, aboutRun],
   ];
   return tabs.filter(([, , isThere]) => isThere).map(([id, title, , count, draw]) =>
@@ -42,16 +48,25 @@ function executionsTable(context) {
     datasets.slice(0, MOST_NAMES).map((dataset) => datasetButton(context, dataset)),
     datasets.length > MOST_NAMES && ` and ${datasets.length - MOST_NAMES} more`,
   ];
-  const rows = document.executions.map(({ number: order, name, reads, writes, began, ended, state, rows: count }, index) => {
+  const rows = document.executions.map(({ number: order, name, statement, reads, writes, began, ended, state, rows: count }, index) => {
     const choose = lightButton(context, `execution-${index}`, String(order), [...reads, ...writes], { "aria-label": `${order}: show its datasets` });
-    const line = row(choose, foreign(name), when(began), took(began, ended), [names(reads), " → ", names(writes)],
+    const what = statement ? h("code", {}, foreign(statement, 120)) : foreign(nameOf(name, reads.length, writes.length));
+    const lineage = [reads.length > 0 && ["read ", names(reads)], writes.length > 0 && [" wrote ", names(writes)]];
+    const line = row(choose, what, when(began), took(began, ended), lineage,
       count === null ? "" : number(count), h("span", { class: state === "fail" ? "bad" : "" }, foreign(stateWord(state))));
     line.addEventListener("click", ({ target }) => {
       if (target instanceof Element && !target.closest("button")) choose.click();
     });
     return line;
   });
-  return table(["#", "Job", "Began (UTC)", "Took", "Read → wrote", "Rows", "State"], rows);
+  return table(["#", "What ran", `Began (${zone()})`, "Took", "Read and wrote", "Rows written", "State"], rows);
+}
+
+// Spark calls each write `command`; the job of a read has the name of its dataset, as the job of a write has.
+/** @param {string} name @param {number} reads @param {number} writes */
+function nameOf(name, reads, writes) {
+  if (name === "command") return writes ? "write" : reads ? "command that reads" : "command";
+  return name.includes(".") && reads && !writes ? `read: ${name}` : name;
 }
 
 /** @param {Context} context */
@@ -73,7 +88,7 @@ function sincePrevious({ answer, document, state, act, source }) {
   };
   const chosen = (answer.previous.find(({ id }) => id === state.vs) ?? answer.previous[0]).id;
   const choices = answer.previous.map(({ id, label }) =>
-    h("option", { value: id, selected: id === chosen }, foreign(label || id, 80).textContent));
+    h("option", { value: id, selected: id === chosen }, foreign(labelOf(label || id), 80).textContent));
   const choose = (/** @type {any} */ event) => {
     act.compare(event.target.value);
     compare(event.target.value);
@@ -81,6 +96,10 @@ function sincePrevious({ answer, document, state, act, source }) {
   compare(chosen);
   return h("div", {}, h("label", { class: "bar" }, "Compared with ", h("select", { change: choose }, choices)), body);
 }
+
+// The label of an earlier run is often the time when it began.
+/** @param {string} label */
+const labelOf = (label) => (/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(label) ? when(label) : label);
 
 const SIGNS = { "+": ["new", "good"], "−": ["gone", "bad"], "~": ["changed", "warn"] };
 
@@ -110,8 +129,9 @@ function gapsTable(context) {
   const { gaps, planned, reports_gaps, run, tasks } = context.document;
   const why = run.state !== "complete" ? "the run has not ended with success"
     : tasks.some(({ note }) => note) ? "not every task has lineage" : "its events do not say so";
-  const rows = gaps.map(({ dataset, column, reason, where }) => {
-    const place = dataset === null ? "the task" : column === null ? datasetButton(context, dataset) : ref(context, dataset, column);
+  const rows = gaps.map(({ dataset, column, reason, where, task }) => {
+    const of = task === null ? tasks.length ? "the run" : "the task" : foreign(tasks[task].title);
+    const place = dataset === null ? of : column === null ? datasetButton(context, dataset) : ref(context, dataset, column);
     return row(place, foreign(reason, 1000), foreign(where, 200));
   });
   return h("div", {}, planned && h("p", {}, "Read from the text of the job, not from what ran."),
@@ -123,13 +143,6 @@ function gapsTable(context) {
 }
 
 /** @param {Context} context */
-function checksTable(context) {
-  const rows = context.document.datasets.flatMap(({ checks }, dataset) =>
-    (checks.length ? [row(datasetButton(context, dataset), h("ul", {}, checks.map(checkLine)))] : []));
-  return table(["Dataset", "Checks"], rows);
-}
-
-/** @param {Context} context */
 function tasksTable(context) {
   const rows = context.document.tasks.map(({ title, state, reads, writes, note }, index) => row(
     foreign(title), foreign(stateWord(state)), counted(reads.length, "dataset"),
@@ -138,12 +151,15 @@ function tasksTable(context) {
   return table(["Task", "State", "Read", "Wrote", "Note", ""], rows);
 }
 
+const FACTS = new Map(Object.entries({ app: "application", used: "resources", started: "launched" }));
+
 /** @param {Context} context */
 function aboutRun({ document: { bottlenecks, facts, links } }) {
   const open = { class: "link", target: "_blank", rel: "noopener noreferrer" };
   return h("div", {},
     bottlenecks.map(({ kind, message }) => h("p", { class: "warn" }, "⚠ ", foreign(kind), ": ", foreign(message, 1000))),
-    table(["", ""], facts.map(({ name, text }) => row(foreign(name), foreign(text, 1000)))),
+    h("table", {}, h("tbody", {}, facts.map(({ name, text }) =>
+      h("tr", {}, h("th", { scope: "row" }, foreign(FACTS.get(name) ?? name)), h("td", {}, foreign(text, 1000)))))),
     h("p", { class: "bar" }, links.map(({ name, href }) => h("a", { ...open, href }, foreign(name)))));
 }
 
@@ -158,7 +174,7 @@ function historyTable({ answer: { history }, source }) {
   });
   return h("div", {}, h("p", { class: "bar" },
     sparkline("Rows", history.map((past) => past.rows)), sparkline("Bytes", history.map((past) => past.size_bytes))),
-  table(["Run", "State", "Began (UTC)", "Rows", "Bytes", "Marks"], rows));
+  table(["Run", "State", `Began (${zone()})`, "Rows", "Bytes", "Marks"], rows));
 }
 
 // Oldest left.

@@ -17,12 +17,25 @@ interface Dataset {
   previous: { namespace: string; name: string } | null;
   reads: Statistics;
   writes: Statistics;
-  checks: { passed: boolean; text: string }[];
+  checks: Check[];
   metrics: string[];
   format: string;
   catalog: string;
   /** No event says that it was written. */
   unfinished: boolean;
+}
+
+/** The result of a check; texts, empty if they are unknown. */
+interface Check {
+  status: string;
+  name: string;
+  column: string;
+  severity: string;
+  expected: string;
+  found: string;
+  /** Why there is no result. */
+  problem: string;
+  task: number | null;
 }
 
 interface Line { from: number; to: number }
@@ -50,16 +63,18 @@ interface Execution extends Step {
   ended: string;
   state: string;
   rows: number | null;
+  /** The beginning of its statement, or the line of the program that ran it. */
+  statement: string;
 }
 
 interface Failure { message: string; error_class: string; sql_state: string; execution: string; fragment: string }
 
-interface Gap { where: string; reason: string; dataset: number | null; column: string | null }
+interface Gap { where: string; reason: string; dataset: number | null; column: string | null; task: number | null }
 
 interface ViewDocument {
   version: number;
   title: string;
-  run: { state: string; began: string; ended: string; engine: string };
+  run: { state: string; began: string; ended: string; engine: string; task_id: string };
   datasets: Dataset[];
   flows: Flow[];
   edges: Edge[];
@@ -67,6 +82,8 @@ interface ViewDocument {
   executions: Execution[];
   failures: Failure[];
   gaps: Gap[];
+  /** Of no single dataset. */
+  checks: Check[];
   bottlenecks: { kind: string; message: string }[];
   facts: { name: string; text: string }[];
   links: { name: string; href: string }[];
@@ -88,8 +105,11 @@ interface Past {
 }
 
 interface Answer {
+  kind: string;
   document: ViewDocument | null;
   reason: { sentence: string; command: string } | null;
+  /** Which run this is, where the reader has not chosen it. */
+  about: string;
   notes: string[];
   tries: number[];
   try: number | null;
@@ -193,6 +213,8 @@ interface Scene {
   rows: Row[][];
   /** Datasets and columns with a gap, as JSON. */
   withGap: Set<string>;
+  /** Of each dataset, what its box has as title. */
+  titles: string[];
 }
 
 interface Acts {

@@ -1,6 +1,7 @@
 // The viewer: one answer of a source in a shadow root, its state, and the parts that show it.
 
 import { button, copyable, cut, download, foreign, h, replace } from "./elements.js";
+import { checksPanel, failedChecks } from "./checks.js";
 import { clean, cleanAnswer } from "./document.js";
 import { findField } from "./find.js";
 import { createGraph } from "./graph.js";
@@ -9,18 +10,18 @@ import { MOST_OF_A_SIDE, ROWS_AT_A_TIME } from "./picture.js";
 import { dress, followTheme } from "./styles.js";
 import { emptyState, tabsOf } from "./tables.js";
 import { trace } from "./trace.js";
-import { amounts, counted, stateWord, took } from "./words.js";
+import { amounts, counted, lasted, stateWord, took } from "./words.js";
 
-const MOST_OPEN_ALL = 40;
+const MOST_OPEN_ALL = 40, MOST_LINES = 6;
 const UNLIT = { lit: null, lightOf: null };
 
 /**
  * Show the answer of a source in an element. Returns what removes it.
- * @param {Element} element @param {Source} source
- * @param {{address: Address, keysOf?: EventTarget}} options `keysOf` is the page, where all of it belongs to the viewer
+ * @param {Element} element @param {Source} source @param {{address: Address}} options
  */
-export function mount(element, source, { address, keysOf }) {
+export function mount(element, source, { address }) {
   const host = h("div", { style: "height:100%" });
+  for (const name of ["keydown", "keypress", "keyup"]) host.addEventListener(name, keepKey);
   const root = host.attachShadow({ mode: "open" });
   const viewer = h("div", { class: "viewer" });
   dress(root);
@@ -39,7 +40,7 @@ export function mount(element, source, { address, keysOf }) {
     viewer.replaceChildren(h("p", { class: "empty", role: "status" }, "Loading the lineage…"));
     try {
       const answer = cleanAnswer(await source.load({ try: number }));
-      if (mine === turn) stop = show(viewer, answer, source, address, load, keysOf ?? viewer);
+      if (mine === turn) stop = show(viewer, answer, source, address, load);
     } catch (error) {
       if (mine !== turn) return;
       const sentence = error instanceof Error ? error.message : "The lineage could not be loaded.";
@@ -58,9 +59,9 @@ export function mount(element, source, { address, keysOf }) {
 
 /**
  * @param {Element} viewer @param {Answer} answer @param {Source} source @param {Address} address
- * @param {(number: number | null) => void} load @param {EventTarget} keysOf
+ * @param {(number: number | null) => void} load
  */
-function show(viewer, answer, source, address, load, keysOf) {
+function show(viewer, answer, source, address, load) {
   const notes = answer.notes.map((note) => h("p", { class: "note", role: "note" }, foreign(note, 500)));
   const other = (/** @type {any} */ event) => {
     const parameters = address.read();
@@ -155,42 +156,65 @@ function show(viewer, answer, source, address, load, keysOf) {
   const find = findField(document, (dataset, column) => {
     if (column === undefined) act.select(dataset);
     else act.trace(dataset, column);
-    graph.show(dataset);
+    graph.show(dataset, column);
   });
-  const keys = (/** @type {Event} */ event) => {
-    const { key } = /** @type {KeyboardEvent} */ (event);
-    const target = event.composedPath()[0];
-    if (event.defaultPrevented || target instanceof HTMLInputElement || target instanceof HTMLSelectElement) return;
-    if (key === "Escape") act.leave();
-    if (key !== "/") return;
+  const keys = (/** @type {KeyboardEvent} */ event) => {
+    if (event.defaultPrevented || isModified(event) || isEditable(event.composedPath()[0])) return;
+    if (event.key === "Escape") act.leave();
+    if (event.key !== "/") return;
     event.preventDefault();
+    event.stopPropagation();
     find.querySelector("input")?.focus();
   };
-  keysOf.addEventListener("keydown", keys);
+  // The page around the viewer: its own keys go on, while somebody writes there or answers a dialog.
+  const outside = (/** @type {KeyboardEvent} */ event) => {
+    const target = /** @type {Element | null} */ (event.target);
+    if (!event.composedPath().includes(viewer) && !target?.closest?.("[role=dialog]")) keys(event);
+  };
+  viewer.addEventListener("keydown", keys);
+  addEventListener("keydown", outside, true);
   const openAll = button("Open all", () => {
     set({ opened: new Set(state.opened.size ? [] : document.datasets.keys()) });
     graph.arrange();
   });
   const picture = () => download("lineage.svg", graph.text(viewer.classList.contains("dark")), "image/svg+xml");
   viewer.replaceChildren(
-    h("header", {}, h("h2", {}, foreign(document.title, 80)), tries, summary(document), find),
-    ...notes, ...document.failures.map((failure, index) => failurePanel(context, failure, index)),
+    h("header", {}, h("h2", {}, foreign(document.title, 80)), tries, summary(document, answer.kind), find),
+    ...(answer.about ? [h("p", { class: "about muted" }, foreign(answer.about, 500))] : []),
+    ...notes, ...(failedChecks(document).length ? [checksPanel(document, () => go("checks"))] : []), ...document.failures.map((failure, index) => failurePanel(context, failure, index)),
     h("div", { class: "middle" },
       h("div", { class: "canvas" }, graph.element,
         !document.datasets.length && h("p", { class: "empty" }, "No dataset was read or written."),
-        h("div", { class: "legend" }, h("i", {}), "direct: value", h("i", { class: "indirect" }), "indirect: decides"),
-        h("div", { class: "tools" },
-          button("−", () => graph.zoom(0.8), { "aria-label": "− Zoom out" }),
-          button("+", () => graph.zoom(1.25), { "aria-label": "+ Zoom in" }),
-          button("Fit", graph.fit), document.datasets.length <= MOST_OPEN_ALL && openAll, button("SVG", picture))),
+        h("div", { class: "below" },
+          h("div", { class: "legend" }, h("i", {}), "direct: value", h("i", { class: "indirect" }), "indirect: decides"),
+          h("div", { class: "tools" },
+            button("−", () => graph.zoom(0.8), { "aria-label": "− Zoom out" }),
+            button("+", () => graph.zoom(1.25), { "aria-label": "+ Zoom in" }),
+            button("Fit", graph.fit), document.datasets.length <= MOST_OPEN_ALL && openAll, button("SVG", picture)))),
       panel),
     tabList, pane);
   openTab(state.tab);
   set({});
   return () => {
     graph.stop();
-    keysOf.removeEventListener("keydown", keys);
+    viewer.removeEventListener("keydown", keys);
+    removeEventListener("keydown", outside, true);
   };
+}
+
+/** @param {KeyboardEvent} event */
+const isModified = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;
+
+/** @param {EventTarget} target */
+const isEditable = (target) => target instanceof HTMLElement
+  && (target.isContentEditable || target.matches("input, select, textarea"));
+
+// Keep keys from the page around: there each letter may be a shortcut, as `g` of Airflow, which draws another page.
+/** @param {Event} event */
+function keepKey(event) {
+  const target = event.composedPath()[0];
+  const isOwn = isEditable(target) || (target instanceof Element && target.matches("svg.graph"));
+  if (isOwn || !isModified(/** @type {KeyboardEvent} */ (event))) event.stopPropagation();
 }
 
 /** @param {ViewDocument} document @param {URLSearchParams} parameters @returns {State} */
@@ -220,14 +244,30 @@ function parametersOf({ datasets }, { dataset, column, tab, vs }) {
 /** @param {{namespace: string, name: string}} dataset */
 const nameOf = ({ namespace, name }) => `${namespace} ${name}`;
 
-/** @param {ViewDocument} document */
-function summary({ run, datasets, executions, planned, gaps }) {
+// Return for how long at least one execution ran; executions may run beside each other.
+/** @param {Execution[]} executions */
+function timeOf(executions) {
+  const spans = executions.map(({ began, ended }) => [Date.parse(began), Date.parse(ended)]).sort(([a], [b]) => a - b);
+  if (!spans.every(([began, ended]) => ended >= began)) return "";
+  let [sum, until] = [0, -Infinity];
+  for (const [began, ended] of spans) {
+    sum += Math.max(0, ended - Math.max(began, until));
+    until = Math.max(until, ended);
+  }
+  return lasted(sum);
+}
+
+/** @param {ViewDocument} document @param {string} kind */
+function summary({ run, datasets, executions, planned, gaps, tasks }, kind) {
   const state = stateWord(run.state);
   const time = took(run.began, run.ended);
+  const ofAll = timeOf(executions);
+  const whole = tasks.length && kind !== "task" ? "run" : run.task_id ? "task" : "run";
   const [reads, writes] = [datasets.filter(({ read }) => read), datasets.filter(({ written }) => written)];
   const facts = [
     planned && "planned, not run",
-    executions.length > 0 && counted(executions.length, "execution") + (time && ` in ${time}`),
+    executions.length > 0 && counted(executions.length, "execution") + (ofAll && `: ${ofAll}`),
+    time && `${whole}: ${time}`,
     cut(run.engine, 40),
     `read ${counted(reads.length, "dataset")}`,
     writes.length === 1
@@ -251,9 +291,23 @@ function failurePanel(context, { message, error_class, sql_state, execution, fra
   const reads = of ? of.reads : [...document.datasets.keys()].filter((dataset) => document.datasets[dataset].read);
   return h("section", { class: "failure", "aria-label": "Failure" },
     h("strong", { class: "bad" }, "✕ ", execution && [foreign(execution, 80), ": "],
-      foreign(error_class || "The run failed", 120), sql_state && ` ${cut(sql_state, 12)}`), " ",
+      foreign(error_class || (document.run.task_id ? "The task failed" : "The run failed"), 120), sql_state && ` ${cut(sql_state, 12)}`), " ",
     reads.length > 0 && reads.length < document.datasets.length
       && lightButton(context, `failure-${index}`, "Show what it read", reads),
-    message && h("pre", { tabindex: 0 }, foreign(message, 20000)),
+    message && messageOf(message, failedChecks(document).length > 0),
     fragment && copyable(fragment, "Fragment of the statement"));
+}
+
+// The beginning of a long message, and a button for the rest; where checks have failed, they say the same better.
+/** @param {string} message @param {boolean} isShort */
+function messageOf(message, isShort) {
+  const lines = message.trim().split("\n");
+  const most = isShort ? 1 : MOST_LINES;
+  const text = h("pre", { tabindex: 0 }, foreign(lines.slice(0, most).join("\n"), 20000));
+  const more = button(`Show all ${counted(lines.length, "line")}`, () => {
+    text.replaceChildren(foreign(message, 20000));
+    text.focus();
+    more.remove();
+  });
+  return [text, lines.length > most && more];
 }

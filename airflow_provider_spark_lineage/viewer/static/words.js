@@ -11,20 +11,30 @@ export const counted = (count, noun) => `${number(count)} ${count === 1 ? noun :
 /** @param {number} size */
 export function bytes(size) {
   let unit = 0;
-  for (; size >= 1000 && unit < 5; unit += 1) size /= 1000;
-  return `${number(size)} ${["B", "kB", "MB", "GB", "TB", "PB"][unit]}`;
+  for (; size >= 1024 && unit < 5; unit += 1) size /= 1024;
+  return `${number(size)} ${["B", "KiB", "MiB", "GiB", "TiB", "PiB"][unit]}`;
 }
+
+// The reader's own zone, in which all times are shown.
+export const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "local time";
 
 /** @param {string} time */
 export function when(time) {
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? cut(time, 40) : date.toISOString().slice(0, 19).replace("T", " ");
+  if (Number.isNaN(date.getTime())) return cut(time, 40);
+  const two = (/** @type {number} */ value) => String(value).padStart(2, "0");
+  const day = [String(date.getFullYear()).padStart(4, "0"), two(date.getMonth() + 1), two(date.getDate())].join("-");
+  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":")}`;
 }
 
 /** @param {string} began @param {string} ended */
-export function took(began, ended) {
-  const seconds = (Date.parse(ended) - Date.parse(began)) / 1000;
-  if (!(seconds >= 0)) return "";
+export const took = (began, ended) => lasted(Date.parse(ended) - Date.parse(began));
+
+/** @param {number} milliseconds */
+export function lasted(milliseconds) {
+  if (!(milliseconds >= 0)) return "";
+  if (milliseconds < 950) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
   if (seconds < 60) return `${number(seconds)} s`;
   const minutes = Math.floor(seconds / 60);
   return minutes < 60 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
@@ -48,7 +58,7 @@ export function change(before, now) {
 /** @param {Edge} edge */
 export const kind = (edge) => cut((edge.subtype || edge.type).toLowerCase().replaceAll("_", " "), 40);
 
-const CHANGES = new Map(Object.entries({ alter: "altered", create: "created", drop: "dropped", overwrite: "overwritten",
+const CHANGES = new Map(Object.entries({ alter: "altered", append: "appended", create: "created", drop: "dropped", overwrite: "overwritten",
   rename: "renamed", truncate: "truncated" }));
 
 // What a write did to a dataset.

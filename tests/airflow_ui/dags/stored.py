@@ -57,7 +57,7 @@ def retried(spark: Any, ti: Any = None) -> None:
         raise RuntimeError(msg)
 
 
-@task.pyspark_lineage(**LINEAGE)
+@task.pyspark_lineage(map_index_template="customer {{ task.op_kwargs['number'] }}", **LINEAGE)
 def mapped(number: int, spark: Any) -> None:
     """One instance for each number."""
     rows = spark.read.parquet(ORDERS).where(f"customer = {number}")

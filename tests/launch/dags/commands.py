@@ -26,6 +26,8 @@ def commands() -> None:
     BashOperator(
         task_id="failed", cwd=JOBS, bash_command="spark-submit copy.py s3://lake/a s3://lake/b; false"
     )
+    # Its text is not on this machine, so no dataset is known.
+    BashOperator(task_id="elsewhere", bash_command="spark-submit s3://code/job.py")
     BashOperator(task_id="plain", bash_command="echo spark is not submitted here")
 
     @task.bash(cwd=JOBS)
