@@ -13,6 +13,7 @@ python tests/soundness/run.py --seeds 17 1000-1020 these programs alone; `--once
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import tempfile
 import time
@@ -141,13 +142,15 @@ def prove_programs(seeds: Sequence[int], *, perturb: bool = True) -> int:
             continue
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             runner = Runner(session.start(Path(folder), lakes), Path(folder), lakes)
-            for number, program in enumerate(chosen, 1):
-                outcomes.append(outcome := runner.outcome(program, perturb=perturb))
-                if outcome.differences:
-                    console.print(f"[red]differs[/red] {escape(str(outcome))}", soft_wrap=True)
-                if number % 25 == 0:
-                    minutes = (time.monotonic() - began) / 60
-                    console.print(f"{number} of {len(chosen)} programs after {minutes:.1f} min")
+            # Ctrl-C ends the run, and shows what it has proven.
+            with contextlib.suppress(KeyboardInterrupt):
+                for number, program in enumerate(chosen, 1):
+                    outcomes.append(outcome := runner.outcome(program, perturb=perturb))
+                    if outcome.differences:
+                        console.print(f"[red]differs[/red] {escape(str(outcome))}", soft_wrap=True)
+                    if number % 25 == 0:
+                        minutes = (time.monotonic() - began) / 60
+                        console.print(f"{number} of {len(chosen)} programs after {minutes:.1f} min")
             runner.spark.stop()
     unjudged = show_changes(outcomes) if perturb else 0
     wrong = sum(bool(outcome.differences) for outcome in outcomes)
