@@ -26,7 +26,7 @@ MAX_SAMPLED_RULES = 10
 Names: TypeAlias = Mapping[str, str]
 """Name of a column in lower case -> its name in the frame's schema."""
 
-Found: TypeAlias = Mapping[str, Measured]
+Measurements: TypeAlias = Mapping[str, Measured]
 """Key of a measure -> its value."""
 
 
@@ -40,22 +40,22 @@ class Check(Protocol):
     def sql(self) -> str:
         """Return the aggregate as text, for people; empty if no row is read."""
 
-    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
-        """Return the result; `found` has the values of `measures`, `clause` is that of all checks."""
+    def assertion(self, measurements: Measurements, names: Names, clause: str) -> Assertion:
+        """Return the result; `measurements` has the values of `measures`, `clause` is that of all checks."""
 
-    def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
+    def add_metrics(self, metrics: Metrics, measurements: Measurements, names: Names) -> None:
         """Add what was measured of all rows."""
 
-    def counts_failing_rows(self, values: Found) -> bool:
+    def counts_failing_rows(self, values: Measurements) -> bool:
         """Return whether the result is the number of rows that break a rule, or have no value."""
 
-    def stands(self, found: Found, *, has_other_rows: bool) -> bool:
+    def stands(self, measurements: Measurements, *, has_other_rows: bool) -> bool:
         """Return whether the result is right although some rows were measured several times.
 
         `has_other_rows`: rows that do not belong to the dataset may have been measured besides.
         """
 
-    def rules(self, found: Found) -> dict[str, Callable[[Any], Any]]:
+    def rules(self, measurements: Measurements) -> dict[str, Callable[[Any], Any]]:
         """Return its rule for each row, by name: makes a column of Spark, true where the rule is kept."""
 
     def absent(self, names: Names) -> list[str]:
@@ -75,8 +75,8 @@ def run(frame: Any, checks: Sequence[Check], *, clause: str = "", of_dataset: st
     >>> run(spark.table("orders"), checks)  # doctest: +SKIP
     """
     names = {name.lower(): name for name in frame.columns}
-    found = measured(frame, measures_of(checks, names), clause)
-    return findings_of(checks, found, names, clause=clause, of_dataset=of_dataset)
+    measurements = measured(frame, measures_of(checks, names), clause)
+    return findings_of(checks, measurements, names, clause=clause, of_dataset=of_dataset)
 
 
 def measures_of(checks: Sequence[Check], names: Names) -> dict[str, Measure]:
@@ -90,23 +90,24 @@ def measures_of(checks: Sequence[Check], names: Names) -> dict[str, Measure]:
 def skipped(checks: Sequence[Check], problem: str, *, clause: str = "", of_dataset: str = "") -> Findings:
     """Return the findings of checks of a frame that cannot be made, with Spark's error condition."""
     measures = {ROWS, *(key for check in checks for key in check.measures({}))}
-    found = dict.fromkeys(measures, Measured(problem=problem))
-    findings = findings_of(checks, found, {}, clause=clause, of_dataset=of_dataset)
+    measurements = dict.fromkeys(measures, Measured(problem=problem))
+    findings = findings_of(checks, measurements, {}, clause=clause, of_dataset=of_dataset)
     return replace(findings, is_skipped=True)
 
 
 def findings_of(
-    checks: Sequence[Check], found: Found, names: Names, *, clause: str, of_dataset: str
+    checks: Sequence[Check], measurements: Measurements, names: Names, *, clause: str, of_dataset: str
 ) -> Findings:
     """Return the assertions and the metrics that follow from what was measured."""
     metrics = Metrics()
     # Rows of a clause are not the dataset.
-    if not clause and ROWS in found:
-        metrics.rows = found[ROWS].value
+    if not clause and ROWS in measurements:
+        metrics.rows = measurements[ROWS].value
         for check in checks:
-            check.add_metrics(metrics, found, names)
+            check.add_metrics(metrics, measurements, names)
     assertions = tuple(
-        skipped_if_absent(check.assertion(found, names, clause), check.absent(names)) for check in checks
+        skipped_if_absent(check.assertion(measurements, names, clause), check.absent(names))
+        for check in checks
     )
     return Findings(assertions, metrics, of_dataset)
 
@@ -162,14 +163,16 @@ def rows_of(key: str) -> str:
     return f"{key} rows"
 
 
-def rows_in(found: Found, key: str) -> Any:
+def rows_in(measurements: Measurements, key: str) -> Any:
     """Return the number of rows that a check is about."""
-    return found.get(rows_of(key), found[ROWS]).value
+    return measurements.get(rows_of(key), measurements[ROWS]).value
 
 
-def problem_of(found: Found, key: str) -> str:
+def problem_of(measurements: Measurements, key: str) -> str:
     """Return the problem of a rule, or of the number of rows that it is about."""
-    return found[key].problem or (found[rows_of(key)].problem if rows_of(key) in found else "")
+    return measurements[key].problem or (
+        measurements[rows_of(key)].problem if rows_of(key) in measurements else ""
+    )
 
 
 def clauses_of(common: str, own: str) -> dict[str, str]:

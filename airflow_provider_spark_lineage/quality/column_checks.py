@@ -23,7 +23,7 @@ from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion, C
 from airflow_provider_spark_lineage.quality.checks import (
     CLAUSE,
     Check,
-    Found,
+    Measurements,
     Names,
     clauses_of,
     problem_of,
@@ -140,7 +140,7 @@ class _OfColumn:
             **result,
         )
 
-    def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
+    def add_metrics(self, metrics: Metrics, measurements: Measurements, names: Names) -> None:
         """Not all checks measure something that has a name."""
 
     @property
@@ -151,13 +151,13 @@ class _OfColumn:
     def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
         """Not all checks are rules for a row."""
 
-    def counts_failing_rows(self, values: Found) -> bool:
+    def counts_failing_rows(self, values: Measurements) -> bool:
         return True
 
-    def stands(self, found: Found, *, has_other_rows: bool) -> bool:
-        return found[self._key].value == 0 or not has_other_rows
+    def stands(self, measurements: Measurements, *, has_other_rows: bool) -> bool:
+        return measurements[self._key].value == 0 or not has_other_rows
 
-    def rules(self, found: Found) -> dict[str, Callable[[Any], Any]]:
+    def rules(self, measurements: Measurements) -> dict[str, Callable[[Any], Any]]:
         return {}
 
     def absent(self, names: Names) -> list[str]:
@@ -194,8 +194,8 @@ class _ValueCheck(_OfColumn):
             column, rows = functions.when(is_kept, column), functions.when(is_kept, rows)
         return Checked(functions, column, rows, self.given)
 
-    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
-        value, problem = found[self._key].value, found[self._key].problem
+    def assertion(self, measurements: Measurements, names: Names, clause: str) -> Assertion:
+        value, problem = measurements[self._key].value, measurements[self._key].problem
         decision = verdict(self.given, value, accept_none=self.accept_none)
         params = {key: self.given[key] for key in _PARAMS if key in self.given}
         if value is None and not problem:
@@ -216,17 +216,17 @@ class _ValueCheck(_OfColumn):
             value=value,
         )
 
-    def counts_failing_rows(self, values: Found) -> bool:
+    def counts_failing_rows(self, values: Measurements) -> bool:
         return self.check == _NULLS
 
-    def stands(self, found: Found, *, has_other_rows: bool) -> bool:
+    def stands(self, measurements: Measurements, *, has_other_rows: bool) -> bool:
         if self.check == _NULLS:
             is_none_allowed = self.given.get("equal_to") == 0
-            return found[self._key].value == 0 or (is_none_allowed and not has_other_rows)
+            return measurements[self._key].value == 0 or (is_none_allowed and not has_other_rows)
         return AGGREGATES[self.check].ignores_repeats and not has_other_rows
 
-    def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
-        value = found[self._key].value
+    def add_metrics(self, metrics: Metrics, measurements: Measurements, names: Names) -> None:
+        value = measurements[self._key].value
         name = names.get(self.column.lower())
         if self._clause or name is None or value is None:
             return
@@ -235,7 +235,7 @@ class _ValueCheck(_OfColumn):
             column.nulls = value
             column.values = None if metrics.rows is None else metrics.rows - value
         elif self.check in (_DISTINCT, _UNIQUE) and APPROXIMATE not in self.given:
-            values = found[f"{self._key} values"].value if self.check == _UNIQUE else None
+            values = measurements[f"{self._key} values"].value if self.check == _UNIQUE else None
             column.distinct = value if self.check == _DISTINCT or values is None else values - value
         elif _is_finite(value) and self.check in ("min", "max", "sum"):
             setattr(column, self.check, float(value))
@@ -280,9 +280,9 @@ class _RuleCheck(_ValueCheck):
             )
         return measures
 
-    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
-        rows, problem = rows_in(found, self._key), problem_of(found, self._key)
-        result = outcome(self.given, found[self._key].value, rows)
+    def assertion(self, measurements: Measurements, names: Names, clause: str) -> Assertion:
+        rows, problem = rows_in(measurements, self._key), problem_of(measurements, self._key)
+        result = outcome(self.given, measurements[self._key].value, rows)
         return self._assertion(
             names,
             clause,
@@ -297,12 +297,12 @@ class _RuleCheck(_ValueCheck):
             value=result.value,
         )
 
-    def counts_failing_rows(self, values: Found) -> bool:
+    def counts_failing_rows(self, values: Measurements) -> bool:
         return True
 
-    def stands(self, found: Found, *, has_other_rows: bool) -> bool:
+    def stands(self, measurements: Measurements, *, has_other_rows: bool) -> bool:
         # A share of a part may be any, also of rows that were counted twice; none of none stays none.
-        return found[self._key].value == 0 or not (has_other_rows or AT_LEAST in self.given)
+        return measurements[self._key].value == 0 or not (has_other_rows or AT_LEAST in self.given)
 
     def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
         checked = self._checked(functions_of(frame), names)
@@ -311,7 +311,7 @@ class _RuleCheck(_ValueCheck):
         shown = [*others, checked.column.alias(self.column)]
         return frame.where(breaks(checked)).select(*shown) if breaks else None
 
-    def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
+    def add_metrics(self, metrics: Metrics, measurements: Measurements, names: Names) -> None:
         """The number of values that break a rule has no name in the metrics."""
 
     @property
@@ -354,9 +354,9 @@ class _ReferenceCheck(_OfColumn):
         known = other.select(functions.col(quoted(self.given["column"])).alias("known"))
         return values.join(known, functions.col("value") == functions.col("known"), "left_anti")
 
-    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
-        rows, problem = rows_in(found, self._key), problem_of(found, self._key)
-        result = outcome(self.given, found[self._key].value, rows)
+    def assertion(self, measurements: Measurements, names: Names, clause: str) -> Assertion:
+        rows, problem = rows_in(measurements, self._key), problem_of(measurements, self._key)
+        result = outcome(self.given, measurements[self._key].value, rows)
         params = {"check_type": "relationships", **{key: self.given[key] for key in ("table", "column")}}
         return self._assertion(
             names,
@@ -382,8 +382,8 @@ class _ReferenceCheck(_OfColumn):
 class _FreshnessCheck(_ValueCheck):
     """Compares the newest value with the moment of the run; without a value it fails."""
 
-    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
-        newest_us, problem = found[self._key].value, found[self._key].problem
+    def assertion(self, measurements: Measurements, names: Names, clause: str) -> Assertion:
+        newest_us, problem = measurements[self._key].value, measurements[self._key].problem
         result = age(self.check, self.given, newest_us, self.moment)
         return self._assertion(
             names,
@@ -399,7 +399,7 @@ class _FreshnessCheck(_ValueCheck):
             value=None if problem else result.actual,
         )
 
-    def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
+    def add_metrics(self, metrics: Metrics, measurements: Measurements, names: Names) -> None:
         """A time has no name in the metrics."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.quality.assertion import Assertion
-from airflow_provider_spark_lineage.quality.checks import CLAUSE, Found, Names
+from airflow_provider_spark_lineage.quality.checks import CLAUSE, Measurements, Names
 from airflow_provider_spark_lineage.quality.measuring import Measure
 from airflow_provider_spark_lineage.quality.named_checks import OF_EVERY_CHECK, NamedCheck
 
@@ -96,9 +96,9 @@ class ColumnsCheck(NamedCheck):
         """Return the one measure that reads no row."""
         return {self._key: Measure([], is_of_schema=True)}
 
-    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
+    def assertion(self, measurements: Measurements, names: Names, clause: str) -> Assertion:
         """Return the result of the whole check; its parts are the results of columns that differ."""
-        columns, problem = found[self._key].value, found[self._key].problem
+        columns, problem = measurements[self._key].value, measurements[self._key].problem
         result = self._assertion(
             "",
             success=not problem,

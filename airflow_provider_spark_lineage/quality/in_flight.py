@@ -99,10 +99,10 @@ class FrameChecks:
         """Return what the checks found in written rows; `values` and `miscounted` are those of a record."""
         # A check without a column in the observation is one whose own columns are absent.
         absent = {key for check in self.checks for key in check.measures(self.names)} - {*self.columns}
-        found = dict.fromkeys(absent, Measured(problem=NO_COLUMN))
-        found |= {key: _measured(values, column, form) for key, (column, form) in self.columns.items()}
-        doubt = _doubt(found, miscounted, rows, written)
-        findings = findings_of(self.checks, found, self.names, clause="", of_dataset="")
+        measurements = dict.fromkeys(absent, Measured(problem=NO_COLUMN))
+        measurements |= {key: _measured(values, column, form) for key, (column, form) in self.columns.items()}
+        doubt = _doubt(measurements, miscounted, rows, written)
+        findings = findings_of(self.checks, measurements, self.names, clause="", of_dataset="")
         assertions: list[Assertion] = []
         names: dict[str, str] = {}
         for check, before in zip(self.checks, findings.assertions, strict=True):
@@ -114,12 +114,12 @@ class FrameChecks:
                 assertion = _renamed(before, self._columns(check, rows))
             if not (assertion.not_evaluated or assertion.is_skipped):
                 names[before.column] = assertion.column
-                assertion = _doubted(assertion, check, found, doubt) if doubt.reason else assertion
+                assertion = _doubted(assertion, check, measurements, doubt) if doubt.reason else assertion
             assertions.append(
                 replace(assertion, name=f"{self.label}.{assertion.name}") if self.label else assertion
             )
         metrics = Metrics()
-        if written.is_whole and not doubt.reason and KEPT not in found:
+        if written.is_whole and not doubt.reason and KEPT not in measurements:
             of_columns = findings.metrics.columns.items()
             columns = {names[name]: column for name, column in of_columns if name in names}
             metrics = Metrics(findings.metrics.rows, columns)
@@ -154,11 +154,13 @@ class _Doubt(NamedTuple):
     """Rows may be counted that are not written."""
 
 
-def _doubt(found: Mapping[str, Measured], miscounted: str, rows: ObservedRows, written: Written) -> _Doubt:
+def _doubt(
+    measurements: Mapping[str, Measured], miscounted: str, rows: ObservedRows, written: Written
+) -> _Doubt:
     """Return why the counts are not those of the written rows, which were all counted."""
     if rows.rows is Rows.OTHER:
         return _Doubt(rows.reason, has_other_rows=True)
-    counted = found.get(KEPT, found[ROWS]).value
+    counted = measurements.get(KEPT, measurements[ROWS]).value
     # Each written row was counted at least once, so as many are the same ones. Spark 4.3 does not count
     # what a sort samples, and a task that ran again is usually counted once.
     if counted is not None and counted == written.rows:
@@ -192,11 +194,13 @@ def _without_result(assertion: Assertion, reason: str) -> Assertion:
     return replace(assertion, success=False, actual=None, not_evaluated=assertion.not_evaluated or reason)
 
 
-def _doubted(assertion: Assertion, check: Check, found: Mapping[str, Measured], doubt: _Doubt) -> Assertion:
+def _doubted(
+    assertion: Assertion, check: Check, measurements: Mapping[str, Measured], doubt: _Doubt
+) -> Assertion:
     """Return an assertion if wrong counts cannot change it, or else without a result, for a reason."""
-    if not check.stands(found, has_other_rows=doubt.has_other_rows):
+    if not check.stands(measurements, has_other_rows=doubt.has_other_rows):
         return _without_result(assertion, doubt.reason)
-    is_inexact = not assertion.success and check.counts_failing_rows(found)
+    is_inexact = not assertion.success and check.counts_failing_rows(measurements)
     params = {name: value for name, value in assertion.params.items() if name != "rows"}
     return replace(assertion, params=params, actual=SOME if is_inexact else assertion.actual)
 

@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.quality.aggregates import (
     validate_values,
 )
 from airflow_provider_spark_lineage.quality.assertion import Assertion
-from airflow_provider_spark_lineage.quality.checks import Found, Names, quoted, with_filter
+from airflow_provider_spark_lineage.quality.checks import Measurements, Names, quoted, with_filter
 from airflow_provider_spark_lineage.quality.comparison import LIMITS, expected_text, verdict
 from airflow_provider_spark_lineage.quality.measuring import Measure, functions_of
 from airflow_provider_spark_lineage.quality.named_checks import OF_EVERY_CHECK, NamedCheck
@@ -79,9 +79,9 @@ class KeyCheck(NamedCheck):
 
         return {self._key: Measure([repeated], True, is_distinct=APPROXIMATE not in self.given)}
 
-    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
+    def assertion(self, measurements: Measurements, names: Names, clause: str) -> Assertion:
         """Return the number against the limits, 0 if there are none."""
-        value, problem = found[self._key].value, found[self._key].problem
+        value, problem = measurements[self._key].value, measurements[self._key].problem
         decision = verdict(self._limits, value, accept_none=True)
         numbers = {key: self.given[key] for key in (*LIMITS, "tolerance", APPROXIMATE) if key in self.given}
         return self._assertion(

@@ -149,12 +149,12 @@ class _Query:
             rows = self._rows()
             if not self._analyzes(rows, measures, forms):
                 for key, measure in measures.items():
-                    found = self._accepted_form(rows, measure)
-                    if isinstance(found, Measured):
-                        result[key] = found
+                    form = self._accepted_form(rows, measure)
+                    if isinstance(form, Measured):
+                        result[key] = form
                         del forms[key]
                     else:
-                        forms[key] = found
+                        forms[key] = form
         except Exception as error:
             if not _is_of_spark(error):
                 raise
@@ -249,8 +249,8 @@ _CONDITION = re.compile(r"\[([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\]|\[([A-Z][A-Z0-9_]+
 
 def _condition_in(error: BaseException) -> str:
     """Return the condition in Spark's message: a server of Spark Connect 3.5 sends nothing else."""
-    found = _CONDITION.search(str(error)) if _is_of_spark(error) else None
-    return (found[1] or found[2]) if found else ""
+    match = _CONDITION.search(str(error)) if _is_of_spark(error) else None
+    return (match[1] or match[2]) if match else ""
 
 
 MAX_CAUSES = 20
@@ -305,8 +305,8 @@ _CONDITIONS_OF_VALUES = frozenset(
 def _is_of_values(error: BaseException) -> bool:
     """Return whether values of rows caused an error; of a lost file or executor, no check is the cause."""
     state = _told(error, "getSqlState")
-    if not state and (found := _SQLSTATE.search(str(error))):
-        state = found[1]
+    if not state and (match := _SQLSTATE.search(str(error))):
+        state = match[1]
     if not state:
         return _condition_in(error) in _CONDITIONS_OF_VALUES
     return _is_of_spark(error) and state.startswith(_OF_VALUES)

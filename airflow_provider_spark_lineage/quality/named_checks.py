@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.quality.absent import IF_ABSENT
 from airflow_provider_spark_lineage.quality.assertion import Assertion, Metrics
-from airflow_provider_spark_lineage.quality.checks import CLAUSE, Found, Names, clauses_of
+from airflow_provider_spark_lineage.quality.checks import CLAUSE, Measurements, Names, clauses_of
 
 OF_EVERY_CHECK = (CLAUSE, "severity", "description", IF_ABSENT)
 """Keys that the dictionary of each of them may have."""
@@ -37,18 +37,18 @@ class NamedCheck:
         }
         return Assertion(**{**fields, **result})
 
-    def add_metrics(self, metrics: Metrics, found: Found, names: Names) -> None:
+    def add_metrics(self, metrics: Metrics, measurements: Measurements, names: Names) -> None:
         """Add nothing: the metrics have no name for it."""
 
-    def counts_failing_rows(self, values: Found) -> bool:
+    def counts_failing_rows(self, values: Measurements) -> bool:
         """Return False: not all of them are rules for a row."""
         return False
 
-    def stands(self, found: Found, *, has_other_rows: bool) -> bool:
+    def stands(self, measurements: Measurements, *, has_other_rows: bool) -> bool:
         """Return False: a second count changes most numbers."""
         return False
 
-    def rules(self, found: Found) -> dict[str, Callable[[Any], Any]]:
+    def rules(self, measurements: Measurements) -> dict[str, Callable[[Any], Any]]:
         """Return no rule."""
         return {}
 

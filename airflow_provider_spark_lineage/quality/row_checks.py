@@ -12,7 +12,7 @@ from airflow_provider_spark_lineage.quality.aggregates import validate_severity
 from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion
 from airflow_provider_spark_lineage.quality.checks import (
     Check,
-    Found,
+    Measurements,
     Names,
     problem_of,
     quoted,
@@ -184,13 +184,13 @@ class _RowCheck(NamedCheck):
             measures[rows_of(self._key)] = Measure([self._rows], is_of_user=True, rows=rows, query=query)
         return measures
 
-    def assertion(self, found: Found, names: Names, clause: str) -> Assertion:
-        value, problem = found[self._key].value, problem_of(found, self._key)
+    def assertion(self, measurements: Measurements, names: Names, clause: str) -> Assertion:
+        value, problem = measurements[self._key].value, problem_of(measurements, self._key)
         params: dict[str, Any] = {"check_type": "expression_is_true"}
-        is_rule = self.counts_failing_rows(found)
+        is_rule = self.counts_failing_rows(measurements)
         success, expected, actual = value == 1, "all truthy", str(value)
         if is_rule:
-            rows = rows_in(found, self._key)
+            rows = rows_in(measurements, self._key)
             result = outcome(self.given, value, rows)
             success = result.success and (bool(rows) or self.accept_none)
             expected, actual = result.expected, str(result.actual)
@@ -199,7 +199,7 @@ class _RowCheck(NamedCheck):
             if rows == 0:
                 actual = "0 rows"
                 params["accept_none"] = self.accept_none
-        compared = found[self._compared_key].value if self._comparison and not is_rule else None
+        compared = measurements[self._compared_key].value if self._comparison and not is_rule else None
         is_compared = compared is not None
         if self._comparison and is_compared:
             expected, actual = self._comparison.expected, str(compared)
@@ -218,20 +218,20 @@ class _RowCheck(NamedCheck):
             value=None if problem else int(success),
         )
 
-    def counts_failing_rows(self, values: Found) -> bool:
+    def counts_failing_rows(self, values: Measurements) -> bool:
         return self._forms[values[self._key].form] == self._failing
 
-    def stands(self, found: Found, *, has_other_rows: bool) -> bool:
+    def stands(self, measurements: Measurements, *, has_other_rows: bool) -> bool:
         # A share of a part may be any, also of rows that were counted twice; none of none stays none.
-        is_none = found[self._key].value == 0
+        is_none = measurements[self._key].value == 0
         needs_all = has_other_rows or AT_LEAST in self.given
-        return self.counts_failing_rows(found) and (is_none or not needs_all)
+        return self.counts_failing_rows(measurements) and (is_none or not needs_all)
 
     def absent(self, names: Names) -> list[str]:
         return may_be_absent(self.given, [self._statement], names)
 
-    def rules(self, found: Found) -> dict[str, Callable[[Any], Any]]:
-        if not self.counts_failing_rows(found):
+    def rules(self, measurements: Measurements) -> dict[str, Callable[[Any], Any]]:
+        if not self.counts_failing_rows(measurements):
             return {}
 
         def holds(functions: Any) -> Any:

@@ -157,12 +157,12 @@ def _outermost(tree: exp.Expression, kind: type[exp.Expression]) -> list[exp.Exp
     """Return the nodes of a kind that are not inside of another one."""
     from sqlglot import exp
 
-    found: list[exp.Expression] = []
+    aggregates: list[exp.Expression] = []
     todo = [tree]
     while todo:
         node = todo.pop()
         if isinstance(node, kind):
-            found.append(node)
+            aggregates.append(node)
         elif not isinstance(node, exp.Select):
             todo.extend(node.iter_expressions())
-    return found
+    return aggregates
