@@ -123,6 +123,14 @@ def test_the_tab_follows_the_theme_of_airflow(tab):
     expect(page.locator(".viewer")).to_have_class("viewer dark")
 
 
+def test_a_narrow_window_shows_the_whole_width_of_the_tab(tab):
+    """Airflow's page is wider than the window there; what is right of it could not be reached."""
+    page = tab("/runs/RUN/tasks/own", "task_instance")
+    page.set_viewport_size({"width": 700, "height": 860})
+    expect(page.get_by_label("Find a dataset or column")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".below").get_by_role("button", name="SVG")).to_be_in_viewport(ratio=1)
+
+
 def test_the_tab_can_be_left_and_opened_again(tab):
     """By a click, and by the browser's button."""
     page = tab("/runs/RUN/tasks/own", "task_instance")

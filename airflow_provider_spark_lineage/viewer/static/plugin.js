@@ -66,12 +66,29 @@ const address = {
   },
 };
 
+// Airflow's page may be wider than a narrow window, which cuts off its right side: the viewer stays in the window.
+/** @param {HTMLElement} place @returns {() => void} what ends it */
+function keptInWindow(place) {
+  const fit = () => {
+    place.style.maxWidth = `${Math.max(320, document.documentElement.clientWidth - place.getBoundingClientRect().left)}px`;
+  };
+  const watch = new ResizeObserver(fit);
+  watch.observe(place.parentElement ?? place);
+  addEventListener("resize", fit);
+  fit();
+  return () => {
+    watch.disconnect();
+    removeEventListener("resize", fit);
+  };
+}
+
 /** @param {Props} props */
 function SparkLineage({ dagId, runId, taskId, mapIndex }) {
   const { createElement, useEffect, useRef } = /** @type {any} */ (globalThis).React;
   const place = useRef(null);
   const source = () => sourceOf({ dagId, runId, taskId, mapIndex });
   useEffect(() => mount(place.current, source(), { address }), [dagId, runId, taskId, mapIndex]);
+  useEffect(() => keptInWindow(/** @type {any} */ (place.current)), []);
   return createElement("div", { ref: place, style: { height: "100%" } });
 }
 
