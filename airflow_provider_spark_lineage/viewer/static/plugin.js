@@ -87,8 +87,11 @@ function SparkLineage({ dagId, runId, taskId, mapIndex }) {
   const { createElement, useEffect, useRef } = /** @type {any} */ (globalThis).React;
   const place = useRef(null);
   const source = () => sourceOf({ dagId, runId, taskId, mapIndex });
-  useEffect(() => mount(place.current, source(), { address }), [dagId, runId, taskId, mapIndex]);
-  useEffect(() => keptInWindow(/** @type {any} */ (place.current)), []);
+  useEffect(() => {
+    const element = /** @type {any} */ (place.current);
+    const ends = [mount(element, source(), { address }), keptInWindow(element)];
+    return () => ends.forEach((end) => end());
+  }, [dagId, runId, taskId, mapIndex]);
   return createElement("div", { ref: place, style: { height: "100%" } });
 }
 
