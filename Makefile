@@ -28,7 +28,7 @@ demo: setup ## Run the example DAGs on real Airflow and Spark, and print their l
 test: ## Set up, lint, and run the unit tests and one live test of each way to run Spark, in 12 minutes
 	@bash scripts/test.sh
 
-full: test rest long services smoke installs soundness system-standalone spark-4.3 ## Run every test on the pinned releases, in two hours: before a release
+full: test rest long services smoke installs soundness system-standalone spark-4.3 ## Run every test on the pinned releases, in four hours: before a release
 
 lint: setup ## Check style, formatting, types, the walls between packages, and counts that only fall
 	@. scripts/env.sh && ruff check . && ruff format --check . && mypy && lint-imports && python tools/limits.py && python tools/parts_table.py --check
