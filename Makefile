@@ -31,7 +31,7 @@ test: ## Set up, lint, and run the unit tests and one live test of each way to r
 full: test rest long services smoke installs soundness system-standalone spark-4.3 ## Run every test on the pinned releases, in four hours: before a release
 
 lint: setup ## Check style, formatting, types, the walls between packages, and counts that only fall
-	@. scripts/env.sh && ruff check . && ruff format --check . && mypy && lint-imports && python tools/limits.py && python tools/parts_table.py --check
+	@. scripts/env.sh && ruff check . && ruff format --check . && mypy && lint-imports && python tools/limits.py && python tools/parts_table.py --check && bash scripts/viewer_types.sh
 
 unit: setup ## Run the tests that need no JVM and no Airflow, in seconds
 	@. scripts/env.sh && pytest -n auto $(ORDER) -m "not spark and not airflow" tests

@@ -1,4 +1,4 @@
-// Types of the viewer, for the editor and for `tsc --checkJs`: no browser reads this file. Its names are global.
+// Types of the viewer, for the editor and for `scripts/viewer_types.sh`: no browser reads this file. Its names are global.
 
 // ---- The view document and the answer, as document.js leaves them
 

@@ -23,7 +23,7 @@ export function mount(element, source, { address }) {
   const host = h("div", { style: "height:100%" });
   for (const name of ["keydown", "keypress", "keyup"]) host.addEventListener(name, keepKey);
   const root = host.attachShadow({ mode: "open" });
-  const viewer = h("div", { class: "viewer" });
+  const viewer = /** @type {HTMLElement} */ (h("div", { class: "viewer" }));
   dress(root);
   root.append(viewer);
   element.append(host);
@@ -58,7 +58,7 @@ export function mount(element, source, { address }) {
 }
 
 /**
- * @param {Element} viewer @param {Answer} answer @param {Source} source @param {Address} address
+ * @param {HTMLElement} viewer @param {Answer} answer @param {Source} source @param {Address} address
  * @param {(number: number | null) => void} load
  */
 function show(viewer, answer, source, address, load) {
