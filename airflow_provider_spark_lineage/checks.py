@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from airflow_provider_spark_lineage.quality.absent import NO_COLUMN
+from airflow_provider_spark_lineage.quality.absent import conditions_of
 from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings
 from airflow_provider_spark_lineage.quality.broken_rows import validate_place, write_broken_rows
 from airflow_provider_spark_lineage.quality.checks import Check, measures_of
@@ -220,12 +220,13 @@ def _present(df: Any, observation: str, checks: list[Check], names: Mapping[str,
     """Return the checks without those that may be skipped because the frame lacks their columns."""
 
     def is_absent(check: Check) -> bool:
-        if not check.absent(names):
+        absent = check.absent(names)
+        if not absent:
             return False
         try:
             observed(df, observation, check.measures(names))
         except ValueError as error:
-            return NO_COLUMN in str(error)
+            return any(condition in str(error) for condition in conditions_of(absent))
         return False
 
     return [check for check in checks if not is_absent(check)]

@@ -22,6 +22,7 @@ _PLACES = ("inputFacets", "facets")
 _FIRST = ("failed", "skipped")
 """Order of results; all others come after these."""
 
+ABSENT = "absent"
 _STATUS = {"fail": "failed", "skip": "skipped", "pass": "passed"}
 
 
@@ -29,7 +30,7 @@ class CheckResult(NamedTuple):
     """Result of one check."""
 
     status: str
-    """`failed`, `skipped` or `passed`."""
+    """`failed`, `skipped`, `passed`, or `absent`: skipped, because its column may be absent and is."""
 
     name: str
     column: str
@@ -40,6 +41,9 @@ class CheckResult(NamedTuple):
     not_evaluated: str = ""
     """Reason why the check has no result, if the event has one."""
 
+    absent: str = ""
+    """Names of the columns that are absent, if the check is skipped without them."""
+
     def words(self) -> tuple[str, ...]:
         """Return the cells of a line, without line breaks."""
         values = [
@@ -48,6 +52,7 @@ class CheckResult(NamedTuple):
             if value
         ]
         problem = f"not evaluated: {self.not_evaluated}" if self.not_evaluated else ""
+        problem = f"no column {self.absent}" if self.absent else problem
         cells = (self.name, self.column, self.severity, problem or ", ".join(values))
         return self.status, *(" ".join(cell.split()) for cell in cells)
 
@@ -85,7 +90,7 @@ def tests_of(facets: Mapping[str, Any]) -> list[CheckResult]:
     """Return the results in the run facets of an event, which are of no single dataset."""
     return _failed_first(
         CheckResult(
-            _STATUS.get(text(test.get("status")), text(test.get("status"))),
+            _status_of(test),
             text(test.get("name")),
             text(object_at(test, "params").get("tested_column")),
             *_described(test),
@@ -129,13 +134,20 @@ def has_failed_check(event: Mapping[str, Any]) -> bool:
     return any(result.status in _FIRST for result in results)
 
 
-def _described(result: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """Return severity, expected, actual, and the reason why a result is missing."""
+def _status_of(test: Mapping[str, Any]) -> str:
+    status = text(test.get("status"))
+    is_absent = status == "skip" and bool(text(object_at(test, "params").get("absent")))
+    return ABSENT if is_absent else _STATUS.get(status, status)
+
+
+def _described(result: Mapping[str, Any]) -> tuple[str, str, str, str, str]:
+    """Return severity, expected, actual, the reason why a result is missing, and absent columns."""
     return (
         text(result.get("severity")),
         text(result.get("expected")),
         text(result.get("actual")),
         text(object_at(result, "params").get("not_evaluated")),
+        text(object_at(result, "params").get("absent")),
     )
 
 

@@ -68,7 +68,6 @@ class _View(NamedTuple):
 
     output: Output
     read: Mapping[DatasetId, Dataset]
-    sources: Mapping[DatasetId, TaskDataset]
     as_made: _Resolved
 
 
@@ -195,16 +194,28 @@ class Composer:
 
     def _add_view(self, output: Output, as_made: _Resolved) -> None:
         """Add a view; another one of its name is replaced."""
-        sources = {source: self._datasets.at(source) for source in output.inputs}
-        # It will read the current rows, whatever version there is now.
-        now = replace(output, origins=frozenset(), snapshots=frozenset())
-        read = {source: self._read[source].at("") for source in output.inputs if source in self._read}
+        reads = [self._read[source] for source in output.inputs if source in self._read]
+        is_current = not output.snapshots and all(map(self._is_current, reads))
+        if not is_current:
+            self._add_origins(as_made.origins)
         self._change(output, as_made)
-        self._views[self._datasets.at(output.dataset.id)] = _View(now, read, sources, as_made)
+        view = self._datasets.at(output.dataset.id)
+        self._views.pop(view, None)
+        if is_current:
+            # Whatever version there is now, it will read the current rows.
+            read = {dataset.id: dataset.at("") for dataset in reads}
+            self._views[view] = _View(replace(output, origins=frozenset()), read, as_made)
+
+    def _is_current(self, read: Dataset) -> bool:
+        """Return whether a read sees the current rows of what the task wrote, not an older version."""
+        if not read.identity.version:
+            return True
+        dataset = self._datasets.at(read.id)
+        return dataset.content(read.snapshot) is dataset.content(read.at("").snapshot)
 
     def _view_now(self, view: _View) -> _Resolved:
         """Return the sources of a view now; those as it was made if Spark could not read it any more."""
-        if any(self._datasets.get(name) is not dataset for name, dataset in view.sources.items()):
+        if any(self._datasets.get(name) is None for name in view.output.inputs):
             return view.as_made
         self._read, self._sources = dict(view.read), {}
         gaps: dict[Gap, None] = {}

@@ -10,10 +10,10 @@ from airflow_provider_spark_lineage.lineage.values import Sources, Value
 def by_path(value: Value, type_: str) -> Iterator[tuple[str, Sources]]:
     """Yield each field inside a struct column, as its path `city.code`, with its sources.
 
-    Nothing of a struct whose fields are not known one by one.
+    Nothing of a struct whose fields are not known one by one, or whose names have a dot, as paths have.
     """
     names = list(_fields(type_))
-    if len(names) != len(value.members):
+    if len(names) != len(value.members) or any("." in name for name, _ in names):
         return
     for (name, kind), member in zip(names, value.members, strict=True):
         yield name, member.whole

@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion, F
 from airflow_provider_spark_lineage.quality.checks import failed, run
 from airflow_provider_spark_lineage.quality.column_checks import column_checks
 from airflow_provider_spark_lineage.quality.freshness import moment_of_run
+from airflow_provider_spark_lineage.quality.in_flight import sentence_of
 from airflow_provider_spark_lineage.quality.row_checks import row_checks
 
 if TYPE_CHECKING:
@@ -69,9 +70,8 @@ class _ChecksFrames(_PassesKnownArguments):
 def _line(assertion: Assertion) -> str:
     if assertion.not_evaluated:
         return f"\t{assertion.name}: {assertion.not_evaluated}\n"
-    # A text of a row stays out of the exception, which is in the event.
-    found = "a text" if assertion.has_text_of_rows else assertion.actual
-    return f"\t{assertion.name}: expected {assertion.expected}, found {found}\n"
+    # Texts of rows and literals of the author stay out of the exception, which is in the event.
+    return f"\t{sentence_of(assertion)}\n"
 
 
 class _SparkCheckDecoratedOperator(ReportsFindings, _PySparkDecoratedOperator, _ChecksFrames):

@@ -37,15 +37,20 @@ def may_be_absent(given: Mapping[str, Any], texts: Iterable[str], names: Mapping
         root
         for text in texts
         if text.lower() not in names
-        for root in ([text] if _FIELD.fullmatch(text) else roots_of(text))
+        # A name that is no expression, with a space for example, is a column's.
+        for root in ([text] if _FIELD.fullmatch(text) else roots_of(text) or [text])
         if root.lower() not in names
     ]
 
 
+def conditions_of(absent: Iterable[str]) -> tuple[str, ...]:
+    """Return the conditions of Spark's errors that say that one of these columns is missing."""
+    return (NO_COLUMN, *([_NO_FIELD] if any("." in column for column in absent) else []))
+
+
 def skipped_if_absent(assertion: Assertion, absent: list[str]) -> Assertion:
     """Return an assertion as skipped if Spark did not find one of these columns."""
-    is_field = any("." in column for column in absent)
-    if not absent or assertion.not_evaluated not in (NO_COLUMN, *([_NO_FIELD] if is_field else [])):
+    if not absent or assertion.not_evaluated not in conditions_of(absent):
         return assertion
     params = {**assertion.params, "absent": ", ".join(absent)}
     return replace(assertion, success=True, is_skipped=True, not_evaluated="", actual=None, params=params)

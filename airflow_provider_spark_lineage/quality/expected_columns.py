@@ -192,11 +192,14 @@ def _plain(kind: str) -> str:
 
     >>> _plain("ARRAY<LONG>"), _plain("decimal"), _plain("struct<long: integer>"), _plain("varchar(5)")
     ('array<bigint>', 'decimal(10,0)', 'struct<long:int>', 'string')
+    >>> _plain("dec(7)")
+    'decimal(7,0)'
     """
     text = re.sub(r"\s+", " ", kind.strip().lower())
     text = _WORD.sub(lambda word: _SAME.get(word[0], word[0]), text)
     text = re.sub(r"string\s*\(\d+\)", "string", text)
     text = re.sub(r"\s*([<>,:()])\s*", r"\1", text)
+    text = re.sub(r"\bdecimal\((\d+)\)", r"decimal(\1,0)", text)
     return re.sub(r"\bdecimal\b(?!\()", "decimal(10,0)", text)
 
 

@@ -21,6 +21,7 @@ from airflow_provider_spark_lineage.quality.measuring import Measure, functions_
 from airflow_provider_spark_lineage.quality.named_checks import OF_EVERY_CHECK, NamedCheck
 
 UNIQUE = "unique"
+_COUNT = "rows_with_this_key"
 KEYS_OF_UNIQUE = (UNIQUE, *LIMITS, "tolerance", APPROXIMATE, *OF_EVERY_CHECK)
 
 
@@ -35,8 +36,14 @@ def validate_key(name: str, given: Mapping[str, Any]) -> None:
     if len({column.lower() for column in columns}) < len(columns):
         raise ValueError(f"{name}: {UNIQUE} has a column twice: {', '.join(columns)}.")
     validate_values(name, given)
-    if any(key in given for key in LIMITS):
+    has_limits = any(key in given for key in LIMITS)
+    if has_limits:
         validate_limits(name, given)
+    elif APPROXIMATE in given:
+        raise ValueError(
+            f"{name}: with {APPROXIMATE!r} the number of repeated keys is an estimate, which may not be 0. "
+            "Add limits with a margin, 'leq_to': 50 and 'geq_to': -50 for example."
+        )
 
 
 class KeyCheck(NamedCheck):
@@ -113,7 +120,9 @@ class KeyCheck(NamedCheck):
             part.alias(column)
             for part, column in zip(self._parts(functions, names), self._columns, strict=True)
         ]
-        return rows.groupBy(*parts).agg(functions.count(functions.lit(1)).alias("rows")).where("rows > 1")
+        return (
+            rows.groupBy(*parts).agg(functions.count(functions.lit(1)).alias(_COUNT)).where(f"{_COUNT} > 1")
+        )
 
     @property
     def _text(self) -> str:

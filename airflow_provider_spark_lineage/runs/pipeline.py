@@ -83,7 +83,7 @@ class RunBuilder:
                 unfinished=execution.target.id if record.failed and execution.target else None,
                 joins=tuple(_joins(record)),
                 unread=next((gap.reason for gap in execution.lineage.gaps if _UNREAD.match(gap.reason)), ""),
-                statement=record.sql[:MAX_STATEMENT_LENGTH],
+                statement=_beginning(record.sql),
                 line=record.collected if record.collected != UNKNOWN else "",
             )
         )
@@ -272,6 +272,18 @@ class RecordedFolder(Recorded):
 
 _UNREAD = re.compile(r"the plan('s text)? could not be read|the plan has .*: it was not read$")
 """Reasons of a gap about the whole plan of an execution."""
+
+
+def _beginning(statement: str) -> str:
+    """Return the beginning of a statement, with whole words and literals: half a secret is not recognized."""
+    if len(statement) <= MAX_STATEMENT_LENGTH:
+        return statement
+    words = re.split(r"(?<=\s)(?=\S)", statement[:MAX_STATEMENT_LENGTH])
+    beginning = "".join(words[:-1])
+    for quote in "\"'":
+        if beginning.count(quote) % 2:
+            beginning = beginning[: beginning.rindex(quote)]
+    return beginning.rstrip()
 
 
 def _joins(record: Record) -> Iterator[Join]:

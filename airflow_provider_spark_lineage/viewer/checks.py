@@ -21,7 +21,7 @@ def check_of(result: CheckResult) -> dict[str, str]:
         "severity": result.severity,
         "expected": result.expected,
         "found": result.actual,
-        "problem": result.not_evaluated,
+        "problem": f"no column {result.absent}" if result.absent else result.not_evaluated,
     }
     return {key: " ".join(value.split()) for key, value in cells.items()}
 

@@ -238,6 +238,26 @@ def test_a_view_of_a_table_that_is_gone_has_the_sources_of_its_making() -> None:
     assert [output.dataset.id.name for output in dropped.outputs] == ["/wh/t"]
 
 
+def test_a_view_reads_the_table_that_has_the_name_at_the_end() -> None:
+    """A table that was dropped and made again is another one."""
+    view = execution(reads("t", "s"), view_of(edge("t.s", "s")))
+    drop = execution(changes("t", Mode.DROP, table="db.t"))
+    again = execution(reads("b", "x"), writes("t", edge("b.x", "s"), mode=Mode.CREATE, table="db.t"))
+    assert edges_of(compose([FILLED, view, drop, again]), "v") == {edge("b.x", "s")}
+
+
+def test_a_view_of_an_older_version_reads_that_version() -> None:
+    """Later writes change nothing in it."""
+    first = execution(READ, writes("t", edge("a.x", "s"), version="1"))
+    second = execution(reads("b", "x"), writes("t", edge("b.x", "s"), version="2"))
+    old = execution(reads("t", "s", version="1"), view_of(edge("t.s", "s")))
+    assert edges_of(compose([first, second, old, second]), "v") == {edge("a.x", "s")}
+    before = execution(reads("t", "s", version="0"), view_of(edge("t.s", "s")))
+    assert edges_of(compose([first, before]), "v") == {edge("t.s", "s")}
+    now = execution(reads("t", "s", version="1"), view_of(edge("t.s", "s")))
+    assert edges_of(compose([first, now, second]), "v") == {edge("b.x", "s")}
+
+
 def test_a_view_of_a_table_without_rows_has_its_columns() -> None:
     """A task that only defines a table and a view of it: the view reads what the table will have."""
     defining = execution(replace(changes("t", Mode.CREATE), dataset=dataset("t", "x", table="db.t")))

@@ -4,14 +4,14 @@ import { button, foreign, h } from "./elements.js";
 import { counted } from "./words.js";
 
 const MOST_IN_PANEL = 5;
-const STATES = { failed: ["✕ failed", "bad"], warning: ["! warning", "warn"], skipped: ["○ not evaluated", "warn"], passed: ["✓ passed", "good"] };
+const STATES = { failed: ["✕ failed", "bad"], warning: ["! warning", "warn"], skipped: ["○ not evaluated", "warn"], absent: ["○ skipped", "muted"], other: ["? unknown", "warn"], passed: ["✓ passed", "good"] };
 const ORDER = Object.keys(STATES);
 
 // A check that failed with the severity `warn` does not fail its task.
 /** @param {Check} check @returns {keyof typeof STATES} */
 export function stateOf({ status, severity }) {
   if (status === "failed") return severity === "warn" ? "warning" : "failed";
-  return status === "skipped" ? "skipped" : "passed";
+  return status === "skipped" || status === "absent" || status === "passed" ? status : "other";
 }
 
 /** @param {Check} check */
@@ -31,8 +31,8 @@ export const failedChecks = (document) =>
   checksOf(document).filter(({ check }) => stateOf(check) === "failed" || (check.status === "skipped" && check.severity !== "warn"));
 
 /** @param {Check} check */
-const foundOf = ({ expected, found, problem }) =>
-  problem ? `not evaluated: ${problem}` : [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(", ");
+const foundOf = ({ status, expected, found, problem }) =>
+  problem ? `${status === "absent" ? "" : "not evaluated: "}${problem}` : [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(", ");
 
 // The name of a check often begins with its column.
 /** @param {Check} check */

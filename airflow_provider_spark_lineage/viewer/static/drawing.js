@@ -142,7 +142,7 @@ export function titlesOf(labels, cells = MOST_TITLE) {
     /** @type {Map<string, string[]>} */
     const alike = new Map();
     for (const label of some) {
-      const short = kept ? `${fit(label, MOST_KEPT)}…${label.slice(kept)}` : label;
+      const short = kept ? `${label.slice(0, MOST_KEPT)}…${label.slice(kept)}` : label;
       const title = fit(short, cells);
       if (!alike.get(title)?.push(label)) alike.set(title, [label]);
     }

@@ -83,10 +83,11 @@ export function matching(datasets, text) {
     if (lower.some((name) => name.startsWith(text))) return 1;
     return lower.some((name) => name.includes(text)) ? 2 : -1;
   };
+  const lastOf = (/** @type {string} */ name) => name.slice(Math.max(name.lastIndexOf("."), name.lastIndexOf("/")) + 1);
   datasets.forEach(({ label, name, columns }, dataset) => {
     found.push({ dataset, rank: rankOf([label, name, label.slice(label.lastIndexOf("/") + 1)]) });
     for (const { name: column } of columns) {
-      const rank = rankOf([column, `${label}.${column}`]);
+      const rank = rankOf([column, `${label}.${column}`, `${name}.${column}`, `${lastOf(name)}.${column}`]);
       found.push({ dataset, column, rank: rank < 0 ? -1 : rank + 3 });
     }
   });

@@ -169,7 +169,7 @@ function show(viewer, answer, source, address, load) {
   // The page around the viewer: its own keys go on, while somebody writes there or answers a dialog.
   const outside = (/** @type {KeyboardEvent} */ event) => {
     const target = /** @type {Element | null} */ (event.target);
-    if (!event.composedPath().includes(viewer) && !target?.closest?.("[role=dialog]")) keys(event);
+    if (!event.composedPath().includes(viewer) && !target?.closest?.("[role=dialog], [role=menu], [role=listbox]")) keys(event);
   };
   viewer.addEventListener("keydown", keys);
   addEventListener("keydown", outside, true);
