@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.providers.common.compat.sdk import hookimpl
 
-from airflow_provider_spark_lineage.guard import harmless
-
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
@@ -34,6 +32,8 @@ class StoredLineage:
     def on_task_instance_running(self, previous_state: Any, task_instance: Any) -> None:
         """Prepare the end of a task that may launch Spark, if our extractor is configured."""
         if _LAUNCHERS in sys.modules:
+            from airflow_provider_spark_lineage.guard import harmless
+
             with harmless("the viewer may not show the lineage of this task"):
                 _prepare(task_instance.task)
 

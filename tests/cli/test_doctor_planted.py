@@ -13,6 +13,7 @@ RUN = [sys.executable, "-m", "airflow_provider_spark_lineage", "doctor", "--json
 TRANSPORT = {
     "type": "file",
     "log_file_path": "events/all",
+    "append": True,
     "auth": {"type": "api_key", "apiKey": "tr0ub4dor"},
 }
 OURS = "airflow_provider_spark_lineage.extractors"
@@ -188,6 +189,7 @@ PLANTED = {
             "plugin-broken": ["own_plugin.py"],
             "transport-folder": ["/absent does not exist; create it"],
             "transport-ignored": ["`[openlineage] config_path` is set"],
+            "transport-not-appended": ['set `"append": true`'],
             "option-unreadable": ["`[openlineage] emission_policy`"],
             "option-unknown": ["no option `[openlineage] extractor`; set `extractors`"],
             "operators-bare-name": ["names SparkSubmitOperator without the module"],
