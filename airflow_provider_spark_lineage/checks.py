@@ -195,8 +195,8 @@ def _checks(
 def _validate(key: str, measure: Measure) -> None:
     if measure.is_distinct:
         raise ValueError(
-            f"{key}: Spark cannot count distinct values during a write. Add 'approximate': 0.02 to the "
-            "check, or use SparkColumnCheckOperator or SparkTableCheckOperator."
+            f"{key}: Spark cannot count distinct values during a write. Add 'approximate': 0.02, and limits "
+            "with a margin, or use SparkColumnCheckOperator or SparkTableCheckOperator."
         )
     if measure.is_of_schema:
         raise ValueError(

@@ -218,12 +218,14 @@ def test_tests_of_no_single_dataset_are_below_the_page(tmp_path: Path) -> None:
         {"name": "totals", "status": "pass", "severity": "error", "expected": "4", "actual": "4"},
         {"name": "late", "status": "fail", "severity": "warn", "expected": "<5", "actual": "9\n\x1b"},
         {"name": "id.min", "status": "skip", "params": {"tested_column": "id"}},
+        {"name": "x.min", "status": "skip", "params": {"tested_column": "x", "absent": "x"}},
     ]
     text = explain(checked(tmp_path / "events.jsonl", facets={"test": {"tests": tests}})).stdout
     assert text.endswith("""\
 test    failed  late          warn    expected <5, found 9 \\x1b
 test    skipped id.min   id
 test    passed  totals        error   expected 4, found 4
+test    absent  x.min    x            no column x
 """)
 
 

@@ -140,6 +140,10 @@ def test_a_mistake_is_one_sentence(check, given, sentence):
         ({"unique": ["a", "A"]}, "many: unique has a column twice: a, A."),
         ({"unique": ["a"], "at_least": 0.5}, "many: 'at_least' is unknown. Its keys are: unique, equal_to,"),
         ({"unique": ["a"], "equal_to": 1, "leq_to": 2}, "many: equal_to cannot be combined with leq_to."),
+        (
+            {"unique": ["a"], "approximate": 0.02},
+            "many: with 'approximate' the number of repeated keys is an",
+        ),
         ({"unique": ["a"], "approximate": 2}, "many: approximate is 2; it must be a number from 0 to 0.39."),
         *[
             (
