@@ -58,6 +58,19 @@ def test_start_comes_before_the_end_and_names_the_same(spark, run, tmp_path, pla
     check_named(started, ended)
 
 
+def test_an_append_that_runs_long_makes_its_folder_too(spark, backend, tmp_path):
+    """The folder is looked at when the write has ended: at its START nothing can be there yet."""
+    out = str(tmp_path / "appended")
+
+    def append():
+        rows = spark.sql("select id, slowly(amount) a from orders")
+        rows.write.mode("append").parquet(out)
+
+    *_, ended = events_of(spark, backend, append)
+    (output,) = ended.outputs
+    assert output.facets["lifecycleStateChange"].lifecycleStateChange.value == "CREATE"
+
+
 def test_a_write_that_fails_ends_without_an_output(run, backend):
     """FAIL does not name the output that START announced: it was not written."""
     with pytest.raises(Exception, match="no such order"):

@@ -240,7 +240,7 @@ public class Query {
         return failed() || isRunning();
     }
 
-    private boolean isRunning() {
+    boolean isRunning() {
         return runs;
     }
 
