@@ -352,7 +352,8 @@ NOT_OF_CONNECT = {"spark_bottlenecks", "spark_resources"}
 
 def test_the_four_ways_give_facets_of_one_shape(of_session, submitted, of_log, of_connect, monkeypatch):
     """A consumer of facets needs no cases: what a way does not tell is absent, as usage.md says."""
-    monkeypatch.setattr(resources, "_SLOW_MS", 0)
+    for limit in ("_SLOW_MS", "_WORTH_MS", "_WORTH_SHARE"):
+        monkeypatch.setattr(resources, limit, 0)
     ways = {"agent": RecordedFolder(submitted / "records").run(), "log": of_log, "connect": of_connect[0]}
     for name, function in RUN_FACETS.items():
         expected = shape_of(facets_of(function, of_session))
