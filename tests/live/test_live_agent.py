@@ -84,12 +84,14 @@ def test_a_command_is_read_with_the_settings_of_its_session(submit, tmp_path):
         second.conf.set(mode, "static")
         for number, session in enumerate((first, second)):
             rows = session.range(3).selectExpr("id", "id as day")
-            rows.write.partitionBy("day").mode("overwrite").parquet(f"{sys.argv[1]}/{number}")
+            rows.write.partitionBy("day").parquet(f"{sys.argv[1]}/{number}")
+            some = rows.where("day > 0").write.partitionBy("day")
+            some.mode("overwrite").parquet(f"{sys.argv[1]}/{number}")
     """
     assert submit(program, tmp_path).returncode == 0
     executions = RecordedFolder(tmp_path / "records").executions()
     outputs = [output for execution in executions for output in execution.lineage.outputs]
-    assert [output.partial for output in outputs] == [True, False]
+    assert [output.partial for output in outputs] == [False, True, False, False]
 
 
 def test_a_driver_that_is_killed_leaves_ended_executions(submit, tmp_path):
