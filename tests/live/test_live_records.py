@@ -253,7 +253,8 @@ def test_the_position_of_a_child_is_not_searched_for_each_of_them(spark):
         return threads.getCurrentThreadCpuTime() - began
 
     few = min(seconds(20_000) for _ in range(5))
-    assert seconds(320_000) < 64 * few
+    # Linear is 16 times as much, quadratic 256 times.
+    assert min(seconds(320_000) for _ in range(3)) < 100 * few
 
 
 def test_an_optimized_generator_keeps_only_its_columns(spark, recorded, orders, tmp_path):
