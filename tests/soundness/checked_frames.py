@@ -74,8 +74,7 @@ def outcome(spark: SparkSession, seed: int, folder: Path) -> Outcome:
             frame = _taken(step, frame, result)
         try:
             WRITES[result.write](frame, place, table)
-        # A step may fail for some rows, in any class of errors: a text that is not a number.
-        except Exception:
+        except Exception:  # A step may fail for some rows, in any class of errors: a text that is no number.
             result.write += " that fails"
     if result.write not in WRITES:
         return result
@@ -92,8 +91,7 @@ def _taken(step: check_steps.Step, frame: DataFrame, result: Outcome) -> DataFra
     try:
         after = step.take(frame)
         _ = after.schema
-    # Steps are drawn without looking at the columns, and each API refuses in its own class of errors.
-    except Exception:
+    except Exception:  # Steps are drawn without a look at the columns; each API has its own class of errors.
         return frame
     # A file has no two columns of one name.
     if len({name.lower() for name in after.columns}) < len(after.columns):
