@@ -17,17 +17,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from airflow_provider_spark_lineage.quality.absent import conditions_of
-from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings
-from airflow_provider_spark_lineage.quality.broken_rows import validate_place, write_broken_rows
-from airflow_provider_spark_lineage.quality.checks import Check, measures_of
-from airflow_provider_spark_lineage.quality.column_checks import column_checks
-from airflow_provider_spark_lineage.quality.comparison import is_of_numbers
-from airflow_provider_spark_lineage.quality.in_flight import KEPT, FrameChecks, register, report
-from airflow_provider_spark_lineage.quality.measuring import Measure, Measured, functions_of, observed
-from airflow_provider_spark_lineage.quality.row_checks import row_checks
-from airflow_provider_spark_lineage.quality.shares import AT_LEAST
-from airflow_provider_spark_lineage.records.observed import OF_CHECKS
+from airflow_provider_spark_lineage.spark.checks.absent import conditions_of
+from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, WARN, Assertion, Findings
+from airflow_provider_spark_lineage.spark.checks.broken_rows import validate_place, write_broken_rows
+from airflow_provider_spark_lineage.spark.checks.checks import Check, measures_of
+from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
+from airflow_provider_spark_lineage.spark.checks.comparison import is_of_numbers
+from airflow_provider_spark_lineage.spark.checks.in_flight import KEPT, FrameChecks, register, report
+from airflow_provider_spark_lineage.spark.checks.measuring import Measure, Measured, functions_of, observed
+from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
+from airflow_provider_spark_lineage.spark.checks.shares import AT_LEAST
+from airflow_provider_spark_lineage.spark.records.observed import OF_CHECKS
 
 __all__ = ["Assertion", "check", "report_assertions"]
 

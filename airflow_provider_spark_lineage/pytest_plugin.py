@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.testing import DagRun, Events, Expected, Report
+    from airflow_provider_spark_lineage.openlineage.testing import DagRun, Events, Expected, Report
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -62,7 +62,7 @@ class OpenLineageEvents:
 
     def read(self) -> Events:
         """The events so far."""
-        from airflow_provider_spark_lineage.testing import read_events
+        from airflow_provider_spark_lineage.openlineage.testing import read_events
 
         return read_events(self.path)
 
@@ -100,7 +100,7 @@ def _need_extra() -> None:
 
     try:
         with extra("testing"):
-            import airflow_provider_spark_lineage.testing  # noqa: F401
+            import airflow_provider_spark_lineage.openlineage.testing  # noqa: F401
     except MissingExtraError as error:
         raise _failed(str(error)) from None
 
@@ -120,7 +120,7 @@ def _forget_settings() -> None:
 def airflow_metadata(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Airflow's metadata database, created once; every DAG run gets a copy."""
     _need_extra()
-    from airflow_provider_spark_lineage.testing import RunError, make_metadata
+    from airflow_provider_spark_lineage.openlineage.testing import RunError, make_metadata
 
     try:
         return make_metadata(tmp_path_factory.mktemp("airflow"))
@@ -135,8 +135,8 @@ def run_dag(request: pytest.FixtureRequest, tmp_path: Path, airflow_metadata: Pa
     The run must end in the `state` that is given, `"success"` by default; with none, any will do. A relative
     path begins at the folder of the test.
     """
-    from airflow_provider_spark_lineage import testing
     from airflow_provider_spark_lineage.errors import SparkLineageError
+    from airflow_provider_spark_lineage.openlineage import testing
 
     evidence = request.node.stash.setdefault(EvidenceKey, [])
     runs = 0
@@ -172,8 +172,8 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
     `expected` begins at the folder of the test. `--lineage-var` adds to `variables`, and wins.
     """
     _need_extra()
-    from airflow_provider_spark_lineage import testing
     from airflow_provider_spark_lineage.errors import BadInputError, SparkLineageError
+    from airflow_provider_spark_lineage.openlineage import testing
 
     evidence = request.node.stash.setdefault(EvidenceKey, [])
 
@@ -212,9 +212,9 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
 
 
 def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Mapping[str, str] | None) -> str:
-    from airflow_provider_spark_lineage.draft_rules import RULES
-    from airflow_provider_spark_lineage.testing import update_expected
-    from airflow_provider_spark_lineage.testing.comparison import events_of
+    from airflow_provider_spark_lineage.airflow.draft_rules import RULES
+    from airflow_provider_spark_lineage.openlineage.testing import update_expected
+    from airflow_provider_spark_lineage.openlineage.testing.comparison import events_of
 
     done = update_expected(path, events_of(events), variables=variables, versions=versions, rules=RULES)
     return done.text()

@@ -58,8 +58,8 @@ def main() -> None:
 
     from airflow_provider_spark_lineage import capture_lineage
     from airflow_provider_spark_lineage.checks import check
-    from airflow_provider_spark_lineage.quality.checks import run
-    from airflow_provider_spark_lineage.quality.column_checks import column_checks
+    from airflow_provider_spark_lineage.spark.checks.checks import run
+    from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
 
     with tempfile.TemporaryDirectory() as folder:
         spark = start_spark(Path(folder), "local[2]")

@@ -26,13 +26,13 @@ OURS = "airflow_provider_spark_lineage.operators.pyspark"
 ALLOWED_MS = 30.0
 """The promised limit of the time that our operator adds."""
 
-PLUGIN = "airflow_provider_spark_lineage.plugins.auto_capture"
-EXTRACTOR = "airflow_provider_spark_lineage.extractors.spark"
-LAUNCHERS = "airflow_provider_spark_lineage.extractors.launchers"
+PLUGIN = "airflow_provider_spark_lineage.airflow.plugins.auto_capture"
+EXTRACTOR = "airflow_provider_spark_lineage.airflow.extractors.spark"
+LAUNCHERS = "airflow_provider_spark_lineage.airflow.extractors.launchers"
 PLUGIN_ALLOWED_MS = 20.0
 """The same for plugin and extractors together, with auto-capture on."""
 
-VIEWER = "airflow_provider_spark_lineage.airflow_ui.plugin"
+VIEWER = "airflow_provider_spark_lineage.airflow.ui.plugin"
 VIEWER_ALLOWED_MS = 5.0
 """The same for the plugin of the viewer, which every process of Airflow imports, too."""
 
@@ -60,8 +60,8 @@ from airflow.providers.standard.decorators.bash import _BashDecoratedOperator
 from airflow.providers.standard.hooks.subprocess import SubprocessHook
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.standard.operators.python import PythonOperator
-from airflow_provider_spark_lineage.launch.table import launch_of
-from airflow_provider_spark_lineage.plugins.auto_capture import SparkLineagePlugin
+from airflow_provider_spark_lineage.airflow.launch.table import launch_of
+from airflow_provider_spark_lineage.airflow.plugins.auto_capture import SparkLineagePlugin
 
 COMMAND = "python load.py --day 2026-01-01 | tee log"
 SubprocessHook.run_command = lambda self, command, **options: None

@@ -11,12 +11,20 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Field, Input, Lineage, Mode, Output
-from airflow_provider_spark_lineage.plan.algebra import Kind
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.executions import execution_lineage
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.model import (
+    Dataset,
+    Edge,
+    Field,
+    Input,
+    Lineage,
+    Mode,
+    Output,
+)
+from airflow_provider_spark_lineage.spark.plan.algebra import Kind
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 CATALYST = "org.apache.spark.sql.catalyst"
 EXECUTION = "org.apache.spark.sql.execution.datasources"

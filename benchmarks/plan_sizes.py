@@ -19,13 +19,13 @@ from typing import Any
 
 from lineage import CATALYST, EXECUTION
 
-from airflow_provider_spark_lineage.facets.events import RunIdentity, execution_events, plain
-from airflow_provider_spark_lineage.records.credentials import without_secrets
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.event_executions import event_execution
-from airflow_provider_spark_lineage.runs.executions import Executions
-from airflow_provider_spark_lineage.runs.memory import Memory
-from airflow_provider_spark_lineage.runs.pipeline import RunBuilder
+from airflow_provider_spark_lineage.spark.facets.events import RunIdentity, execution_events, plain
+from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.event_executions import event_execution
+from airflow_provider_spark_lineage.spark.runs.executions import Executions
+from airflow_provider_spark_lineage.spark.runs.memory import Memory
+from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
 
 Tree = list[dict[str, Any]]
 Facts = list[dict[str, Any]]
@@ -281,8 +281,8 @@ def of_a_record(sizes: list[int], names: list[str]) -> None:
     """Print the cost of writing records, by thread: the JVM's, and Python's."""
     from pyspark.sql import SparkSession
 
-    from airflow_provider_spark_lineage.capture.jvm import JvmReader
-    from airflow_provider_spark_lineage.capture.rdd import RddReader
+    from airflow_provider_spark_lineage.spark.capture.jvm import JvmReader
+    from airflow_provider_spark_lineage.spark.capture.rdd import RddReader
 
     spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")

@@ -21,12 +21,12 @@ from typing import Any
 from lineage import record
 
 from airflow_provider_spark_lineage import run_facets
-from airflow_provider_spark_lineage.records.application import Application
-from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
-from airflow_provider_spark_lineage.runs.executions import executions
-from airflow_provider_spark_lineage.runs.pipeline import RunBuilder
-from airflow_provider_spark_lineage.task.process import TASK
-from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
+from airflow_provider_spark_lineage.airflow.task.process import TASK
+from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
+from airflow_provider_spark_lineage.spark.records.application import Application
+from airflow_provider_spark_lineage.spark.records.usage import StageUsage, Usage
+from airflow_provider_spark_lineage.spark.runs.executions import executions
+from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
 
 RUNS = 11
 FACETS_MS = 50

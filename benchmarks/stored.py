@@ -28,7 +28,7 @@ ALLOWED_MS = {"usual": 100}
 
 def run_of(inputs: int, columns: int, outputs: int) -> Any:
     """Return a run of a task as capture makes it."""
-    from airflow_provider_spark_lineage.lineage.model import (
+    from airflow_provider_spark_lineage.spark.lineage.model import (
         Dataset,
         Edge,
         Field,
@@ -37,9 +37,9 @@ def run_of(inputs: int, columns: int, outputs: int) -> Any:
         Mode,
         Output,
     )
-    from airflow_provider_spark_lineage.plan.algebra import Kind
-    from airflow_provider_spark_lineage.runs.pipeline import Run
-    from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+    from airflow_provider_spark_lineage.spark.plan.algebra import Kind
+    from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+    from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
     fields = tuple(Field(f"column_{number}", "string") for number in range(columns))
     reads = [Dataset(Identity(DatasetId("file", f"/in/{number}")), fields) for number in range(inputs)]
@@ -71,11 +71,11 @@ def end_task(size: tuple[int, int, int]) -> float:
     import pendulum
     from airflow.sdk import DAG
 
+    from airflow_provider_spark_lineage.airflow.plugins.stored import StoredLineage
+    from airflow_provider_spark_lineage.airflow.task import stored_lineage
+    from airflow_provider_spark_lineage.airflow.task.process import TASK
+    from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
     from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator
-    from airflow_provider_spark_lineage.plugins.stored import StoredLineage
-    from airflow_provider_spark_lineage.task import stored_lineage
-    from airflow_provider_spark_lineage.task.process import TASK
-    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
 
     dag = DAG("d", schedule=None)
     task = PySparkLineageOperator(task_id="t", python_callable=lambda spark: None, dag=dag)

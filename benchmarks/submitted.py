@@ -62,8 +62,8 @@ def submitted(home: Path, *options: str) -> dict[str, float]:
 
 def agent(home: Path, rounds: int) -> None:
     """Print the cost of the agent for a job."""
-    from airflow_provider_spark_lineage.agent.zipped import write_agent
-    from airflow_provider_spark_lineage.records.record import SUFFIX
+    from airflow_provider_spark_lineage.spark.agent.zipped import write_agent
+    from airflow_provider_spark_lineage.spark.records.record import SUFFIX
 
     archive = write_agent(home / "agent.zip")
     print(f"Agent: {archive.stat().st_size / 1000:.0f} kB (aim: under {AIM_ZIP_KB})")
@@ -135,7 +135,7 @@ def read_log(log: Path) -> None:
     """Read a log in this process, and print how fast that was."""
     import resource
 
-    from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
+    from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
 
     problems: list[str] = []
     began = perf_counter()

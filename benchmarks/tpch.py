@@ -22,8 +22,8 @@ from typing import Any
 from paired import Took, Watch, report, start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.executions import execution_lineage
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage
 
 QUERIES = sorted((Path(__file__).resolve().parent.parent / "tests" / "soundness" / "tpch").glob("q*.sql"))
 ALLOWED_RATIO = 1.05

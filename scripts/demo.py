@@ -28,9 +28,11 @@ from airflow_provider_spark_lineage.cli.traced import (  # noqa: E402
     writers_of,
 )
 from airflow_provider_spark_lineage.errors import BadInputError  # noqa: E402
-from airflow_provider_spark_lineage.events.checks import lines_of, results_of  # noqa: E402
-from airflow_provider_spark_lineage.events.model import Events  # noqa: E402
-from airflow_provider_spark_lineage.events.trace import Column  # noqa: E402
+from airflow_provider_spark_lineage.openlineage.events.checks import lines_of, results_of  # noqa: E402
+from airflow_provider_spark_lineage.openlineage.events.model import Events  # noqa: E402
+from airflow_provider_spark_lineage.openlineage.events.trace import Column  # noqa: E402
+from airflow_provider_spark_lineage.openlineage.viewer.listing import listing  # noqa: E402
+from airflow_provider_spark_lineage.openlineage.viewer.page import page_of  # noqa: E402
 from airflow_provider_spark_lineage.testing import (  # noqa: E402
     DagRun,
     RunError,
@@ -39,8 +41,6 @@ from airflow_provider_spark_lineage.testing import (  # noqa: E402
     read_expected,
     run_dag,
 )
-from airflow_provider_spark_lineage.viewer.listing import listing  # noqa: E402
-from airflow_provider_spark_lineage.viewer.page import page_of  # noqa: E402
 from system_tests.examples import DAGS, EXPECTED, settings_of, variables_of  # noqa: E402
 
 HOME = CHECKOUT / ".demo"

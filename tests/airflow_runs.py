@@ -10,7 +10,8 @@ from typing import Any
 
 from providers import AIRFLOW
 
-from airflow_provider_spark_lineage import stored, testing
+from airflow_provider_spark_lineage import testing
+from airflow_provider_spark_lineage.airflow import stored
 from airflow_provider_spark_lineage.testing import DagRun
 
 _FOLDER = Path(__file__).resolve().parents[1] / ".cache" / f"airflow-{AIRFLOW}"

@@ -11,10 +11,10 @@ from pyspark.sql.types import LongType
 from pyspark.sql.window import Window
 
 from airflow_provider_spark_lineage.checks import check
-from airflow_provider_spark_lineage.quality.checks import run
-from airflow_provider_spark_lineage.quality.column_checks import column_checks
-from airflow_provider_spark_lineage.quality.in_flight import SOME
-from airflow_provider_spark_lineage.quality.row_checks import row_checks
+from airflow_provider_spark_lineage.spark.checks.checks import run
+from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
+from airflow_provider_spark_lineage.spark.checks.in_flight import SOME
+from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
 
 ALL, SORTED, PART, NOTHING = "all", "sorted", "part", "nothing"
 """What must be known: every result; those that do not change if rows are counted twice; that no row breaks a

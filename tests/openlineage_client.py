@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from packaging.version import Version
 
-from airflow_provider_spark_lineage.events.validation import UNKNOWN, problems_of
+from airflow_provider_spark_lineage.openlineage.events.validation import UNKNOWN, problems_of
 
 NEWEST = "1.54"
 """The client whose facets the copies of OpenLineage's schemas in this package state."""

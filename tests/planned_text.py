@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from airflow_provider_spark_lineage.planned.program import Access, Program, Unread
+from airflow_provider_spark_lineage.spark.planned.program import Access, Program, Unread
 
 
 def cases(path: Path) -> list[tuple[str, str, str]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from airflow_provider_spark_lineage.lineage.values import Origin
-from airflow_provider_spark_lineage.plan.algebra import Transformation
+from airflow_provider_spark_lineage.spark.lineage.values import Origin
+from airflow_provider_spark_lineage.spark.plan.algebra import Transformation
 
 
 def name_of(origin: Origin) -> str:

@@ -13,19 +13,19 @@ from typing import Any
 
 from openlineage.client.serde import Serde
 
-from airflow_provider_spark_lineage.facets.events import (
+from airflow_provider_spark_lineage.spark.facets.events import (
     EventFacets,
     RunIdentity,
     execution_events,
     interim_event,
 )
-from airflow_provider_spark_lineage.lineage.job_names import JobNames
-from airflow_provider_spark_lineage.records.application import Application
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.event_executions import StreamRuns, execution_events_of
-from airflow_provider_spark_lineage.runs.executions import Execution, executions
-from airflow_provider_spark_lineage.runs.facets import facets_of
-from airflow_provider_spark_lineage.runs.pipeline import Run, RunBuilder
+from airflow_provider_spark_lineage.spark.lineage.job_names import JobNames
+from airflow_provider_spark_lineage.spark.records.application import Application
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.event_executions import StreamRuns, execution_events_of
+from airflow_provider_spark_lineage.spark.runs.executions import Execution, executions
+from airflow_provider_spark_lineage.spark.runs.facets import facets_of
+from airflow_provider_spark_lineage.spark.runs.pipeline import Run, RunBuilder
 
 FOLDER = Path(__file__).resolve().parent / "docs"
 GOLDEN = FOLDER / "events"

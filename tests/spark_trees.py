@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.spark.records.record import Record
 
 PLANS = "org.apache.spark.sql.catalyst.plans.logical."
 EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."

@@ -8,7 +8,7 @@ from typing import Any
 import pendulum
 from spark_trees import column, scan
 
-from airflow_provider_spark_lineage.records.record import Record
+from airflow_provider_spark_lineage.spark.records.record import Record
 
 
 def record(number: int) -> Record:

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from airflow_provider_spark_lineage.get_provider_info import OPTIONS
-from airflow_provider_spark_lineage.records.application import PROPERTIES, Application
-from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
+from airflow_provider_spark_lineage.spark.records.application import PROPERTIES, Application
+from airflow_provider_spark_lineage.spark.records.usage import StageUsage, Usage
 
 BARE = Application("application_1", "load", "4.1.0")
 

@@ -10,10 +10,10 @@ import pytest
 
 import airflow_provider_spark_lineage
 from airflow_provider_spark_lineage import Captured, capture_lineage
-from airflow_provider_spark_lineage.records.application import Application
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
-from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.records.application import Application
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.records.usage import StageUsage, Usage
+from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
 
 RECORD = Record(
     application_id="app-1",

@@ -16,7 +16,7 @@ import pytest
 from airflow_provider_spark_lineage.get_provider_info import OPTIONS, get_provider_info
 
 ROOT = Path(__file__).parents[1]
-CONF = Path(inspect.getfile(get_provider_info)).with_name("conf.py")
+CONF = Path(inspect.getfile(get_provider_info)).with_name("airflow") / "conf.py"
 
 GOOD = [
     ("assertion_names", "Class", "class"),
@@ -98,7 +98,7 @@ OTHERWISE = {
 # One process for all cases: importing Airflow's configuration takes seconds.
 READ_ALL = """
 import json, logging, os, sys
-from airflow_provider_spark_lineage import conf
+from airflow_provider_spark_lineage.airflow import conf
 
 lines = []
 class Keep(logging.Handler):
@@ -232,7 +232,7 @@ def test_a_slow_backend_holds_a_task_for_less_time_than_airflow_gives_it():
     pytest.importorskip("airflow")
     from airflow.configuration import AirflowConfigParser
 
-    from airflow_provider_spark_lineage.task.stored_lineage import MAX_SECONDS
+    from airflow_provider_spark_lineage.airflow.task.stored_lineage import MAX_SECONDS
 
     defaults = AirflowConfigParser()
     overtime = float(defaults.get_default_value("core", "task_success_overtime"))

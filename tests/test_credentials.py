@@ -10,7 +10,7 @@ import sql_secrets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from airflow_provider_spark_lineage.records.credentials import (
+from airflow_provider_spark_lineage.spark.records.credentials import (
     CREDENTIAL_HINT,
     FLAGS,
     REMOVED,

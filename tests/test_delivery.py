@@ -17,9 +17,9 @@ from senders import EVENTS, SLACK_S, TIMEOUT_S, Start, http, lost, put, senders,
 from servers.backend import Backend, Mode
 from test_task import instance
 
-from airflow_provider_spark_lineage.runs.captured import Captured
-from airflow_provider_spark_lineage.task import task_lineage
-from airflow_provider_spark_lineage.task.sender import Sender
+from airflow_provider_spark_lineage.airflow.task import task_lineage
+from airflow_provider_spark_lineage.airflow.task.sender import Sender
+from airflow_provider_spark_lineage.spark.runs.captured import Captured
 
 pytestmark = [pytest.mark.airflow, needs_newest_client]
 

@@ -23,8 +23,8 @@ from servers.backend import Backend
 from servers.kafka import kafka
 from servers.process import free_port
 
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.task import provider
+from airflow_provider_spark_lineage.airflow.task import provider
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 
@@ -218,8 +218,8 @@ def test_an_event_that_several_transports_lose_is_counted_once(
 TASK = """
 from senders import put
 from shop_events import TASKS
-from airflow_provider_spark_lineage.task import provider
-from airflow_provider_spark_lineage.task.sender import Sender
+from airflow_provider_spark_lineage.airflow.task import provider
+from airflow_provider_spark_lineage.airflow.task.sender import Sender
 
 task = TASKS["revenue"]
 sender = Sender(task.identity, provider.emit, wait_until_sent=provider.wait_until_sent)
@@ -230,7 +230,7 @@ sender.stop({seconds})
 FORKED = """
 import os
 from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
-from airflow_provider_spark_lineage.facets.events import EventFacets, interim_event
+from airflow_provider_spark_lineage.spark.facets.events import EventFacets, interim_event
 
 if not os.fork():
     event = interim_event(task.run.lineage, task.identity, EventFacets({{}}, {{}}))
@@ -241,8 +241,8 @@ assert os.wait()[1] == 0
 
 KILLED = """
 import os
-from airflow_provider_spark_lineage.runs.captured import Captured
-from airflow_provider_spark_lineage.task import task_lineage
+from airflow_provider_spark_lineage.spark.runs.captured import Captured
+from airflow_provider_spark_lineage.airflow.task import task_lineage
 from test_task import instance
 
 # On a busy machine, the imports of a new process alone may take the 4 seconds.

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from airflow_provider_spark_lineage.capture.sessions import Capture
-from airflow_provider_spark_lineage.guard import harmless, told_elsewhere, withhold
+from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.guard import harmless, told_elsewhere, withhold
 
 WORDS = "cannot parse select 'ordinary-literal-4711'"
 

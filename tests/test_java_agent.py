@@ -9,8 +9,8 @@ from typing import Any
 import pendulum
 import pytest
 
-from airflow_provider_spark_lineage.runs.captured import Captured
-from airflow_provider_spark_lineage.task import java_agent, provider
+from airflow_provider_spark_lineage.airflow.task import java_agent, provider
+from airflow_provider_spark_lineage.spark.runs.captured import Captured
 
 pytestmark = pytest.mark.airflow
 

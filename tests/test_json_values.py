@@ -19,10 +19,10 @@ from openlineage.client.facet_v2 import (
 )
 from openlineage.client.serde import Serde
 
-from airflow_provider_spark_lineage.facets.events import plain
-from airflow_provider_spark_lineage.json_values import json_value
-from airflow_provider_spark_lineage.task import provider
-from airflow_provider_spark_lineage.transports import variable
+from airflow_provider_spark_lineage.airflow.task import provider
+from airflow_provider_spark_lineage.openlineage.json_values import json_value
+from airflow_provider_spark_lineage.openlineage.transports import variable
+from airflow_provider_spark_lineage.spark.facets.events import plain
 
 NAN, INFINITY = float("nan"), float("inf")
 

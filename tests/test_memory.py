@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from spark_trees import record, scan
 
-from airflow_provider_spark_lineage.runs import memory
-from airflow_provider_spark_lineage.runs.memory import Memory
+from airflow_provider_spark_lineage.spark.runs import memory
+from airflow_provider_spark_lineage.spark.runs.memory import Memory
 
 ONE = record(scan())
 

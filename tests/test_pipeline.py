@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from spark_trees import WRITE, Tree, alias, call, column, node, project, record, scan
 
-from airflow_provider_spark_lineage.lineage.job_names import JobNames
-from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.event_executions import execution_events_of
-from airflow_provider_spark_lineage.runs.executions import execution_lineage, executions, plans_of
-from airflow_provider_spark_lineage.runs.facets import facets_as_json
-from airflow_provider_spark_lineage.runs.pipeline import RunBuilder
+from airflow_provider_spark_lineage.spark.lineage.job_names import JobNames
+from airflow_provider_spark_lineage.spark.lineage.model import Lineage
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.event_executions import execution_events_of
+from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage, executions, plans_of
+from airflow_provider_spark_lineage.spark.runs.facets import facets_as_json
+from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
 
 ONE = project(node("OneRowRelation"), alias("one", 1, call("Literal")))
 CTAS = "CreateDataSourceTableAsSelectCommand"

@@ -74,5 +74,5 @@ def test_airflow_lists_the_provider_and_its_decorator(tmp_path):
 def test_the_plugin_is_registered_once():
     """Airflow loads it by its entry point, and would refuse it where the provider names it as well."""
     (plugin,) = [entry for entry in entry_points(group="airflow.plugins") if entry.name == "spark_lineage"]
-    assert plugin.value == "airflow_provider_spark_lineage.plugins.auto_capture:SparkLineagePlugin"
+    assert plugin.value == "airflow_provider_spark_lineage.airflow.plugins.auto_capture:SparkLineagePlugin"
     assert "plugins" not in get_provider_info()

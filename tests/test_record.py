@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from airflow_provider_spark_lineage.records import record as record_module
-from airflow_provider_spark_lineage.records.record import (
+from airflow_provider_spark_lineage.spark.records import record as record_module
+from airflow_provider_spark_lineage.spark.records.record import (
     FORMAT,
     SUFFIX,
     VERSION,

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from recordings import Recording
 
 from airflow_provider_spark_lineage.cli import main
-from airflow_provider_spark_lineage.records.record import Record, write_record
+from airflow_provider_spark_lineage.spark.records.record import Record, write_record
 
 ROOT = Path(__file__).parents[1]
 DEMO = ROOT / "docs" / "demo.md"

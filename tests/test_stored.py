@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_provider_spark_lineage import stored
+from airflow_provider_spark_lineage.airflow import stored
 from airflow_provider_spark_lineage.errors import StoredLineageError
 
 

@@ -16,8 +16,13 @@ from packaging.version import Version
 from providers import AIRFLOW
 from task_instances import instance, record
 
-from airflow_provider_spark_lineage import stored
-from airflow_provider_spark_lineage.lineage.model import (
+from airflow_provider_spark_lineage.airflow import stored
+from airflow_provider_spark_lineage.airflow.plugins.stored import StoredLineage
+from airflow_provider_spark_lineage.airflow.task import provider, stored_lineage
+from airflow_provider_spark_lineage.airflow.task.process import TASK
+from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
+from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, Findings
+from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
     Field,
@@ -27,14 +32,9 @@ from airflow_provider_spark_lineage.lineage.model import (
     Mode,
     Output,
 )
-from airflow_provider_spark_lineage.plugins.stored import StoredLineage
-from airflow_provider_spark_lineage.quality.assertion import Assertion, Findings
-from airflow_provider_spark_lineage.runs.captured import Captured
-from airflow_provider_spark_lineage.runs.pipeline import Run
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
-from airflow_provider_spark_lineage.task import provider, stored_lineage
-from airflow_provider_spark_lineage.task.process import TASK
-from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
+from airflow_provider_spark_lineage.spark.runs.captured import Captured
+from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 pytestmark = pytest.mark.airflow
 

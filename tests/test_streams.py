@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from airflow_provider_spark_lineage.records.application import Application
-from airflow_provider_spark_lineage.records.streams import MAX_OFFSET_LENGTH, MOST_RUNS, Streams
+from airflow_provider_spark_lineage.spark.records.application import Application
+from airflow_provider_spark_lineage.spark.records.streams import MAX_OFFSET_LENGTH, MOST_RUNS, Streams
 
 SOURCE = {
     "description": "KafkaV2[Subscribe[t]] of jdbc:postgresql://me:hunter2@db/sales",

@@ -14,9 +14,9 @@ from providers import import_or_skip
 from pyspark.sql import SparkSession
 from task_instances import instance, operator, record
 
-from airflow_provider_spark_lineage.runs.captured import Captured
-from airflow_provider_spark_lineage.task import provider, task_lineage
-from airflow_provider_spark_lineage.task.process import TASK
+from airflow_provider_spark_lineage.airflow.task import provider, task_lineage
+from airflow_provider_spark_lineage.airflow.task.process import TASK
+from airflow_provider_spark_lineage.spark.runs.captured import Captured
 
 pytestmark = pytest.mark.airflow
 

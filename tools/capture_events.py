@@ -26,7 +26,7 @@ from typing import Any
 
 from capture_records import CASES, DATA, clear_catalog, groups, load, prepared, session
 
-from airflow_provider_spark_lineage.event_log import SETTINGS
+from airflow_provider_spark_lineage.spark.event_log import SETTINGS
 
 _DEFAULT = "--default"
 _SQL = "org.apache.spark.sql.execution.ui.SparkListener"

@@ -22,7 +22,7 @@ from typing import Any
 import pyspark
 from capture_events import events_of, normalised
 
-from airflow_provider_spark_lineage.event_log import SETTINGS
+from airflow_provider_spark_lineage.spark.event_log import SETTINGS
 
 PLACE = Path(__file__).resolve().parents[1] / "tests" / "event_log" / "pipelines"
 RUNS = {"shop": ("dry-run", "run", "run"), "broken": ("run",)}

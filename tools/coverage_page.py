@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "plan"))
 from class_lists import LIBRARIES, SPARK, Lists, names
 from classes_without_row import ABSENT_EXPRESSIONS, ABSENT_PLANS, OPAQUE_PLANS, reason_of
 
-from airflow_provider_spark_lineage.plan.spark.commands import COMMANDS
-from airflow_provider_spark_lineage.plan.spark.expressions import EXPRESSIONS
-from airflow_provider_spark_lineage.plan.spark.reader import ROWS
+from airflow_provider_spark_lineage.spark.plan.spark.commands import COMMANDS
+from airflow_provider_spark_lineage.spark.plan.spark.expressions import EXPRESSIONS
+from airflow_provider_spark_lineage.spark.plan.spark.reader import ROWS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "coverage.md"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).resolve().parents[1]
-PLACE = ROOT / "airflow_provider_spark_lineage" / "plan" / "spark" / "explain" / "builtin.txt"
+PLACE = ROOT / "airflow_provider_spark_lineage" / "spark" / "plan" / "spark" / "explain" / "builtin.txt"
 
 sys.path.insert(0, str(ROOT / "tests" / "plan"))
 

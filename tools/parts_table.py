@@ -23,12 +23,22 @@ HEAD = "| part | responsibility |\n| --- | --- |\n"
 
 
 def table() -> str:
-    """Return the table: the lowest layer first, one line for each part."""
+    """Return the table: the lowest floor first, and in it the lowest layer; one line for each part."""
     settings: Any = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]
-    (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
-    parts = [part.strip() for layer in reversed(layers) for part in layer.split("|")]
-    return HEAD + "".join(_row(part) for part in parts)
+    floors = {
+        contract["containers"][0].partition(".")[2]: _parts(contract["layers"])
+        for contract in contracts
+        if contract["type"] == "layers"
+    }
+    rows = []
+    for part in floors.pop(""):
+        rows += [part, *(f"{part}/{room}" for room in floors.get(part, ()))]
+    return HEAD + "".join(map(_row, rows))
+
+
+def _parts(layers: list[str]) -> list[str]:
+    return [part.strip() for layer in reversed(layers) for part in layer.split("|")]
 
 
 def _row(part: str) -> str:
@@ -36,7 +46,8 @@ def _row(part: str) -> str:
     file = folder / "__init__.py" if folder.is_dir() else PACKAGE / f"{part}.py"
     docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
     title = " ".join(docstring.partition("\n\n")[0].split()).rstrip(".").replace("|", "\\|")
-    return f"| `{part}{'/' * folder.is_dir()}` | {title} |\n"
+    name = f"`{part}{'/' * folder.is_dir()}`"
+    return f"| {name if '/' in part else f'**{name}**'} | {title} |\n"
 
 
 def main(arguments: list[str]) -> int:

@@ -23,7 +23,7 @@ from class_files import ClassFile, class_files
 from probe_paths import ANY, PLACE, NoMemberError, paths_of, read, walk
 from spark_classes import name_of
 
-from airflow_provider_spark_lineage.sources import SOURCES
+from airflow_provider_spark_lineage.spark.sources import SOURCES
 
 JARS = ("spark-*.jar", "hadoop-client-api-*.jar", "scala-library-*.jar")
 """Jars of a distribution whose classes the probes meet."""

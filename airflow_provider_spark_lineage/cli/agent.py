@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from airflow_provider_spark_lineage.agent.settings import RECORDS
-from airflow_provider_spark_lineage.agent.zipped import write_agent
 from airflow_provider_spark_lineage.cli.refusal import refuse
-from airflow_provider_spark_lineage.words import counted
+from airflow_provider_spark_lineage.openlineage.words import counted
+from airflow_provider_spark_lineage.spark.agent.settings import RECORDS
+from airflow_provider_spark_lineage.spark.agent.zipped import write_agent
 
 
 @click.command("agent", epilog="Example: spark-lineage agent --out agent.zip")

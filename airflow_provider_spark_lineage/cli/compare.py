@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from airflow_provider_spark_lineage.cli.refusal import pairs
-from airflow_provider_spark_lineage.testing import (
+from airflow_provider_spark_lineage.openlineage.testing import (
     RELATIONS,
     Report,
     Scope,

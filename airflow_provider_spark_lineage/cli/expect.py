@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from airflow_provider_spark_lineage.airflow.draft_rules import RULES
 from airflow_provider_spark_lineage.cli.refusal import pairs
-from airflow_provider_spark_lineage.draft_rules import RULES
-from airflow_provider_spark_lineage.testing import draft_expected, read_events, update_expected
+from airflow_provider_spark_lineage.openlineage.testing import draft_expected, read_events, update_expected
 
 
 @click.command(

@@ -22,12 +22,12 @@ from airflow_provider_spark_lineage.cli.traced import (
     writers_of,
 )
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.events.model import Events
-from airflow_provider_spark_lineage.events.reader import read_events
-from airflow_provider_spark_lineage.lineage.document import document
-from airflow_provider_spark_lineage.runs.executions import Execution
-from airflow_provider_spark_lineage.runs.facets import facets_as_json
-from airflow_provider_spark_lineage.viewer.runs import runs_of, without_run
+from airflow_provider_spark_lineage.openlineage.events.model import Events
+from airflow_provider_spark_lineage.openlineage.events.reader import read_events
+from airflow_provider_spark_lineage.openlineage.viewer.runs import runs_of, without_run
+from airflow_provider_spark_lineage.spark.lineage.document import document
+from airflow_provider_spark_lineage.spark.runs.executions import Execution
+from airflow_provider_spark_lineage.spark.runs.facets import facets_as_json
 
 _MAX_SQL = 100
 

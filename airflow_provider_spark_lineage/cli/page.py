@@ -13,10 +13,10 @@ from typing import Any
 
 import click
 
-from airflow_provider_spark_lineage.events.checks import CheckResult, lines_of
-from airflow_provider_spark_lineage.lineage.text import printable, short_names
-from airflow_provider_spark_lineage.sources.dataset import DatasetId
-from airflow_provider_spark_lineage.words import counted
+from airflow_provider_spark_lineage.openlineage.events.checks import CheckResult, lines_of
+from airflow_provider_spark_lineage.openlineage.words import counted
+from airflow_provider_spark_lineage.spark.lineage.text import printable, short_names
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
 
 EMPTY = "Spark read and wrote no dataset.\n"
 

@@ -9,14 +9,14 @@ from typing import Literal
 
 import click
 
+from airflow_provider_spark_lineage.airflow.submitted.jobs import PY_FILES
 from airflow_provider_spark_lineage.cli.page import page, show
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
-from airflow_provider_spark_lineage.lineage.document import document
-from airflow_provider_spark_lineage.planned.lineage import PLANNED
-from airflow_provider_spark_lineage.planned.python.reader import NOT_PYTHON
-from airflow_provider_spark_lineage.planned.sql.statements import lines_not_parsed
-from airflow_provider_spark_lineage.planned.texts import planned_lineage, program_text
-from airflow_provider_spark_lineage.submitted.jobs import PY_FILES
+from airflow_provider_spark_lineage.spark.lineage.document import document
+from airflow_provider_spark_lineage.spark.planned.lineage import PLANNED
+from airflow_provider_spark_lineage.spark.planned.python.reader import NOT_PYTHON
+from airflow_provider_spark_lineage.spark.planned.sql.statements import lines_not_parsed
+from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage, program_text
 
 _LANGUAGES: Mapping[str, Literal["python", "sql"]] = {".py": "python", ".sql": "sql", ".hql": "sql"}
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from airflow_provider_spark_lineage.cli.refusal import refuse
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.event_log import is_event_log
-from airflow_provider_spark_lineage.events.reader import NO_JSON, TORN, read_events
-from airflow_provider_spark_lineage.records.record import SUFFIX, RecordError
-from airflow_provider_spark_lineage.records.status import SUFFIX as NOTE_SUFFIX
-from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder, Run
+from airflow_provider_spark_lineage.openlineage.events.reader import NO_JSON, TORN, read_events
+from airflow_provider_spark_lineage.spark.event_log import is_event_log
+from airflow_provider_spark_lineage.spark.records.record import SUFFIX, RecordError
+from airflow_provider_spark_lineage.spark.records.status import SUFFIX as NOTE_SUFFIX
+from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder, Run
 
 RUN_FILE = "spark-lineage-run.json"
 """File beside the records, written by `spark-lineage run`: script, exit code and problems of capture."""

@@ -16,11 +16,11 @@ import click
 
 from airflow_provider_spark_lineage.cli.recorded import RUN_FILE
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
-from airflow_provider_spark_lineage.guard import harmless
-from airflow_provider_spark_lineage.records.record import SUFFIX
-from airflow_provider_spark_lineage.records.sql_text import SQL_TEXTS
-from airflow_provider_spark_lineage.records.status import SUFFIX as NOTE_SUFFIX
-from airflow_provider_spark_lineage.words import counted
+from airflow_provider_spark_lineage.openlineage.words import counted
+from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark.records.record import SUFFIX
+from airflow_provider_spark_lineage.spark.records.sql_text import SQL_TEXTS
+from airflow_provider_spark_lineage.spark.records.status import SUFFIX as NOTE_SUFFIX
 
 DEFAULT_RECORDS = "spark-lineage-records"
 INTERRUPTED = 130
@@ -63,7 +63,7 @@ def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, 
     path = [str(Path(sys.executable).parent), *filter(None, [os.environ.get("PATH")])]
     os.environ["PATH"] = os.pathsep.join(path)
 
-    from airflow_provider_spark_lineage.runs.captured import Captured
+    from airflow_provider_spark_lineage.spark.runs.captured import Captured
 
     captured = Captured(directory=folder, sql_text=sql_text)
     captured.start()

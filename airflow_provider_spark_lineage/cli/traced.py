@@ -9,9 +9,15 @@ from typing import Any
 
 from airflow_provider_spark_lineage.cli.page import columns_of
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.events.model import Events
-from airflow_provider_spark_lineage.events.trace import DECISIONS, VALUES, Column, Origin, trace_column
-from airflow_provider_spark_lineage.viewer.runs import runs_of
+from airflow_provider_spark_lineage.openlineage.events.model import Events
+from airflow_provider_spark_lineage.openlineage.events.trace import (
+    DECISIONS,
+    VALUES,
+    Column,
+    Origin,
+    trace_column,
+)
+from airflow_provider_spark_lineage.openlineage.viewer.runs import runs_of
 
 
 def traces_of(events: Events, name: str) -> list[Origin]:

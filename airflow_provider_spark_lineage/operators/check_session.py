@@ -10,8 +10,8 @@ from airflow.providers.common.compat.sdk import AirflowException
 from airflow.providers.common.compat.standard.operators import PythonOperator
 
 from airflow_provider_spark_lineage.operators.findings import ReportsFindings
-from airflow_provider_spark_lineage.quality.aggregates import validate_severity
-from airflow_provider_spark_lineage.quality.comparison import is_without_text
+from airflow_provider_spark_lineage.spark.checks.aggregates import validate_severity
+from airflow_provider_spark_lineage.spark.checks.comparison import is_without_text
 
 if TYPE_CHECKING:
     from airflow.providers.common.sql.operators.sql import BaseSQLOperator as _Operator
@@ -167,7 +167,7 @@ class ChecksOnSpark(ReportsFindings, _Operator):
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         """Return the tables and paths that the text of the check names; the session may know more."""
-        from airflow_provider_spark_lineage.task.answers import answer_at_start_of_query
+        from airflow_provider_spark_lineage.airflow.task.answers import answer_at_start_of_query
 
         queries = [self.sql1, self.sql2] if hasattr(self, "sql1") else [self.sql]
         use = [f"USE {self.database}"] if self.database else []

@@ -25,7 +25,7 @@ from airflow.providers.common.sql.operators.sql import (
     SQLValueCheckOperator,
 )
 
-from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.airflow.task.check_results import assertion_of
 from airflow_provider_spark_lineage.operators.check_session import WITHHELD, ChecksOnSpark
 from airflow_provider_spark_lineage.operators.findings import log_findings, passed_sentence
 from airflow_provider_spark_lineage.operators.null_values import (
@@ -34,14 +34,14 @@ from airflow_provider_spark_lineage.operators.null_values import (
     nulls_in_interval,
 )
 from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
-from airflow_provider_spark_lineage.quality.aggregates import of_column, of_column_check
-from airflow_provider_spark_lineage.quality.assertion import ERROR, WARN, Assertion, Findings, with_parts
-from airflow_provider_spark_lineage.quality.checks import Check, failed, query_of, run, samples, skipped
-from airflow_provider_spark_lineage.quality.column_checks import column_checks
-from airflow_provider_spark_lineage.quality.freshness import moment_of_run
-from airflow_provider_spark_lineage.quality.measuring import condition_of
-from airflow_provider_spark_lineage.quality.row_checks import of_row_check, row_checks
-from airflow_provider_spark_lineage.task.check_results import assertion_of
+from airflow_provider_spark_lineage.spark.checks.aggregates import of_column, of_column_check
+from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, WARN, Assertion, Findings, with_parts
+from airflow_provider_spark_lineage.spark.checks.checks import Check, failed, query_of, run, samples, skipped
+from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
+from airflow_provider_spark_lineage.spark.checks.freshness import moment_of_run
+from airflow_provider_spark_lineage.spark.checks.measuring import condition_of
+from airflow_provider_spark_lineage.spark.checks.row_checks import of_row_check, row_checks
+from airflow_provider_spark_lineage.spark.guard import harmless
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

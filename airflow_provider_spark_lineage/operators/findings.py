@@ -6,10 +6,10 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.guard import harmless
+from airflow_provider_spark_lineage.openlineage.words import counted
 from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
-from airflow_provider_spark_lineage.quality.assertion import WARN, Assertion, Findings
-from airflow_provider_spark_lineage.words import counted
+from airflow_provider_spark_lineage.spark.checks.assertion import WARN, Assertion, Findings
+from airflow_provider_spark_lineage.spark.guard import harmless
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -25,7 +25,7 @@ class ReportsFindings(ReportsLineage):
         if self._task_lineage is None:
             return result
         with harmless("the results of checks are not in the event of this task"):
-            from airflow_provider_spark_lineage.task.check_results import add_results
+            from airflow_provider_spark_lineage.airflow.task.check_results import add_results
 
             add_results(result, self._findings)
         return result

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
     from airflow.sdk import Context
 
-    from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
+    from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
 
 
 class ReportsLineage:
@@ -27,8 +27,8 @@ class ReportsLineage:
     @contextmanager
     def capture_lineage(self, context: Context) -> Iterator[None]:
         """Capture Spark inside the block; for an `execute` of your own, put all of its work into it."""
-        from airflow_provider_spark_lineage.task.ends import pausing, succeeding
-        from airflow_provider_spark_lineage.task.task_lineage import start_capture
+        from airflow_provider_spark_lineage.airflow.task.ends import pausing, succeeding
+        from airflow_provider_spark_lineage.airflow.task.task_lineage import start_capture
 
         self._task_instance = task_instance = context["ti"]
         self._task_lineage = lineage = start_capture(task_instance)
@@ -53,7 +53,7 @@ class ReportsLineage:
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         """Return the datasets named in a submitted job's text; for a function, they are not known yet."""
-        from airflow_provider_spark_lineage.task.answers import answer_at_start
+        from airflow_provider_spark_lineage.airflow.task.answers import answer_at_start
 
         return answer_at_start(self)
 
@@ -68,7 +68,7 @@ class ReportsLineage:
     def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
         from airflow.providers.openlineage.extractors import OperatorLineage
 
-        from airflow_provider_spark_lineage.task.answers import answer
+        from airflow_provider_spark_lineage.airflow.task.answers import answer
 
         if self._task_lineage is None:
             return OperatorLineage()
@@ -79,7 +79,7 @@ def _raise_failed_checks(lineage: TaskLineage) -> None:
     """Fail the task if a check of a frame that it wrote failed, see `checks.check`."""
     from airflow.providers.common.compat.sdk import AirflowException
 
-    from airflow_provider_spark_lineage.quality.in_flight import in_flight_failures, sentence_of
+    from airflow_provider_spark_lineage.spark.checks.in_flight import in_flight_failures, sentence_of
 
     sentences = dict.fromkeys(sentence_of(assertion) for assertion in in_flight_failures(lineage.findings))
     if sentences:

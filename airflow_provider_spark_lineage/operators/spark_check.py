@@ -11,12 +11,12 @@ from airflow.providers.common.compat.sdk import AirflowException, TaskDecorator,
 
 from airflow_provider_spark_lineage.operators.findings import ReportsFindings, log_findings, passed_sentence
 from airflow_provider_spark_lineage.operators.pyspark import _PassesKnownArguments
-from airflow_provider_spark_lineage.quality.assertion import ERROR, Assertion, Findings, with_parts
-from airflow_provider_spark_lineage.quality.checks import failed, run
-from airflow_provider_spark_lineage.quality.column_checks import column_checks
-from airflow_provider_spark_lineage.quality.freshness import moment_of_run
-from airflow_provider_spark_lineage.quality.in_flight import sentence_of
-from airflow_provider_spark_lineage.quality.row_checks import row_checks
+from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, Assertion, Findings, with_parts
+from airflow_provider_spark_lineage.spark.checks.checks import failed, run
+from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
+from airflow_provider_spark_lineage.spark.checks.freshness import moment_of_run
+from airflow_provider_spark_lineage.spark.checks.in_flight import sentence_of
+from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
 
 if TYPE_CHECKING:
     import datetime

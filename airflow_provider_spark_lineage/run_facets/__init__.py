@@ -40,14 +40,14 @@ _Function = Callable[[Any, Any], "dict[str, Any] | None"]
 
 def _function(name: str) -> _Function:
     def run_facets(task_instance: Any, ti_state: Any) -> dict[str, Any] | None:
-        from airflow_provider_spark_lineage.guard import harmless
+        from airflow_provider_spark_lineage.spark.guard import harmless
 
         with harmless(f"the run facets of `{name}` could not be created"):
-            from airflow_provider_spark_lineage.task.process import TASK
+            from airflow_provider_spark_lineage.airflow.task.process import TASK
 
             lineage = TASK.lineage_of(task_instance)
             if lineage is not None:
-                from airflow_provider_spark_lineage.task.run_facets import RUN_FACETS, all_run_facets
+                from airflow_provider_spark_lineage.airflow.task.run_facets import RUN_FACETS, all_run_facets
 
                 # A task that skipped itself may have done nothing, like one that failed.
                 failed = getattr(ti_state, "value", ti_state) in ("failed", "skipped")

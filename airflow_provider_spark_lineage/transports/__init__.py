@@ -1,7 +1,5 @@
-"""A transport for the OpenLineage client. It is imported in every task, so it imports little."""
+"""A transport for the OpenLineage client: `VariableTransport`, which keeps events in Variables of Airflow."""
 
-from __future__ import annotations
-
-from airflow_provider_spark_lineage.transports.variable import VariableTransport
+from airflow_provider_spark_lineage.openlineage.transports.variable import VariableTransport
 
 __all__ = ["VariableTransport"]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from airflow_provider_spark_lineage.testing.runs import Program, environment, make_metadata, tail
+from airflow_provider_spark_lineage.openlineage.testing.runs import Program, environment, make_metadata, tail
 
 START_TIMEOUT_S = 300
 ANSWER_TIMEOUT_S = 120

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.agent.folder import writer_of
+from airflow_provider_spark_lineage.spark.agent.folder import writer_of
 
 
 def test_a_file_is_replaced_where_there_is_no_room_beside_it(tmp_path: Path):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.agent.zipped import PACKAGE, write_agent
+from airflow_provider_spark_lineage.spark.agent.zipped import PACKAGE, write_agent
 
 LARGEST_BYTES = 300_000
 

@@ -19,8 +19,8 @@ from airflow_runs import run_dag
 from browsers import browser  # noqa: F401  a fixture
 from servers.process import free_port
 
+from airflow_provider_spark_lineage.openlineage.testing.runs import Program, environment
 from airflow_provider_spark_lineage.testing import DagRun, tail
-from airflow_provider_spark_lineage.testing.runs import Program, environment
 
 DAG = Path(__file__).parent / "dags" / "stored.py"
 USERS = {"viewer": "viewer", "outsider": "viewer"}
@@ -37,7 +37,7 @@ class Denies(SimpleAuthManager):
         return user.username != "outsider" and super().is_authorized_dag(user=user, **more)
 '''
 PLUGIN = (
-    "from airflow_provider_spark_lineage.airflow_ui.plugin import SparkLineageViewerPlugin  # noqa: F401\n"
+    "from airflow_provider_spark_lineage.airflow.ui.plugin import SparkLineageViewerPlugin  # noqa: F401\n"
 )
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage import stored
-from airflow_provider_spark_lineage.stored import Instance
+from airflow_provider_spark_lineage.airflow import stored
+from airflow_provider_spark_lineage.airflow.stored import Instance
 
 pytestmark = pytest.mark.airflow
 
@@ -101,7 +101,7 @@ class World:
     # Airflow's database.
 
     def runs(self, session: Any, dag_id: str, task_id: str = "", map_index: int = -1) -> Any:
-        from airflow_provider_spark_lineage.airflow_ui.database import RunFacts
+        from airflow_provider_spark_lineage.airflow.ui.database import RunFacts
 
         known = {
             each.run_id for each in self.tasks if each.dag_id == dag_id and task_id in ("", each.task_id)
@@ -118,7 +118,7 @@ class World:
     def facts(
         self, session: Any, dag_id: str, run_ids: list[str], task_id: str = "", map_index: int | None = None
     ) -> Any:
-        from airflow_provider_spark_lineage.airflow_ui.database import TaskFacts
+        from airflow_provider_spark_lineage.airflow.ui.database import TaskFacts
 
         return [
             TaskFacts(
@@ -134,7 +134,7 @@ class World:
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> Any:
-    from airflow_provider_spark_lineage.airflow_ui import answers as module
+    from airflow_provider_spark_lineage.airflow.ui import answers as module
 
     return module
 

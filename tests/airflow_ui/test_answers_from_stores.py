@@ -14,8 +14,8 @@ import pytest
 from packaging.version import Version
 from providers import AIRFLOW
 
-from airflow_provider_spark_lineage import stored
-from airflow_provider_spark_lineage.stored import Instance
+from airflow_provider_spark_lineage.airflow import stored
+from airflow_provider_spark_lineage.airflow.stored import Instance
 
 pytestmark = [
     pytest.mark.airflow,
@@ -116,7 +116,7 @@ def xcoms(session: Any) -> Airflow:
     """XComs as the store."""
     from airflow.models.xcom import XComModel
 
-    from airflow_provider_spark_lineage.airflow_ui.stores import XComs
+    from airflow_provider_spark_lineage.airflow.ui.stores import XComs
 
     def put(instance: Instance, content: Any, try_number: int) -> None:
         airflow._insert(
@@ -130,7 +130,7 @@ def xcoms(session: Any) -> Airflow:
 @pytest.fixture
 def files(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Airflow:
     """A folder as the store."""
-    from airflow_provider_spark_lineage.airflow_ui.stores import Files
+    from airflow_provider_spark_lineage.airflow.ui.stores import Files
 
     def put(instance: Instance, content: Any, try_number: int) -> None:
         file = tmp_path / stored.file_of(instance, try_number)
@@ -153,7 +153,7 @@ def airflow(request: pytest.FixtureRequest) -> Airflow:
 
 @pytest.fixture
 def answers() -> Any:
-    from airflow_provider_spark_lineage.airflow_ui import answers
+    from airflow_provider_spark_lineage.airflow.ui import answers
 
     return answers
 
@@ -284,7 +284,7 @@ def test_a_history_has_figures_of_whole_runs(answers, airflow):
 
 def test_the_newest_runs_tasks_are_read_first(answers, airflow, monkeypatch):
     """The limit of task instances leaves out those of old runs."""
-    from airflow_provider_spark_lineage.airflow_ui import database
+    from airflow_provider_spark_lineage.airflow.ui import database
 
     monkeypatch.setattr(database, "MAX_LISTED", 2)
     airflow.add("run 1", "load", 0)

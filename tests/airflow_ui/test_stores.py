@@ -12,8 +12,8 @@ import pytest
 from packaging.version import Version
 from providers import AIRFLOW
 
-from airflow_provider_spark_lineage import stored
-from airflow_provider_spark_lineage.stored import Instance
+from airflow_provider_spark_lineage.airflow import stored
+from airflow_provider_spark_lineage.airflow.stored import Instance
 
 pytestmark = [
     pytest.mark.airflow,
@@ -33,7 +33,7 @@ WRITTEN = {
 
 @pytest.fixture
 def files(tmp_path: Path) -> Any:
-    from airflow_provider_spark_lineage.airflow_ui.stores import Files
+    from airflow_provider_spark_lineage.airflow.ui.stores import Files
 
     for (instance, number), value in WRITTEN.items():
         file = tmp_path / stored.file_of(instance, number)
@@ -91,7 +91,7 @@ def test_a_torn_file_is_no_lineage(files, tmp_path):
 @pytest.mark.parametrize("uri", ["no-such-scheme://bucket/lineage", "s3://no-such-connection@bucket/lineage"])
 def test_a_store_that_cannot_be_read_is_one_sentence(uri):
     """The API server lacks the provider, the connection or the permission."""
-    from airflow_provider_spark_lineage.airflow_ui.stores import Files
+    from airflow_provider_spark_lineage.airflow.ui.stores import Files
 
     with pytest.raises(stored.StoredLineageError, match=r"cannot be read \(\w+\): run"):
         Files(uri)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def client() -> Any:
     testclient = pytest.importorskip("starlette.testclient")
-    from airflow_provider_spark_lineage.airflow_ui.application import Application
+    from airflow_provider_spark_lineage.airflow.ui.application import Application
 
     return testclient.TestClient(Application())
 
@@ -30,7 +30,7 @@ def client() -> Any:
 def permitted() -> Any:
     """A client that may read every DAG, of an Airflow without a database."""
     testclient = pytest.importorskip("starlette.testclient")
-    from airflow_provider_spark_lineage.airflow_ui import routes
+    from airflow_provider_spark_lineage.airflow.ui import routes
 
     app = routes.application()
     for each in (get_args(routes.SessionDep)[1], *routes.data.dependencies):
@@ -41,7 +41,7 @@ def permitted() -> Any:
 @pytest.fixture(autouse=True)
 def modules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A folder of modules, beside a file that is none, and one above it."""
-    from airflow_provider_spark_lineage.airflow_ui import routes
+    from airflow_provider_spark_lineage.airflow.ui import routes
 
     static = tmp_path / "static"
     static.mkdir()
@@ -113,7 +113,7 @@ def test_what_no_database_has_is_refused(permitted, route, query):
 )
 def test_whatever_airflow_may_have_is_asked_for(permitted, monkeypatch, query):
     """Ids of any length and of any characters that it allows."""
-    from airflow_provider_spark_lineage.airflow_ui import answers, routes
+    from airflow_provider_spark_lineage.airflow.ui import answers, routes
 
     monkeypatch.setattr(routes, "store_of", lambda _: None)
     monkeypatch.setattr(answers, "of_task", lambda *_: {"version": 1})
@@ -128,7 +128,7 @@ def test_there_are_no_other_routes(client):
 def plugin_in(monkeypatch: pytest.MonkeyPatch, base_url: str) -> Any:
     """Return the plugin's class in an Airflow with this address."""
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", base_url)
-    from airflow_provider_spark_lineage.airflow_ui import plugin
+    from airflow_provider_spark_lineage.airflow.ui import plugin
 
     return SimpleNamespace(react_apps=plugin._react_apps())
 
@@ -161,7 +161,7 @@ class AirflowPlugin:
     pass
 
 vars(sdk)["AirflowPlugin"] = AirflowPlugin
-from airflow_provider_spark_lineage.airflow_ui.plugin import SparkLineageViewerPlugin as plugin
+from airflow_provider_spark_lineage.airflow.ui.plugin import SparkLineageViewerPlugin as plugin
 print("APPS", plugin.react_apps, plugin.fastapi_apps)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -172,14 +172,14 @@ def test_the_plugin_is_an_entry_point():
     """Plugins that only the provider's description names are not loaded by default."""
     text = (ROOT / "pyproject.toml").read_text()
     line = (
-        'spark_lineage_viewer = "airflow_provider_spark_lineage.airflow_ui.plugin:SparkLineageViewerPlugin"'
+        'spark_lineage_viewer = "airflow_provider_spark_lineage.airflow.ui.plugin:SparkLineageViewerPlugin"'
     )
     assert line in text.partition('entry-points."airflow.plugins"')[2].partition("\n[")[0]
 
 
 def test_the_application_is_created_once(monkeypatch):
     """By the first request, not when Airflow loads the plugin."""
-    from airflow_provider_spark_lineage.airflow_ui import application, routes
+    from airflow_provider_spark_lineage.airflow.ui import application, routes
 
     created = []
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.runs.pipeline import Run
-from airflow_provider_spark_lineage.task import task_lineage
-from airflow_provider_spark_lineage.task.process import TASK
+from airflow_provider_spark_lineage.airflow.task import task_lineage
+from airflow_provider_spark_lineage.airflow.task.process import TASK
+from airflow_provider_spark_lineage.spark.runs.pipeline import Run
 
 ORDERS = ("file", "/data/orders")
 TOTALS = ("file", "/data/warehouse/totals")
@@ -57,8 +57,8 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
     """Return the manager's metadata for a task whose capture has ended with `run`."""
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
+    from airflow_provider_spark_lineage.airflow.plugins.tasks import CapturedTask
     from airflow_provider_spark_lineage.extractors import SparkExtractor
-    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
 
     manager = get_openlineage_listener().extractor_manager
     before = dict(manager.extractors)

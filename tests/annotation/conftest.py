@@ -7,10 +7,10 @@ import json
 import pytest
 from recordings import Recording
 
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.executions import executions
-from airflow_provider_spark_lineage.runs.pipeline import Run, RunBuilder
-from airflow_provider_spark_lineage.task.process import TASK
+from airflow_provider_spark_lineage.airflow.task.process import TASK
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.executions import executions
+from airflow_provider_spark_lineage.spark.runs.pipeline import Run, RunBuilder
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,12 @@ import pytest
 from packaging.version import Version
 from providers import AIRFLOW
 
-from airflow_provider_spark_lineage.lineage.model import Dataset, Lineage, Mode, Output, Statistics
-from airflow_provider_spark_lineage.runs.pipeline import Run
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
-from airflow_provider_spark_lineage.task import assets, task_lineage
-from airflow_provider_spark_lineage.task.annotation import joined
-from airflow_provider_spark_lineage.task.assets import add_asset_events, asset_uri
+from airflow_provider_spark_lineage.airflow.task import assets, task_lineage
+from airflow_provider_spark_lineage.airflow.task.annotation import joined
+from airflow_provider_spark_lineage.airflow.task.assets import add_asset_events, asset_uri
+from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Lineage, Mode, Output, Statistics
+from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 pytestmark = pytest.mark.airflow
 
@@ -245,7 +245,7 @@ class Ended:
 
 def captured(operator: Any, lineage: Ended) -> None:
     """Replace an operator's methods as auto-capture does."""
-    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask, _succeed_after_execute
+    from airflow_provider_spark_lineage.airflow.plugins.tasks import CapturedTask, _succeed_after_execute
 
     subject = CapturedTask(SimpleNamespace(task=operator, dag_id="d", task_id="t"), "python", is_named=False)
     subject._lineage = lineage

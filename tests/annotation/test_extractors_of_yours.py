@@ -19,8 +19,8 @@ from annotation.asked_tasks import (
 )
 from openlineage.client.event_v2 import Dataset as OpenLineageDataset
 
-from airflow_provider_spark_lineage.task import task_lineage
-from airflow_provider_spark_lineage.task.process import TASK
+from airflow_provider_spark_lineage.airflow.task import task_lineage
+from airflow_provider_spark_lineage.airflow.task.process import TASK
 
 pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("provider")]
 
@@ -56,7 +56,7 @@ def test_auto_capture_leaves_an_operator_with_an_extractor_of_yours_alone():
     from airflow.providers.openlineage.extractors.base import DefaultExtractor
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
-    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
+    from airflow_provider_spark_lineage.airflow.plugins.tasks import CapturedTask
 
     class Theirs(DefaultExtractor):
         pass
@@ -77,7 +77,7 @@ def test_an_operator_that_you_name_has_both(monkeypatch, spark_did):
     from airflow.providers.openlineage.extractors.base import BaseExtractor
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
-    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
+    from airflow_provider_spark_lineage.airflow.plugins.tasks import CapturedTask
 
     class Theirs(BaseExtractor):
         @classmethod

@@ -22,9 +22,9 @@ from annotation.asked_tasks import (
 )
 from providers import import_or_skip
 
-from airflow_provider_spark_lineage.task import task_lineage
-from airflow_provider_spark_lineage.task.hook_reports import reported_so_far
-from airflow_provider_spark_lineage.task.process import TASK
+from airflow_provider_spark_lineage.airflow.task import task_lineage
+from airflow_provider_spark_lineage.airflow.task.hook_reports import reported_so_far
+from airflow_provider_spark_lineage.airflow.task.process import TASK
 
 pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("provider")]
 
@@ -102,8 +102,8 @@ def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did,
 
 def test_hooks_that_a_function_calls_before_its_session_are_its_own():
     """Capture of a function starts in the middle of it."""
-    from airflow_provider_spark_lineage.plugins.tasks import CapturedTask
-    from airflow_provider_spark_lineage.task.hook_reports import hook_datasets
+    from airflow_provider_spark_lineage.airflow.plugins.tasks import CapturedTask
+    from airflow_provider_spark_lineage.airflow.task.hook_reports import hook_datasets
 
     subject = instance(operator_of("function"))
     captured = CapturedTask(subject, "python", is_named=False)
@@ -123,7 +123,7 @@ def test_hooks_that_a_function_calls_before_its_session_are_its_own():
 def test_nobody_creates_the_collector_to_see_that_it_is_empty():
     """That would import the asset handlers of all providers, in every Python task."""
     program = """if True:
-        from airflow_provider_spark_lineage.task.hook_reports import hook_datasets, reported_so_far
+        from airflow_provider_spark_lineage.airflow.task.hook_reports import hook_datasets, reported_so_far
         try:
             from airflow.sdk import lineage
         except ImportError:  # Airflow before 3.2

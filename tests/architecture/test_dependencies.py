@@ -27,8 +27,10 @@ pytestmark = pytest.mark.skipif(
 
 EXTRAS = {
     "cli": "cli",
-    "event_log": "event-log",
-    **dict.fromkeys(("events", "pytest_plugin.py", "testing", "transports"), "testing"),
+    "spark/event_log": "event-log",
+    **dict.fromkeys(
+        ("openlineage/events", "openlineage/testing", "openlineage/transports", "pytest_plugin.py"), "testing"
+    ),
 }
 """Part of the package -> the extra that it may need; every other part needs none."""
 
@@ -37,7 +39,7 @@ BY_SPARK_LINE = {"grpc", "py4j", "pyarrow", "pyspark"}
 
 pyspark brings py4j; its Connect client cannot be imported without grpc and pyarrow."""
 
-BY_API_SERVER = {"airflow_ui": {"fastapi", "sqlalchemy"}}
+BY_API_SERVER = {"airflow/ui": {"fastapi", "sqlalchemy"}}
 """Part -> what Airflow's API server hands to it: a version that we ask for could only be another one."""
 
 DISTRIBUTIONS = {"attr": "attrs", "attrs": "attrs", "yaml": "pyyaml", "openlineage": "openlineage-python"}
@@ -88,12 +90,18 @@ def distribution(top: str) -> str:
 
 
 FILES = sorted(PACKAGE.rglob("*.py"))
+FLOORS = ("airflow", "openlineage", "spark")
 
 
-@pytest.mark.parametrize("part", sorted({file.relative_to(PACKAGE).parts[0] for file in FILES}))
+def part_of(file: Path) -> str:
+    parts = file.relative_to(PACKAGE).parts
+    return "/".join(parts[: 2 if parts[0] in FLOORS else 1])
+
+
+@pytest.mark.parametrize("part", sorted(set(map(part_of, FILES))))
 def test_imports_are_declared(part):
     """A distribution that only comes with another package is gone once that package drops it."""
-    files = [file for file in FILES if file.relative_to(PACKAGE).parts[0] == part]
+    files = [file for file in FILES if part_of(file) == part]
     needed = set().union(*map(imported, files))
     extra = EXTRAS.get(part)
     needed -= BY_API_SERVER.get(part, set())
@@ -131,7 +139,7 @@ def test_pyspark_and_its_client_have_one_version():
 def sqlglot_names() -> tuple[set[str], set[str]]:
     """Return the expression classes that our readers of SQL name, and the arguments that they ask for."""
     classes, arguments = set(), set()
-    folders = (PACKAGE / "plan" / "database_sql", PACKAGE / "planned" / "sql")
+    folders = (PACKAGE / "spark" / "plan" / "database_sql", PACKAGE / "spark" / "planned" / "sql")
     for file in (file for folder in folders for file in folder.glob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             if (

@@ -10,7 +10,7 @@ import pytest
 
 import airflow_provider_spark_lineage
 
-ROOT = Path(airflow_provider_spark_lineage.__file__).parent
+ROOT = Path(airflow_provider_spark_lineage.__file__).parent / "spark"
 OURS = "airflow_provider_spark_lineage"
 FILES = sorted(
     [

@@ -63,9 +63,8 @@ def test_operator_brings_in_no_spark_and_no_openlineage(home, airflow_own):
 def test_operator_brings_in_nothing_that_only_a_run_needs(home, airflow_own):
     """Capture, plans and facets are loaded when a task runs, not when a file is parsed."""
     added = _loaded(home, [*AIRFLOW_OWN, "airflow_provider_spark_lineage.operators.pyspark"]) - airflow_own
-    ours = [
-        f"airflow_provider_spark_lineage.{name}" for name in ("capture", "plan", "facets", "events", "cli")
-    ]
+    parts = ("spark.capture", "spark.plan", "spark.facets", "openlineage.events", "cli")
+    ours = [f"airflow_provider_spark_lineage.{name}" for name in parts]
     assert _below(added, *ours, "sqlglot", "pandas", "pyarrow", "rich", "click") == []
 
 
@@ -73,20 +72,21 @@ def test_operator_brings_in_nothing_that_only_a_run_needs(home, airflow_own):
 def test_imports_of_openlineage_are_light(package, home):
     """OpenLineage imports these in every task; an import that fails there disables its whole plugin."""
     loaded = _loaded(home, [f"airflow_provider_spark_lineage.{package}"])
-    ours = [f"airflow_provider_spark_lineage.{name}" for name in ("captured", "facets", "pipeline", "task")]
+    parts = ("spark.runs.captured", "spark.facets", "spark.runs.pipeline", "airflow.task")
+    ours = [f"airflow_provider_spark_lineage.{name}" for name in parts]
     assert _below(loaded, "pyspark", "py4j", *ours) == []
 
 
 def test_the_table_of_operators_needs_no_airflow(home):
     """Texts of jobs are read by it, also where there is no Airflow."""
-    loaded = _loaded(home, ["airflow_provider_spark_lineage.known_operators"])
+    loaded = _loaded(home, ["airflow_provider_spark_lineage.airflow.known_operators"])
     assert _below(loaded, "airflow", "openlineage") == []
 
 
 RUNS = """
 import json, sys
 from types import SimpleNamespace
-from airflow_provider_spark_lineage.plugins.auto_capture import SparkLineagePlugin
+from airflow_provider_spark_lineage.airflow.plugins.auto_capture import SparkLineagePlugin
 
 def ours():
     # Airflow reads the description of every provider.
@@ -111,26 +111,27 @@ for name in ("BashOperator", "@task.bash", "PythonOperator", "PySparkOperator", 
 print("LOADED" + json.dumps([at_import, ours(), "pyspark" in sys.modules]))
 """
 WAITS_FOR_SPARK = {
+    *("airflow", "spark"),
     *(
-        "capture",
-        "guard",
-        "conf",
-        "capture.arrival",
-        "capture.imports",
-        "capture.replaced",
-        "known_operators",
-        "task",
-        "task.hook_reports",
-        "task.process",
-        "task.selection",
+        "spark.capture",
+        "spark.guard",
+        "airflow.conf",
+        "spark.capture.arrival",
+        "spark.capture.imports",
+        "spark.capture.replaced",
+        "airflow.known_operators",
+        "airflow.task",
+        "airflow.task.hook_reports",
+        "airflow.task.process",
+        "airflow.task.selection",
     ),
-    *("launch", "launch.shell", "launch.shell.mention", "launch.table"),
+    *("airflow.launch", "airflow.launch.shell", "airflow.launch.shell.mention", "airflow.launch.table"),
 }
 
 
 @pytest.mark.parametrize(
     ("auto_capture", "tasks", "light"),
-    [("", "all", set()), ("False", "all", set()), ("True", "without Spark", WAITS_FOR_SPARK)],
+    [("", "all", {"airflow"}), ("False", "all", {"airflow"}), ("True", "without Spark", WAITS_FOR_SPARK)],
 )
 def test_a_task_without_spark_imports_next_to_nothing(home, auto_capture, tasks, light):
     """Every task of Airflow has the plugin; off, nothing is imported but the plugin itself."""
@@ -160,7 +161,7 @@ import airflow.plugins_manager
 from airflow.providers.common.compat.sdk import AirflowPlugin, conf
 
 before = set(sys.modules)
-from airflow_provider_spark_lineage.airflow_ui.plugin import SparkLineageViewerPlugin
+from airflow_provider_spark_lineage.airflow.ui.plugin import SparkLineageViewerPlugin
 print("LOADED" + json.dumps(sorted(set(sys.modules) - before)))
 """
 
@@ -174,7 +175,7 @@ def test_the_plugin_of_the_viewer_brings_in_nothing(home):
         text=True,
         check=True,
     )
-    names = [f"airflow_ui{name}" for name in ("", ".application", ".plugin")]
+    names = ["airflow", *(f"airflow.ui{name}" for name in ("", ".application", ".plugin"))]
     ours = ["airflow_provider_spark_lineage", *(f"airflow_provider_spark_lineage.{name}" for name in names)]
     assert set(json.loads(done.stdout.rpartition("LOADED")[2])) <= set(ours)
 
@@ -182,17 +183,16 @@ def test_the_plugin_of_the_viewer_brings_in_nothing(home):
 def test_the_extractor_of_launchers_brings_in_no_provider_and_no_reader(home):
     """It is loaded in every process of Airflow; the operators that it is for may not even be installed."""
     base = "airflow.providers.openlineage.extractors.base"
-    added = _loaded(home, [base, "airflow_provider_spark_lineage.extractors.launchers"]) - _loaded(
+    added = _loaded(home, [base, "airflow_provider_spark_lineage.airflow.extractors.launchers"]) - _loaded(
         home, [base]
     )
-    assert "airflow_provider_spark_lineage.extractors.launchers" in added
-    ours = [
-        f"airflow_provider_spark_lineage.{name}" for name in ("capture", "facets", "pipeline", "plan", "task")
-    ]
+    assert "airflow_provider_spark_lineage.airflow.extractors.launchers" in added
+    parts = ("spark.capture", "spark.facets", "spark.runs", "spark.plan", "airflow.task")
+    ours = [f"airflow_provider_spark_lineage.{name}" for name in parts]
     assert _below(added, "airflow", "pyspark", "py4j", "sqlglot", "yaml", *ours) == []
-    assert _below(added, "airflow_provider_spark_lineage.launch") == [
-        "airflow_provider_spark_lineage.launch",
-        "airflow_provider_spark_lineage.launch.table",
+    assert _below(added, "airflow_provider_spark_lineage.airflow.launch") == [
+        "airflow_provider_spark_lineage.airflow.launch",
+        "airflow_provider_spark_lineage.airflow.launch.table",
     ]
 
 
@@ -204,7 +204,7 @@ def test_package_alone_needs_neither_airflow_nor_spark(home):
 
 LAUNCHES = """
 import json, sys
-from airflow_provider_spark_lineage.extractors.launchers import launch_of
+from airflow_provider_spark_lineage.airflow.extractors.launchers import launch_of
 
 before = set(sys.modules)
 for name in ("BashOperator", "SSHOperator", "_BashDecoratedOperator"):
@@ -223,5 +223,8 @@ def test_a_command_without_spark_imports_only_its_reader(home):
         text=True,
         check=True,
     )
-    ours = [f"airflow_provider_spark_lineage.launch.shell{name}" for name in ("", ".mention", ".operators")]
+    ours = [
+        f"airflow_provider_spark_lineage.airflow.launch.shell{name}"
+        for name in ("", ".mention", ".operators")
+    ]
     assert json.loads(done.stdout.rpartition("LOADED")[2]) == ours

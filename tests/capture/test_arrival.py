@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import pytest
 from pyspark import SparkContext
 
-from airflow_provider_spark_lineage.capture.arrival import Arrival
-from airflow_provider_spark_lineage.capture.imports import imports
+from airflow_provider_spark_lineage.spark.capture.arrival import Arrival
+from airflow_provider_spark_lineage.spark.capture.imports import imports
 
 
 @pytest.fixture
@@ -82,8 +82,8 @@ def test_a_failure_does_not_reach_the_session(monkeypatch):
 
 IMPORTS = """
     import os, sys
-    from airflow_provider_spark_lineage.capture.arrival import CLASSIC, CONNECT, Arrival
-    from airflow_provider_spark_lineage.capture.imports import imports
+    from airflow_provider_spark_lineage.spark.capture.arrival import CLASSIC, CONNECT, Arrival
+    from airflow_provider_spark_lineage.spark.capture.imports import imports
 
     first = Arrival(lambda: print("first"))
     first.arm()

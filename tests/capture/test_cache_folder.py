@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 
-from airflow_provider_spark_lineage.capture.jvm.classes import cache_folder
+from airflow_provider_spark_lineage.spark.capture.jvm.classes import cache_folder
 
 
 def test_the_folder_belongs_to_the_user_alone(tmp_path, monkeypatch):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from airflow_provider_spark_lineage.capture.connect.functions import Functions, described_by
-from airflow_provider_spark_lineage.capture.connect.server import RefusedError
+from airflow_provider_spark_lineage.spark.capture.connect.functions import Functions, described_by
+from airflow_provider_spark_lineage.spark.capture.connect.server import RefusedError
 
 
 def rows(*texts):

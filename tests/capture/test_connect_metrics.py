@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from airflow_provider_spark_lineage.capture.connect.metrics import counts_of
+from airflow_provider_spark_lineage.spark.capture.connect.metrics import counts_of
 
 
 def node(number, name, parent, **values):

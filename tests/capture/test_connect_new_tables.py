@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.capture.connect.actions import action_of_statement
-from airflow_provider_spark_lineage.capture.connect.new_tables import Making, making
+from airflow_provider_spark_lineage.spark.capture.connect.actions import action_of_statement
+from airflow_provider_spark_lineage.spark.capture.connect.new_tables import Making, making
 
 CSV = {"spark.sql.sources.default": "csv"}
 

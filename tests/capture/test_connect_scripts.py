@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.capture.connect.actions import Action
-from airflow_provider_spark_lineage.capture.connect.parameters import with_variable
-from airflow_provider_spark_lineage.capture.connect.script_steps import MAX_STATEMENTS, steps_of
-from airflow_provider_spark_lineage.capture.connect.script_text import UnreadScriptError, read_script
-from airflow_provider_spark_lineage.capture.connect.server import RefusedError
-from airflow_provider_spark_lineage.capture.connect.session import Session
+from airflow_provider_spark_lineage.spark.capture.connect.actions import Action
+from airflow_provider_spark_lineage.spark.capture.connect.parameters import with_variable
+from airflow_provider_spark_lineage.spark.capture.connect.script_steps import MAX_STATEMENTS, steps_of
+from airflow_provider_spark_lineage.spark.capture.connect.script_text import UnreadScriptError, read_script
+from airflow_provider_spark_lineage.spark.capture.connect.server import RefusedError
+from airflow_provider_spark_lineage.spark.capture.connect.session import Session
 
 
 class Command:

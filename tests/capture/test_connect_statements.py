@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.capture.connect.parameters import with_arguments
-from airflow_provider_spark_lineage.capture.connect.statements import Ask, is_query, statement_of
+from airflow_provider_spark_lineage.spark.capture.connect.parameters import with_arguments
+from airflow_provider_spark_lineage.spark.capture.connect.statements import Ask, is_query, statement_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_provider_spark_lineage.capture.connect.tables import (
+from airflow_provider_spark_lineage.spark.capture.connect.tables import (
     described_by,
     inserted_table,
     names_in_plan,

@@ -12,8 +12,8 @@ def test_a_jvm_that_does_not_answer_holds_up_one_fork():
     """A program may fork a hundred times while a file system does not answer: only the first one waits."""
     program = """
         import os, time
-        from airflow_provider_spark_lineage.capture.application import jvm_lock
-        from airflow_provider_spark_lineage.capture import hooks
+        from airflow_provider_spark_lineage.spark.capture.application import jvm_lock
+        from airflow_provider_spark_lineage.spark.capture import hooks
         hooks._MAX_WAIT_SECONDS = 3
 
         def fork():

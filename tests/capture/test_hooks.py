@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.capture.hooks import Hooks
-from airflow_provider_spark_lineage.capture.unlogged import is_of_program
-from airflow_provider_spark_lineage.capture.watched import Call
+from airflow_provider_spark_lineage.spark.capture.hooks import Hooks
+from airflow_provider_spark_lineage.spark.capture.unlogged import is_of_program
+from airflow_provider_spark_lineage.spark.capture.watched import Call
 
 pyspark = pytest.importorskip("pyspark")
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from pyspark import SparkContext
 
-from airflow_provider_spark_lineage.capture.new_contexts import NewContexts
+from airflow_provider_spark_lineage.spark.capture.new_contexts import NewContexts
 
 
 class Conf:

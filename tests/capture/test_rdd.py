@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.capture.rdd import MAX_PARTITIONS, RddReader, split_paths
-from airflow_provider_spark_lineage.sources.rdd import gap_reasons
+from airflow_provider_spark_lineage.spark.capture.rdd import MAX_PARTITIONS, RddReader, split_paths
+from airflow_provider_spark_lineage.spark.sources.rdd import gap_reasons
 
 
 @pytest.mark.parametrize(

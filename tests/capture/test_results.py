@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.capture import results
-from airflow_provider_spark_lineage.capture.results import caller, line_of_use
-from airflow_provider_spark_lineage.records.call_sites import UNKNOWN, CallSite, call_site
+from airflow_provider_spark_lineage.spark.capture import results
+from airflow_provider_spark_lineage.spark.capture.results import caller, line_of_use
+from airflow_provider_spark_lineage.spark.records.call_sites import UNKNOWN, CallSite, call_site
 
 USED = {
     "a text of a condition": """

@@ -6,11 +6,15 @@ import random
 
 import pytest
 
-from airflow_provider_spark_lineage.lineage.columns import evaluate
-from airflow_provider_spark_lineage.plan.database_sql.reader import SqlError, read_query
-from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect
-from airflow_provider_spark_lineage.records.sql_literals import CUT, without_numbers, without_sql_literals
-from airflow_provider_spark_lineage.sources.databases import DATABASES
+from airflow_provider_spark_lineage.spark.lineage.columns import evaluate
+from airflow_provider_spark_lineage.spark.plan.database_sql.reader import SqlError, read_query
+from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Dialect
+from airflow_provider_spark_lineage.spark.records.sql_literals import (
+    CUT,
+    without_numbers,
+    without_sql_literals,
+)
+from airflow_provider_spark_lineage.spark.sources.databases import DATABASES
 
 WAYS: dict[str, tuple[list[str], list[str], list[str]]] = {
     "": (["'%'", "'it''s %'", r"'C:\%'"], ['"it\'s"', "a"], ["-- it's %\n", "/* it's % */"]),

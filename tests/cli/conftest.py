@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from recordings import Recording
 
-from airflow_provider_spark_lineage.records.record import Record, write_record
+from airflow_provider_spark_lineage.spark.records.record import Record, write_record
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from airflow_provider_spark_lineage.cli import main
-from airflow_provider_spark_lineage.events import LIKELY_CAUSES
+from airflow_provider_spark_lineage.openlineage.events import LIKELY_CAUSES
 
 KEY = "dag.task.event.other"
 EVENT = {

@@ -13,11 +13,11 @@ from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.cli.recorded import RUN_FILE
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.records.record import SUFFIX
-from airflow_provider_spark_lineage.records.status import UNFINISHED, DriverNote
-from airflow_provider_spark_lineage.runs.captured import Captured
-from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
+from airflow_provider_spark_lineage.spark.records.record import SUFFIX
+from airflow_provider_spark_lineage.spark.records.status import UNFINISHED, DriverNote
+from airflow_provider_spark_lineage.spark.runs.captured import Captured
+from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
 
 BOTH = pytest.mark.parametrize("command", ["explain", "events"])
 

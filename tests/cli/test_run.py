@@ -13,10 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.records.record import SUFFIX, RecordError, read_records, record_paths
-from airflow_provider_spark_lineage.records.status import read_notes
-from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
+from airflow_provider_spark_lineage.spark.records.record import (
+    SUFFIX,
+    RecordError,
+    read_records,
+    record_paths,
+)
+from airflow_provider_spark_lineage.spark.records.status import read_notes
+from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
 
 COMMAND = [sys.executable, "-c", "from airflow_provider_spark_lineage.cli import main; main()"]
 
@@ -395,7 +400,7 @@ def test_a_folder_without_usable_records_is_refused(tmp_path, command, place, se
 
 def test_the_library_refuses_a_folder_without_records_in_the_same_words(tmp_path):
     """Code that reads a folder gets the sentence that the command prints."""
-    from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
+    from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
 
     with pytest.raises(RecordError, match="has no records"):
         RecordedFolder(tmp_path).run()

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from airflow_provider_spark_lineage.cli import main
-from airflow_provider_spark_lineage.events import reader
+from airflow_provider_spark_lineage.openlineage.events import reader
 
 EMITTED = Path(__file__).resolve().parents[1] / "testing" / "emitted" / "nycflights.jsonl"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.quality.aggregates import AGGREGATES, REFERENCES
-from airflow_provider_spark_lineage.quality.measuring import MAX_QUERIES_AFTER_AN_ERROR
+from airflow_provider_spark_lineage.spark.checks.aggregates import AGGREGATES, REFERENCES
+from airflow_provider_spark_lineage.spark.checks.measuring import MAX_QUERIES_AFTER_AN_ERROR
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
 EXAMPLES = [text for text in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL) if "base = My" not in text]
@@ -31,7 +31,7 @@ def test_every_check_of_a_column_is_in_the_table():
 
 def test_limits_on_the_page_are_those_of_the_code():
     """A reader plans by them."""
-    from airflow_provider_spark_lineage.facets.quality import MAX_ASSERTIONS
+    from airflow_provider_spark_lineage.spark.facets.quality import MAX_ASSERTIONS
 
     assert f"at most {MAX_ASSERTIONS} assertions" in PAGE
     assert f"at most {MAX_QUERIES_AFTER_AN_ERROR} of them" in PAGE

@@ -12,7 +12,7 @@ import pytest
 from openlineage_client import needs_newest_client
 from shop_events import EVENTS, FOLDER, GOLDEN
 
-from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "events.md"

@@ -6,10 +6,10 @@ from record_cases import lineage
 from recordings import EVENTS, RECORDS, Recording, recordings
 from recordings import FORMATTED as PHYSICAL
 
-from airflow_provider_spark_lineage.event_log.executions import LoggedApplication
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.spark.event_log.executions import LoggedApplication
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.model import Lineage
+from airflow_provider_spark_lineage.spark.runs.executions import executions
 
 LOGS = recordings(EVENTS)
 FORMATTED = recordings(PHYSICAL)

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from airflow_provider_spark_lineage.event_log.executions import LoggedApplication
-from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.executions import execution_lineage
+from airflow_provider_spark_lineage.spark.event_log.executions import LoggedApplication
+from airflow_provider_spark_lineage.spark.lineage.model import Lineage
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage
 
 SCAN = """(1) Scan parquet
 Output [3]: [a#1, b#2L, note#3]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from recordings import Recording
 
-from airflow_provider_spark_lineage.event_log.inference import infers, job_infers, only_defines
+from airflow_provider_spark_lineage.spark.event_log.inference import infers, job_infers, only_defines
 
 
 def texts(case: str, log: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_provider_spark_lineage.event_log.metrics import joins_of
+from airflow_provider_spark_lineage.spark.event_log.metrics import joins_of
 
 
 def node(name, *children, rows=None):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from airflow_provider_spark_lineage.event_log.streams import LoggedStreams
-from airflow_provider_spark_lineage.records.streams import MOST_RUNS
+from airflow_provider_spark_lineage.spark.event_log.streams import LoggedStreams
+from airflow_provider_spark_lineage.spark.records.streams import MOST_RUNS
 
 
 def started(run, name="copy"):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.event_log.executions import LoggedApplication
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.spark.event_log.executions import LoggedApplication
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.runs.executions import executions
 
 PLACE = Path(__file__).parent / "pipelines"
 LOGS = sorted(PLACE.glob("*.jsonl.gz"))

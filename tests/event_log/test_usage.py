@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from airflow_provider_spark_lineage.event_log.usage import LoggedUsage
+from airflow_provider_spark_lineage.spark.event_log.usage import LoggedUsage
 
 
 def submitted(stage, at, tasks=2):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.events import Event, Events
+from airflow_provider_spark_lineage.openlineage.events import Event, Events
 
 
 def dag_id_of(event: Event) -> str:

@@ -13,7 +13,7 @@ from openlineage.client.transport.file import FileConfig, FileTransport
 from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.events import read_events
+from airflow_provider_spark_lineage.openlineage.events import read_events
 
 STATES = [ol.RunState.START, ol.RunState.RUNNING, ol.RunState.COMPLETE]
 KEYS = ["dag.task.event.start", "dag.task.event.running", "dag.task.event.complete"]

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_provider_spark_lineage.events.trace import DECISIONS, VALUES, Column, Origin, trace_column
+from airflow_provider_spark_lineage.openlineage.events.trace import (
+    DECISIONS,
+    VALUES,
+    Column,
+    Origin,
+    trace_column,
+)
 
 
 def edge(source: str, kind: str) -> dict[str, Any]:

@@ -30,9 +30,9 @@ from openlineage.client.facet_v2 import (
 from openlineage.client.serde import Serde
 from openlineage_client import needs_newest_client
 
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.facets.events import EventExecution, EventRun, events_of
-from airflow_provider_spark_lineage.lineage.model import (
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
+from airflow_provider_spark_lineage.spark.facets.events import EventExecution, EventRun, events_of
+from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
     Field,
@@ -44,7 +44,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity, Symlink
 
 pytestmark = needs_newest_client
 
@@ -335,7 +335,7 @@ def test_schemas_need_neither_airflow_nor_the_client(event, tmp_path):
     without(f"{OUT}/storage/storageLayer")(event)
     code = (
         "import json, sys\n"
-        "from airflow_provider_spark_lineage.events.validation import problems_of\n"
+        "from airflow_provider_spark_lineage.openlineage.events.validation import problems_of\n"
         "print(json.dumps(problems_of(json.load(sys.stdin))))\n"
     )
     done = subprocess.run(

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.planned.lineage import PLANNED
-from airflow_provider_spark_lineage.task.task_lineage import ENDED_EARLY
+from airflow_provider_spark_lineage.airflow.task.task_lineage import ENDED_EARLY
+from airflow_provider_spark_lineage.spark.planned.lineage import PLANNED
 
 pytestmark = pytest.mark.airflow
 
@@ -158,7 +158,7 @@ def test_a_job_without_spark_whose_hook_reports_datasets_is_not_unknown(monkeypa
     from airflow.providers.common.compat.lineage.hook import get_hook_lineage_collector
     from airflow.sdk import BaseOperator
 
-    from airflow_provider_spark_lineage.task.hook_reports import hook_datasets
+    from airflow_provider_spark_lineage.airflow.task.hook_reports import hook_datasets
 
     extractor = extractor_of(dataproc(job={"hive_job": {}}))
     with new_collector(monkeypatch):
@@ -238,7 +238,7 @@ def test_an_encoding_of_an_older_airflow_is_read():
     """Airflow 3.0 encodes the report of a trigger otherwise."""
     from airflow.serialization.serialized_objects import BaseSerialization
 
-    from airflow_provider_spark_lineage.extractors.launchers import trigger_event
+    from airflow_provider_spark_lineage.airflow.extractors.launchers import trigger_event
 
     given = BaseSerialization.serialize({"event": {"job_id": "j-3"}})
     known = SimpleNamespace(next_kwargs=given)
@@ -247,7 +247,7 @@ def test_an_encoding_of_an_older_airflow_is_read():
 
 def test_records_of_a_task_that_deferred_itself_began_with_its_first_process():
     """Records from before the task resumed are older than the process that resumes it."""
-    from airflow_provider_spark_lineage.extractors.launchers import first_start
+    from airflow_provider_spark_lineage.airflow.extractors.launchers import first_start
 
     began = datetime(2026, 1, 1, tzinfo=timezone.utc)
     assert first_start(resumed({}, start_date=began)) == began

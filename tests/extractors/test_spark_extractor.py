@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_provider_spark_lineage.known_operators import COMMAND, DRIVERS, PYTHON, driver_kind
-from airflow_provider_spark_lineage.lineage.model import Dataset, Gap, Input, Lineage
-from airflow_provider_spark_lineage.runs.pipeline import Run
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
-from airflow_provider_spark_lineage.task import answers, task_lineage
-from airflow_provider_spark_lineage.task.process import TASK
+from airflow_provider_spark_lineage.airflow.known_operators import COMMAND, DRIVERS, PYTHON, driver_kind
+from airflow_provider_spark_lineage.airflow.task import answers, task_lineage
+from airflow_provider_spark_lineage.airflow.task.process import TASK
+from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Gap, Input, Lineage
+from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 pytestmark = pytest.mark.airflow
 

@@ -107,8 +107,11 @@ def operator_with(server: Server, name: str, **arguments: Any) -> Any:
 @pytest.fixture
 def checked(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Ask the server as the task's process does, then name the tables as the provider's child does."""
-    from airflow_provider_spark_lineage.extractors.checked_tables import checked_tables, described_tables
-    from airflow_provider_spark_lineage.task.process import TASK
+    from airflow_provider_spark_lineage.airflow.extractors.checked_tables import (
+        checked_tables,
+        described_tables,
+    )
+    from airflow_provider_spark_lineage.airflow.task.process import TASK
 
     def ask(operator: Any) -> Any:
         monkeypatch.setattr(TASK, "described", described_tables(operator))

@@ -4,8 +4,8 @@ from datetime import datetime, timezone
 
 import pytest
 
-from airflow_provider_spark_lineage.facets.events import EventExecution, EventRun
-from airflow_provider_spark_lineage.lineage.model import (
+from airflow_provider_spark_lineage.spark.facets.events import EventExecution, EventRun
+from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
     Failure,
@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity, Symlink
 
 ORDERS = DatasetId("file", "/in/orders")
 CUSTOMERS = DatasetId("s3://lake", "in/customers")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.facets.resources import bottlenecks, bottlenecks_facets
-from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Join
-from airflow_provider_spark_lineage.records.application import Application
-from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
+from airflow_provider_spark_lineage.spark.facets.resources import bottlenecks, bottlenecks_facets
+from airflow_provider_spark_lineage.spark.lineage.model import ExecutionSummary, Join
+from airflow_provider_spark_lineage.spark.records.application import Application
+from airflow_provider_spark_lineage.spark.records.usage import StageUsage, Usage
 
 EVEN = {
     "partitions": 200,

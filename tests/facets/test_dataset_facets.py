@@ -6,10 +6,18 @@ from typing import Any
 import pytest
 from openlineage.client.serde import Serde
 
-from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
-from airflow_provider_spark_lineage.facets.producer import PRODUCER
-from airflow_provider_spark_lineage.lineage.model import Dataset, Edge, Input, Kind, Lineage, Mode, Statistics
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.spark.facets.datasets import input_datasets, output_datasets
+from airflow_provider_spark_lineage.spark.facets.producer import PRODUCER
+from airflow_provider_spark_lineage.spark.lineage.model import (
+    Dataset,
+    Edge,
+    Input,
+    Kind,
+    Lineage,
+    Mode,
+    Statistics,
+)
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 
 def read(lineage: Lineage) -> list[dict[str, Any]]:

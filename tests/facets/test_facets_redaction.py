@@ -10,15 +10,15 @@ from dataclasses import replace
 import pytest
 from openlineage_client import needs_newest_client
 
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.lineage.model import Failure, Gap
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
+from airflow_provider_spark_lineage.spark.lineage.model import Failure, Gap
 
 # In a process of its own, because importing the provider starts Airflow, which makes itself a home.
 REDACT = """
 import json, logging, pathlib, pickle, sys
 from openlineage.client.serde import Serde
 from airflow.providers.openlineage.utils.utils import OpenLineageRedactor
-from airflow_provider_spark_lineage.facets.events import RunIdentity, whole_run_events
+from airflow_provider_spark_lineage.spark.facets.events import RunIdentity, whole_run_events
 
 warnings = []
 handler = logging.Handler(logging.WARNING)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.facets.failures import place_of
+from airflow_provider_spark_lineage.spark.facets.failures import place_of
 
 DIVIDED = "[DIVIDE_BY_ZERO] Division by zero. Use `try_divide`. SQLSTATE: 22012\n"
 WORKER = """Traceback (most recent call last):

@@ -7,8 +7,8 @@ from openlineage.client.event_v2 import Dataset
 from openlineage.client.serde import Serde
 from openlineage_client import needs_newest_client
 
-from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets, sql_facet, with_entries
-from airflow_provider_spark_lineage.lineage.model import Lineage
+from airflow_provider_spark_lineage.spark.facets.jobs import lineage_job_facets, sql_facet, with_entries
+from airflow_provider_spark_lineage.spark.lineage.model import Lineage
 
 pytestmark = needs_newest_client
 

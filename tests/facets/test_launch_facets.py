@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from openlineage.client.serde import Serde
 
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.launch.application import (
+from airflow_provider_spark_lineage.airflow.launch.application import (
     JAR,
     NOTEBOOK,
     PYTHON,
@@ -13,7 +12,8 @@ from airflow_provider_spark_lineage.launch.application import (
     LaunchedApplication,
     R,
 )
-from airflow_provider_spark_lineage.launch.facets import LAUNCH, MAX_APPLICATIONS, launch_facets
+from airflow_provider_spark_lineage.airflow.launch.facets import LAUNCH, MAX_APPLICATIONS, launch_facets
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
 
 RUN = "018cc778-5000-7a46-aca6-85a986a44f75"
 

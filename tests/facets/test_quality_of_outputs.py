@@ -7,9 +7,9 @@ from dataclasses import replace
 from openlineage.client.event_v2 import OutputDataset
 from openlineage_client import needs_fields_of_results
 
-from airflow_provider_spark_lineage.facets.quality import ASSERTIONS, METRICS, TEST, add_findings
-from airflow_provider_spark_lineage.quality.assertion import Assertion, ColumnMetrics, Findings, Metrics
-from airflow_provider_spark_lineage.records.sql_text import FULL
+from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, ColumnMetrics, Findings, Metrics
+from airflow_provider_spark_lineage.spark.facets.quality import ASSERTIONS, METRICS, TEST, add_findings
+from airflow_provider_spark_lineage.spark.records.sql_text import FULL
 
 pytestmark = needs_fields_of_results
 

@@ -13,18 +13,18 @@ import pytest
 from openlineage.client.serde import Serde
 from openlineage_client import needs_newest_client
 
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.facets.events import (
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
+from airflow_provider_spark_lineage.spark.facets.events import (
     EventFacets,
     RunIdentity,
     events_of,
     execution_events,
     interim_event,
 )
-from airflow_provider_spark_lineage.facets.failures import FAILURES
-from airflow_provider_spark_lineage.facets.jobs import job_type_facet
-from airflow_provider_spark_lineage.facets.producer import PRODUCER
-from airflow_provider_spark_lineage.facets.runs import GAPS, engine_facet
+from airflow_provider_spark_lineage.spark.facets.failures import FAILURES
+from airflow_provider_spark_lineage.spark.facets.jobs import job_type_facet
+from airflow_provider_spark_lineage.spark.facets.producer import PRODUCER
+from airflow_provider_spark_lineage.spark.facets.runs import GAPS, engine_facet
 
 DAG = RunIdentity("018cc778-5000-7a46-aca6-85a986a44f75", "ns", "dag")
 TASK = RunIdentity("018cc778-5000-7a46-aca6-85a986a44f76", "ns", "dag.task", root=DAG)
@@ -237,7 +237,7 @@ def test_equal_input_gives_equal_events_in_another_process(execution, whole, tmp
     (tmp_path / "input").write_bytes(pickle.dumps(([execution], whole)))
     code = (
         "import json, pickle, pathlib, sys\n"
-        "from airflow_provider_spark_lineage.facets.events import events_of\n"
+        "from airflow_provider_spark_lineage.spark.facets.events import events_of\n"
         "executions, whole = pickle.loads(pathlib.Path('input').read_bytes())\n"
         "print(json.dumps(events_of(executions, whole, namespace='ns', job='sales')))\n"
     )

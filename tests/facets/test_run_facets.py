@@ -4,8 +4,8 @@ import pytest
 from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage import __version__
-from airflow_provider_spark_lineage.facets.failures import FAILURES
-from airflow_provider_spark_lineage.facets.runs import (
+from airflow_provider_spark_lineage.spark.facets.failures import FAILURES
+from airflow_provider_spark_lineage.spark.facets.runs import (
     GAPS,
     MAX_GAPS,
     engine_facet,
@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.facets.runs import (
     error_text,
     lineage_run_facets,
 )
-from airflow_provider_spark_lineage.lineage.model import Failure, Gap, Lineage
+from airflow_provider_spark_lineage.spark.lineage.model import Failure, Gap, Lineage
 
 
 def test_gaps_are_visible_with_output_and_column(totals):

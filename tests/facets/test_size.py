@@ -10,8 +10,9 @@ from datetime import datetime, timezone
 import pytest
 from openlineage.client.serde import Serde
 
-from airflow_provider_spark_lineage.facets.datasets import input_datasets, output_datasets
-from airflow_provider_spark_lineage.facets.events import (
+from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, ColumnMetrics, Findings, Metrics
+from airflow_provider_spark_lineage.spark.facets.datasets import input_datasets, output_datasets
+from airflow_provider_spark_lineage.spark.facets.events import (
     END,
     RUNNING,
     START,
@@ -19,16 +20,16 @@ from airflow_provider_spark_lineage.facets.events import (
     RunIdentity,
     execution_events,
 )
-from airflow_provider_spark_lineage.facets.executions import executions_facets
-from airflow_provider_spark_lineage.facets.jobs import lineage_job_facets
-from airflow_provider_spark_lineage.facets.runs import error_facet, lineage_run_facets
-from airflow_provider_spark_lineage.facets.size import MARGIN_BYTES, Content, fitted, size_of
-from airflow_provider_spark_lineage.facets.size_of_run import (
+from airflow_provider_spark_lineage.spark.facets.executions import executions_facets
+from airflow_provider_spark_lineage.spark.facets.jobs import lineage_job_facets
+from airflow_provider_spark_lineage.spark.facets.runs import error_facet, lineage_run_facets
+from airflow_provider_spark_lineage.spark.facets.size import MARGIN_BYTES, Content, fitted, size_of
+from airflow_provider_spark_lineage.spark.facets.size_of_run import (
     fitting_facets,
     fitting_findings,
     size_of_findings,
 )
-from airflow_provider_spark_lineage.lineage.model import (
+from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
     ExecutionSummary,
@@ -41,8 +42,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Mode,
     Output,
 )
-from airflow_provider_spark_lineage.quality.assertion import Assertion, ColumnMetrics, Findings, Metrics
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity, Symlink
 
 SOURCE, TARGET = DatasetId("s3://lake", "bronze/orders"), DatasetId("s3://lake", "silver/orders")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from airflow_provider_spark_lineage.facets.streams import MAX_QUERIES, MAX_SOURCES, streams_facets
-from airflow_provider_spark_lineage.records.application import Application
-from airflow_provider_spark_lineage.records.streams import Progress, StreamRun, Streams, StreamSource
+from airflow_provider_spark_lineage.spark.facets.streams import MAX_QUERIES, MAX_SOURCES, streams_facets
+from airflow_provider_spark_lineage.spark.records.application import Application
+from airflow_provider_spark_lineage.spark.records.streams import Progress, StreamRun, Streams, StreamSource
 
 RUN = StreamRun("query", "run", outcome="running")
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.facets.types import TypedField, typed_field
-from airflow_provider_spark_lineage.plan.spark.tree import type_name
+from airflow_provider_spark_lineage.spark.facets.types import TypedField, typed_field
+from airflow_provider_spark_lineage.spark.plan.spark.tree import type_name
 
 
 def shape(field: TypedField) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from spark_trees import PLANS, Tree, alias, call, column, node, project, record, scan, subquery
 
-from airflow_provider_spark_lineage.lineage.model import Kind, Lineage
-from airflow_provider_spark_lineage.runs.executions import execution_lineage
+from airflow_provider_spark_lineage.spark.lineage.model import Kind, Lineage
+from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage
 
 READ = {("a", Kind.IDENTITY)}
 

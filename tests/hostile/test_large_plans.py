@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from spark_trees import Tree, alias, call, column, equal, node, project, record, scan, subquery
 
-from airflow_provider_spark_lineage.lineage.columns import MAX_OPAQUE_EDGES
-from airflow_provider_spark_lineage.lineage.model import Edge, Kind, Lineage
-from airflow_provider_spark_lineage.records.record import Record, write_record
-from airflow_provider_spark_lineage.runs.executions import execution_lineage
-from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.lineage.columns import MAX_OPAQUE_EDGES
+from airflow_provider_spark_lineage.spark.lineage.model import Edge, Kind, Lineage
+from airflow_provider_spark_lineage.spark.records.record import Record, write_record
+from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage
+from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
 
 INNER = {"object": "org.apache.spark.sql.catalyst.plans.Inner$"}
 

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from spark_trees import PLANS, Tree, alias, call, column, node, project, record, scan
 
-from airflow_provider_spark_lineage.lineage.leaves import FactsOfPlan, merged
-from airflow_provider_spark_lineage.lineage.model import Dataset, Field, Kind
-from airflow_provider_spark_lineage.lineage.statistics import scan_statistics
-from airflow_provider_spark_lineage.plan.algebra import Attribute, Scan
-from airflow_provider_spark_lineage.plan.spark.reader import read_plan
-from airflow_provider_spark_lineage.records.credentials import without_secrets
-from airflow_provider_spark_lineage.records.sql_literals import without_numbers
-from airflow_provider_spark_lineage.runs.executions import execution_lineage
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.spark.lineage.leaves import FactsOfPlan, merged
+from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Field, Kind
+from airflow_provider_spark_lineage.spark.lineage.statistics import scan_statistics
+from airflow_provider_spark_lineage.spark.plan.algebra import Attribute, Scan
+from airflow_provider_spark_lineage.spark.plan.spark.reader import read_plan
+from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
+from airflow_provider_spark_lineage.spark.records.sql_literals import without_numbers
+from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 FACTOR = 16
 """Of the larger input to the smaller: 16 times the cost if it is linear, 256 times if it is quadratic."""

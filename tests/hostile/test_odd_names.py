@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from spark_trees import alias, call, column, project, record, scan
 
-from airflow_provider_spark_lineage.lineage.model import Kind, Lineage
-from airflow_provider_spark_lineage.records.record import write_record
-from airflow_provider_spark_lineage.runs.executions import execution_lineage
-from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.lineage.model import Kind, Lineage
+from airflow_provider_spark_lineage.spark.records.record import write_record
+from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage
+from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
 
 ODD = [
     "a.b",

@@ -21,11 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "records"))
 from record_cases import cases, records, versions
 from recordings import Recording
 
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.records.record import Record, RecordError
-from airflow_provider_spark_lineage.runs.executions import execution_lineage, executions
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.model import Lineage
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.records.record import Record, RecordError
+from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage, executions
 
 SECONDS = 30
 """No record of the golden cases takes a second; an endless loop ends here."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from airflow_provider_spark_lineage.launch.shell.armed import Armed
-from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
+from airflow_provider_spark_lineage.airflow.launch.shell.armed import Armed
+from airflow_provider_spark_lineage.airflow.submitted.records_folder import RecordsFolder
 
 SETTINGS = {"spark.lineage.sqlText": "full"}
 ADDED = 6

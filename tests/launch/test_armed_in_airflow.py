@@ -71,7 +71,7 @@ def run_of(home: Path, *, extractor: bool) -> DagRun:
             from servers.ssh import ssh, ssh_connection
 
             settings["AIRFLOW_CONN_MACHINE"] = ssh_connection(servers.enter_context(ssh({"PATH": path})))
-        from airflow_provider_spark_lineage.agent.zipped import write_agent
+        from airflow_provider_spark_lineage.spark.agent.zipped import write_agent
 
         write_agent(home / "agent.zip")
         return run_dag(DAG, home=home / "airflow", settings=settings)

@@ -14,7 +14,7 @@ from airflow_runs import run_dag
 from launch.services.aws_azure_ssh_rows import Row, rows
 from providers import import_or_skip
 
-from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
 from airflow_provider_spark_lineage.testing import DagRun, tail
 
 # One run of Airflow serves all rows.

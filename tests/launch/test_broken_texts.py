@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.launch.collector import Launched
-from airflow_provider_spark_lineage.launch.table import launch_of
-from airflow_provider_spark_lineage.launch.texts import planned_of
+from airflow_provider_spark_lineage.airflow.launch.collector import Launched
+from airflow_provider_spark_lineage.airflow.launch.table import launch_of
+from airflow_provider_spark_lineage.airflow.launch.texts import planned_of
 
 SECRET = "hunter2"  # noqa: S105  alone it looks like any other word
 

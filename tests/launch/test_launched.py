@@ -11,14 +11,20 @@ from pathlib import Path
 import pytest
 from recordings import Recording
 
-from airflow_provider_spark_lineage.launch.application import JAR, PYTHON, SQL, Launch, LaunchedApplication
-from airflow_provider_spark_lineage.launch.collector import Launched
-from airflow_provider_spark_lineage.launch.shell.applications import of_words
-from airflow_provider_spark_lineage.launch.texts import planned_of
-from airflow_provider_spark_lineage.planned.lineage import PLANNED
-from airflow_provider_spark_lineage.records.record import Record, encode_record
-from airflow_provider_spark_lineage.records.status import UNFINISHED, DriverNote
-from airflow_provider_spark_lineage.submitted.planned import certain
+from airflow_provider_spark_lineage.airflow.launch.application import (
+    JAR,
+    PYTHON,
+    SQL,
+    Launch,
+    LaunchedApplication,
+)
+from airflow_provider_spark_lineage.airflow.launch.collector import Launched
+from airflow_provider_spark_lineage.airflow.launch.shell.applications import of_words
+from airflow_provider_spark_lineage.airflow.launch.texts import planned_of
+from airflow_provider_spark_lineage.airflow.submitted.planned import certain
+from airflow_provider_spark_lineage.spark.planned.lineage import PLANNED
+from airflow_provider_spark_lineage.spark.records.record import Record, encode_record
+from airflow_provider_spark_lineage.spark.records.status import UNFINISHED, DriverNote
 
 RECORD = Record.from_json(json.loads(Recording("scan_write_parquet").lines[0]))
 SINCE = datetime(2024, 1, 1, tzinfo=timezone.utc)

@@ -8,8 +8,8 @@ import pytest
 from launch.operators import ROWS, Row
 from providers import import_or_skip
 
-from airflow_provider_spark_lineage.launch.application import Launch, LaunchedApplication
-from airflow_provider_spark_lineage.launch.table import LAUNCHERS, launch_of
+from airflow_provider_spark_lineage.airflow.launch.application import Launch, LaunchedApplication
+from airflow_provider_spark_lineage.airflow.launch.table import LAUNCHERS, launch_of
 
 
 def name_of(row: Row) -> str:

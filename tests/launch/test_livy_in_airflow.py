@@ -11,8 +11,8 @@ from airflow_runs import run_dag
 from servers.driver import RECORD, driver
 from servers.livy import livy
 
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.records.record import encode_record
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
+from airflow_provider_spark_lineage.spark.records.record import encode_record
 from airflow_provider_spark_lineage.testing import tail
 
 pytest.importorskip("airflow.providers.apache.livy.operators.livy", reason="needs Airflow's Livy provider")

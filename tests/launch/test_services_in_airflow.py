@@ -20,7 +20,7 @@ from launch.services.service import Service
 from providers import import_or_skip
 from servers.driver import driver
 
-from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
 from airflow_provider_spark_lineage.testing import DagRun, tail
 
 pytestmark = pytest.mark.airflow

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_provider_spark_lineage.launch.application import Launch, LaunchedApplication
-from airflow_provider_spark_lineage.launch.facets import _entry
-from airflow_provider_spark_lineage.launch.shell.operators import of_bash, of_ssh
+from airflow_provider_spark_lineage.airflow.launch.application import Launch, LaunchedApplication
+from airflow_provider_spark_lineage.airflow.launch.facets import _entry
+from airflow_provider_spark_lineage.airflow.launch.shell.operators import of_bash, of_ssh
 
 CASES = (Path(__file__).parent / "commands.txt").read_text().partition("\n\n")[2].split("\n----\n")
 

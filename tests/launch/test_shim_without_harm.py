@@ -18,7 +18,7 @@ import pytest
 from armed_commands import Bash, armed, without_ours
 from servers.commands import write_command
 
-from airflow_provider_spark_lineage.launch.shell.shim import Shims, is_running, remove_ended
+from airflow_provider_spark_lineage.airflow.launch.shell.shim import Shims, is_running, remove_ended
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 
@@ -72,7 +72,7 @@ def test_a_failure_before_the_command_leaves_it(tmp_path, home, monkeypatch):
     def fail(*arguments: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("airflow_provider_spark_lineage.launch.shell.shim.write_agent", fail)
+    monkeypatch.setattr("airflow_provider_spark_lineage.airflow.launch.shell.shim.write_agent", fail)
     task = Bash("spark-submit a.py", home)
     collector = armed(task, tmp_path)
     task.execute()

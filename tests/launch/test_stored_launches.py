@@ -18,13 +18,13 @@ from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 from task_instances import instance
 
-from airflow_provider_spark_lineage import stored
-from airflow_provider_spark_lineage.plugins.stored import StoredLineage
-from airflow_provider_spark_lineage.task import provider
+from airflow_provider_spark_lineage.airflow import stored
+from airflow_provider_spark_lineage.airflow.plugins.stored import StoredLineage
+from airflow_provider_spark_lineage.airflow.task import provider
 
 get_openlineage_listener()  # Airflow's plugins do this in each process.
 if {auto_capture}:
-    from airflow_provider_spark_lineage.plugins.launched import report_launches as running
+    from airflow_provider_spark_lineage.airflow.plugins.launched import report_launches as running
 else:
     running = lambda task_instance: StoredLineage().on_task_instance_running(None, task_instance)
 task_instance = instance(task=BashOperator(task_id="t", bash_command={command!r}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_provider_spark_lineage.lineage.model import (
+from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
     Field,
@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity, Symlink
 
 WAREHOUSE = "file:/wh"
 

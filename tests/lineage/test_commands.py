@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from airflow_provider_spark_lineage.lineage.commands import Effect, effect
-from airflow_provider_spark_lineage.lineage.model import ColumnChange, Mode
-from airflow_provider_spark_lineage.plan.algebra import Change, Command
+from airflow_provider_spark_lineage.spark.lineage.commands import Effect, effect
+from airflow_provider_spark_lineage.spark.lineage.model import ColumnChange, Mode
+from airflow_provider_spark_lineage.spark.plan.algebra import Change, Command
 
 DROP = Command((), (), "DropTable#0", relation="DropTable", change=Change.DROPPED)
 

@@ -21,9 +21,9 @@ from tasks import (
     writes,
 )
 
-from airflow_provider_spark_lineage.lineage.compose import Composer, compose
-from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
-from airflow_provider_spark_lineage.lineage.model import (
+from airflow_provider_spark_lineage.spark.lineage.compose import Composer, compose
+from airflow_provider_spark_lineage.spark.lineage.execution import ExecutionLineage
+from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Failure,
     Field,
@@ -36,8 +36,8 @@ from airflow_provider_spark_lineage.lineage.model import (
     Snapshot,
     Statistics,
 )
-from airflow_provider_spark_lineage.lineage.wrapping import wrapped
-from airflow_provider_spark_lineage.sources.dataset import Identity, Symlink
+from airflow_provider_spark_lineage.spark.lineage.wrapping import wrapped
+from airflow_provider_spark_lineage.spark.sources.dataset import Identity, Symlink
 
 
 def test_column_is_traced_through_the_tasks_own_datasets() -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from tasks import changes, dataset, edge, edges_of, execution, inputs_of, modes_of, reads, writes
 
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import (
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.model import (
     ColumnChange,
     Edge,
     Field,

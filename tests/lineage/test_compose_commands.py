@@ -19,8 +19,8 @@ from tasks import (
     writes,
 )
 
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import (
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
     Field,
@@ -32,7 +32,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Snapshot,
     Statistics,
 )
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 
 def test_dropped_table_disappears() -> None:

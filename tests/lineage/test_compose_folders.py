@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from spark_trees import column, record, scan
 from tasks import edge, edges_of, execution, inputs_of, reads, writes
 
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.execution import ExecutionLineage
-from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, Output, Snapshot
-from airflow_provider_spark_lineage.lineage.reads import together
-from airflow_provider_spark_lineage.lineage.wrapping import wrapped
-from airflow_provider_spark_lineage.runs.executions import executions
-from airflow_provider_spark_lineage.sources.dataset import Part
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.execution import ExecutionLineage
+from airflow_provider_spark_lineage.spark.lineage.model import Input, Lineage, Mode, Output, Snapshot
+from airflow_provider_spark_lineage.spark.lineage.reads import together
+from airflow_provider_spark_lineage.spark.lineage.wrapping import wrapped
+from airflow_provider_spark_lineage.spark.runs.executions import executions
+from airflow_provider_spark_lineage.spark.sources.dataset import Part
 
 Access = TypeVar("Access", Input, Output)
 

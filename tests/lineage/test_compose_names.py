@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tasks import WAREHOUSE, changes, dataset, edge, entry, execution, place, reads, writes
 
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import Input, Lineage, Mode, Output, Statistics
-from airflow_provider_spark_lineage.sources.dataset import DatasetId
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.model import Input, Lineage, Mode, Output, Statistics
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
 
 BEFORE = ("a", "b")
 NAMES = ("a", "b", "c", "d")

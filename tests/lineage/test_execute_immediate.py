@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from spark_trees import Tree, alias, call, column, node, project, record, scan
 
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.executions import executions
 
 ONE = node("OneRowRelation")
 PARAMETER = call("Literal", dataType="double", immediate="parameter")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.lineage.job_names import JobNames
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
+from airflow_provider_spark_lineage.spark.lineage.job_names import JobNames
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity, Symlink
 
 
 @pytest.mark.parametrize(

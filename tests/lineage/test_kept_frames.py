@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from spark_trees import Tree, alias, call, column, equal, node, project, record, scan
 
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.model import Lineage
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.executions import executions
 
 LEFT = scan(column("k", 1), column("v", 2))
 RIGHT = scan(column("k", 3), column("v", 4))

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from spark_trees import WRITE, column, node
 
-from airflow_provider_spark_lineage.lineage.execution import ExecutionFacts, lineage_of
-from airflow_provider_spark_lineage.plan.spark.reader import read_plan
-from airflow_provider_spark_lineage.sources.program import variables
+from airflow_provider_spark_lineage.spark.lineage.execution import ExecutionFacts, lineage_of
+from airflow_provider_spark_lineage.spark.plan.spark.reader import read_plan
+from airflow_provider_spark_lineage.spark.sources.program import variables
 
 
 def gaps(facts: dict[str, Any], *others: dict[str, Any]) -> list[str]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.lineage.model import Statistics
-from airflow_provider_spark_lineage.lineage.statistics import scan_statistics, task_statistics
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.spark.lineage.model import Statistics
+from airflow_provider_spark_lineage.spark.lineage.statistics import scan_statistics, task_statistics
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 FILES = DatasetId("file", "/in/people")
 TABLE = DatasetId("postgres://h:5432", "db.public.people")

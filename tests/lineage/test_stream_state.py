@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.executions import executions
 from tests.spark_trees import Tree, alias, column, node, project, record, scan
 
 SINK = "WriteToMicroBatchDataSourceV1"

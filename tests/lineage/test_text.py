@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from airflow_provider_spark_lineage.lineage.model import (
+from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
     Failure,
@@ -17,8 +17,8 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 
 def dataset(name: str, **columns: str) -> Dataset:

@@ -266,9 +266,9 @@ def _stream(spark, source, folder):
 
 def _checks(spark, folder):
     from airflow_provider_spark_lineage.checks import Assertion, check, report_assertions
-    from airflow_provider_spark_lineage.quality.checks import run, samples
-    from airflow_provider_spark_lineage.quality.column_checks import column_checks
-    from airflow_provider_spark_lineage.quality.row_checks import row_checks
+    from airflow_provider_spark_lineage.spark.checks.checks import run, samples
+    from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
+    from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
 
     table, copy = f"{folder}/checked", f"{folder}/written"
     rows = [(1, f"{ROW} 1"), (2, f"{ROW} 2"), (3, None)]

@@ -10,11 +10,11 @@ import textwrap
 import pytest
 from servers.spark_home import spark_home
 
-from airflow_provider_spark_lineage.agent.zipped import write_agent
-from airflow_provider_spark_lineage.records.record import BEGUN, read_record
-from airflow_provider_spark_lineage.records.status import read_notes
-from airflow_provider_spark_lineage.runs.executions import Executions
-from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.agent.zipped import write_agent
+from airflow_provider_spark_lineage.spark.records.record import BEGUN, read_record
+from airflow_provider_spark_lineage.spark.records.status import read_notes
+from airflow_provider_spark_lineage.spark.runs.executions import Executions
+from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,7 @@ import threading
 import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.runs import memory
+from airflow_provider_spark_lineage.spark.runs import memory
 
 pytestmark = pytest.mark.spark
 
@@ -100,7 +100,7 @@ def test_a_block_is_captured_wherever_it_stands(spark, tmp_path, scratch, place,
 
 def test_a_fault_of_the_lineage_itself_is_a_gap(spark, tmp_path, monkeypatch):
     """A fault in our own code does not reach the block, and its events have a gap."""
-    from airflow_provider_spark_lineage.runs import pipeline
+    from airflow_provider_spark_lineage.spark.runs import pipeline
 
     def broken(*_, **__):
         raise RuntimeError("on purpose")

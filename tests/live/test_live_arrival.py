@@ -13,8 +13,8 @@ pytestmark = pytest.mark.spark
 
 WAIT = """
     import sys
-    from airflow_provider_spark_lineage.capture.arrival import Arrival
-    from airflow_provider_spark_lineage.runs.captured import Captured
+    from airflow_provider_spark_lineage.spark.capture.arrival import Arrival
+    from airflow_provider_spark_lineage.spark.runs.captured import Captured
 
     captured = Captured()
     begun = []

@@ -11,9 +11,9 @@ from beginnings import DEADLINE_SECONDS, Backend, capture, check_named, events_o
 from live_session import start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.capture import sessions
-from airflow_provider_spark_lineage.capture.sessions import Capture
-from airflow_provider_spark_lineage.runs.captured import Captured
+from airflow_provider_spark_lineage.spark.capture import sessions
+from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.runs.captured import Captured
 
 pytestmark = pytest.mark.spark
 

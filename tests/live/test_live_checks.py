@@ -12,7 +12,7 @@ import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.checks import check
-from airflow_provider_spark_lineage.quality.assertion import ColumnMetrics, Metrics
+from airflow_provider_spark_lineage.spark.checks.assertion import ColumnMetrics, Metrics
 
 pytestmark = pytest.mark.spark
 

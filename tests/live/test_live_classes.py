@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from airflow_provider_spark_lineage.capture.jvm import classes
-from airflow_provider_spark_lineage.capture.jvm.classes import load_reader
-from airflow_provider_spark_lineage.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.capture.jvm import classes
+from airflow_provider_spark_lineage.spark.capture.jvm.classes import load_reader
+from airflow_provider_spark_lineage.spark.capture.sessions import Capture
 
 pytestmark = pytest.mark.spark
 

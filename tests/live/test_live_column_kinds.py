@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.lineage.model import Kind
+from airflow_provider_spark_lineage.spark.lineage.model import Kind
 
 pytestmark = pytest.mark.spark
 

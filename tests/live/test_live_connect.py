@@ -9,9 +9,9 @@ import pyspark
 import pytest
 from servers.connect import client, connect
 
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.runs.executions import executions
 
 pytestmark = pytest.mark.spark
 

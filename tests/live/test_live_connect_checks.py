@@ -8,7 +8,7 @@ from servers.connect import client, connect
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.checks import check
-from airflow_provider_spark_lineage.quality.in_flight import NOT_MEASURED
+from airflow_provider_spark_lineage.spark.checks.in_flight import NOT_MEASURED
 
 pytestmark = [
     pytest.mark.spark,

@@ -12,9 +12,9 @@ import pyspark
 import pytest
 from servers.connect import client, connect
 
-from airflow_provider_spark_lineage.capture.connect import execution, script
-from airflow_provider_spark_lineage.capture.connect.server import RefusedError, Server
-from airflow_provider_spark_lineage.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.capture.connect import execution, script
+from airflow_provider_spark_lineage.spark.capture.connect.server import RefusedError, Server
+from airflow_provider_spark_lineage.spark.capture.sessions import Capture
 
 pytestmark = pytest.mark.spark
 
@@ -234,7 +234,7 @@ LOCAL = """
 import sys
 from pyspark.sql import SparkSession
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.spark.lineage.text import render
 
 spark = SparkSession.builder.remote("local[1]").getOrCreate()
 with capture_lineage(spark) as captured:

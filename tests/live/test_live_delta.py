@@ -19,8 +19,8 @@ from live_session import start_spark
 from spark_packages import need, release
 from written_checks import WRITES, written
 
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.runs.executions import executions
 
 need("delta")
 pytestmark = pytest.mark.spark

@@ -14,8 +14,8 @@ from pyspark.java_gateway import ensure_callback_server_started as start_callbac
 from spark_packages import need
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.capture import application
-from airflow_provider_spark_lineage.lineage.model import Mode
+from airflow_provider_spark_lineage.spark.capture import application
+from airflow_provider_spark_lineage.spark.lineage.model import Mode
 
 need("delta", "iceberg", "h2")
 pytestmark = pytest.mark.spark

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from live_session import start_spark
 
-from airflow_provider_spark_lineage.event_log import SETTINGS
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.runs.executions import executions
-from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.event_log import SETTINGS
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.runs.executions import executions
+from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
 
 pytestmark = pytest.mark.spark
 

@@ -9,10 +9,10 @@ import pytest
 from spark_packages import need
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import Kind, Mode
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.model import Kind, Mode
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.runs.executions import executions
 
 pytestmark = pytest.mark.spark
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.capture import jvm
+from airflow_provider_spark_lineage.spark.capture import jvm
 
 pytestmark = pytest.mark.spark
 

@@ -9,10 +9,10 @@ from live_session import start_spark
 from records.record_cases import without_sizes
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.executions import executions
 
 pytestmark = pytest.mark.spark
 

@@ -21,8 +21,8 @@ from written_checks import WRITES, written
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.checks import check
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.runs.executions import executions
 
 need("iceberg", "h2")
 pytestmark = pytest.mark.spark

@@ -12,9 +12,9 @@ from dataclasses import replace
 import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.capture.sessions import Capture
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.sources import PROBES
+from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.sources import PROBES
 
 pytestmark = pytest.mark.spark
 
@@ -192,7 +192,7 @@ def test_questions_hold_nobody_on_sparks_bus(spark, recorded, tmp_path, monkeypa
 
 def test_a_capture_that_cannot_start_harms_nothing(spark, monkeypatch):
     """Whatever breaks while attaching, the user's block runs and the lineage has a gap."""
-    from airflow_provider_spark_lineage.capture import sessions
+    from airflow_provider_spark_lineage.spark.capture import sessions
 
     def breaks(*_, **__):
         raise RuntimeError("no application")

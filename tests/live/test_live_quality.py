@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.quality.checks import run, samples
-from airflow_provider_spark_lineage.quality.column_checks import column_checks
-from airflow_provider_spark_lineage.quality.freshness import moment_of_run
-from airflow_provider_spark_lineage.quality.row_checks import row_checks
+from airflow_provider_spark_lineage.spark.checks.checks import run, samples
+from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
+from airflow_provider_spark_lineage.spark.checks.freshness import moment_of_run
+from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
 
 pytestmark = pytest.mark.spark
 

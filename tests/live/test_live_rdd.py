@@ -148,7 +148,7 @@ def test_no_method_of_pyspark_stays_replaced(spark, recorded):
 
 def test_a_job_that_lineage_cannot_read_is_not_harmed(spark, lines, monkeypatch):
     """Whatever breaks while a call is recorded, the call returns its own result."""
-    from airflow_provider_spark_lineage.capture import sessions
+    from airflow_provider_spark_lineage.spark.capture import sessions
 
     def breaks(*_):
         raise RuntimeError("on purpose")

@@ -7,9 +7,9 @@ from datetime import datetime
 
 import pytest
 
-from airflow_provider_spark_lineage.capture.jvm.classes import reader_class
-from airflow_provider_spark_lineage.records.record import SUFFIX, Record, read_record, write_record
-from airflow_provider_spark_lineage.runs.executions import execution_lineage
+from airflow_provider_spark_lineage.spark.capture.jvm.classes import reader_class
+from airflow_provider_spark_lineage.spark.records.record import SUFFIX, Record, read_record, write_record
+from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage
 
 pytestmark = pytest.mark.spark
 

@@ -17,15 +17,15 @@ from servers.connect import client, connect
 from servers.spark_home import spark_home
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.agent.zipped import write_agent
-from airflow_provider_spark_lineage.event_log import SETTINGS
-from airflow_provider_spark_lineage.facets import resources
-from airflow_provider_spark_lineage.facets.events import plain
-from airflow_provider_spark_lineage.facets.resources import bottlenecks
-from airflow_provider_spark_lineage.records.status import read_notes
-from airflow_provider_spark_lineage.records.streams import Streams
-from airflow_provider_spark_lineage.runs.facets import RUN_FACETS
-from airflow_provider_spark_lineage.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.agent.zipped import write_agent
+from airflow_provider_spark_lineage.spark.event_log import SETTINGS
+from airflow_provider_spark_lineage.spark.facets import resources
+from airflow_provider_spark_lineage.spark.facets.events import plain
+from airflow_provider_spark_lineage.spark.facets.resources import bottlenecks
+from airflow_provider_spark_lineage.spark.records.status import read_notes
+from airflow_provider_spark_lineage.spark.records.streams import Streams
+from airflow_provider_spark_lineage.spark.runs.facets import RUN_FACETS
+from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
 
 pytestmark = pytest.mark.spark
 

@@ -20,12 +20,12 @@ from live_session import start_spark
 from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.facets.events import RunIdentity
-from airflow_provider_spark_lineage.runs import memory
-from airflow_provider_spark_lineage.runs.captured import Captured
-from airflow_provider_spark_lineage.task.check_results import add_results
-from airflow_provider_spark_lineage.task.sender import Sender
-from airflow_provider_spark_lineage.task.task_lineage import TaskLineage
+from airflow_provider_spark_lineage.airflow.task.check_results import add_results
+from airflow_provider_spark_lineage.airflow.task.sender import Sender
+from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
+from airflow_provider_spark_lineage.spark.facets.events import RunIdentity
+from airflow_provider_spark_lineage.spark.runs import memory
+from airflow_provider_spark_lineage.spark.runs.captured import Captured
 
 pytestmark = pytest.mark.spark
 
@@ -228,7 +228,7 @@ def test_literals_are_found_by_sparks_own_lexer(spark):
     """Exactly the statement's words and names stay; text that is not SQL to Spark is left out."""
     from py4j.java_gateway import get_field
 
-    from airflow_provider_spark_lineage.capture import jvm
+    from airflow_provider_spark_lineage.spark.capture import jvm
 
     reader = jvm._new_reader(spark.sparkContext._gateway, spark.sparkContext._jvm, "masked")
     texts = get_field(reader, "texts")
@@ -305,7 +305,7 @@ def test_values_of_partition_folders_are_masked_whatever_characters_they_have(sp
     """A comma or a bracket does not end a value, and may be part of a folder's name."""
     from py4j.java_gateway import get_field
 
-    from airflow_provider_spark_lineage.capture import jvm
+    from airflow_provider_spark_lineage.spark.capture import jvm
 
     reader = jvm._new_reader(spark.sparkContext._gateway, spark.sparkContext._jvm, "masked")
     texts = get_field(reader, "texts")

@@ -6,7 +6,7 @@ import pytest
 from spark_packages import need
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.lineage.text import render
+from airflow_provider_spark_lineage.spark.lineage.text import render
 
 pytestmark = pytest.mark.spark
 

@@ -10,7 +10,7 @@ from airflow_runs import run_dag
 from servers.spark_home import spark_home
 from spark_packages import java_agent
 
-from airflow_provider_spark_lineage.facets.producer import PRODUCER
+from airflow_provider_spark_lineage.spark.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.testing import tail
 
 ROOT = "01941f29-7c00-7087-8940-40e509050000"

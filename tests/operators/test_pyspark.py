@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from airflow_runs import run_dag
 
-from airflow_provider_spark_lineage.facets.producer import PRODUCER
+from airflow_provider_spark_lineage.spark.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.testing import DagRun, tail
 
 

@@ -13,7 +13,7 @@ from airflow_runs import run_dag
 from servers.spark_home import spark_home
 from servers.standalone import Cluster, standalone_cluster
 
-from airflow_provider_spark_lineage.records.status import UNFINISHED
+from airflow_provider_spark_lineage.spark.records.status import UNFINISHED
 from airflow_provider_spark_lineage.testing import DagRun, tail
 
 APPLICATION = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_provider_spark_lineage.plan.algebra import IDENTITY, Kind, Transformation
+from airflow_provider_spark_lineage.spark.plan.algebra import IDENTITY, Kind, Transformation
 
 steps = st.builds(Transformation, st.sampled_from(Kind), st.booleans())
 direct = steps.filter(lambda step: step.kind.is_direct)

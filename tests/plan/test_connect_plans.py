@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.plan.connect.commands import target_of
-from airflow_provider_spark_lineage.plan.connect.text import as_batch, schema_of
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.executions import executions
-from airflow_provider_spark_lineage.sources import source_of
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.plan.connect.commands import target_of
+from airflow_provider_spark_lineage.spark.plan.connect.text import as_batch, schema_of
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.executions import executions
+from airflow_provider_spark_lineage.spark.sources import source_of
 
 TEXT = """== Parsed Logical Plan ==
 'Project ['customer, 'amount]

@@ -11,9 +11,9 @@ import pytest
 from class_lists import DEFAULT_EXPRESSIONS, LIBRARIES, SPARK, names
 from classes_without_row import ABSENT_EXPRESSIONS, ABSENT_PLANS, OPAQUE_PLANS, reason_of
 
-from airflow_provider_spark_lineage.plan.spark.expressions import EXPRESSIONS
-from airflow_provider_spark_lineage.plan.spark.reader import ROWS
-from airflow_provider_spark_lineage.records.plan_json import names_expression
+from airflow_provider_spark_lineage.spark.plan.spark.expressions import EXPRESSIONS
+from airflow_provider_spark_lineage.spark.plan.spark.reader import ROWS
+from airflow_provider_spark_lineage.spark.records.plan_json import names_expression
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 

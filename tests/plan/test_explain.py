@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from scan_columns import name_of
 
-from airflow_provider_spark_lineage.lineage.columns import evaluate
-from airflow_provider_spark_lineage.plan.spark.explain import read_explain
-from airflow_provider_spark_lineage.plan.spark.explain.columns import Columns
-from airflow_provider_spark_lineage.plan.spark.explain.expressions import END, Reader
-from airflow_provider_spark_lineage.plan.spark.explain.physical import listed_paths
-from airflow_provider_spark_lineage.plan.spark.explain.sections import UnreadableError, draw
-from airflow_provider_spark_lineage.plan.spark.reader import read_plan
-from airflow_provider_spark_lineage.plan.spark.tree import children
-from airflow_provider_spark_lineage.records.plan_json import simple_name
-from airflow_provider_spark_lineage.sources import identify
+from airflow_provider_spark_lineage.spark.lineage.columns import evaluate
+from airflow_provider_spark_lineage.spark.plan.spark.explain import read_explain
+from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import Columns
+from airflow_provider_spark_lineage.spark.plan.spark.explain.expressions import END, Reader
+from airflow_provider_spark_lineage.spark.plan.spark.explain.physical import listed_paths
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError, draw
+from airflow_provider_spark_lineage.spark.plan.spark.reader import read_plan
+from airflow_provider_spark_lineage.spark.plan.spark.tree import children
+from airflow_provider_spark_lineage.spark.records.plan_json import simple_name
+from airflow_provider_spark_lineage.spark.sources import identify
 
 EXPRESSIONS = (Path(__file__).parent / "explain_expressions.txt").read_text(encoding="utf-8")
 PAIRS = [pair.strip("\n").split("\n") for pair in EXPRESSIONS.partition("s#6.\n")[2].split("\n-\n")]

@@ -11,8 +11,8 @@ import pytest
 from scan_columns import how, name_of
 from spark_trees import alias, call, column, equal, project, scan
 
-from airflow_provider_spark_lineage.lineage.columns import evaluate
-from airflow_provider_spark_lineage.plan.spark.reader import read_plan
+from airflow_provider_spark_lineage.spark.lineage.columns import evaluate
+from airflow_provider_spark_lineage.spark.plan.spark.reader import read_plan
 
 PLACE = Path(__file__).resolve().parent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_provider_spark_lineage.plan.spark.expressions import read_expression
+from airflow_provider_spark_lineage.spark.plan.spark.expressions import read_expression
 from tests.spark_trees import Tree, call, column
 
 V, W, KEYS = column("v", 1), column("w", 2), column("keys", 6)

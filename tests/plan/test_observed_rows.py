@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.plan.spark.explain import read_explain
-from airflow_provider_spark_lineage.plan.spark.observed_rows import NODES, Column, Rows, observed_rows
-from airflow_provider_spark_lineage.plan.spark.reader import ROWS
+from airflow_provider_spark_lineage.spark.plan.spark.explain import read_explain
+from airflow_provider_spark_lineage.spark.plan.spark.observed_rows import NODES, Column, Rows, observed_rows
+from airflow_provider_spark_lineage.spark.plan.spark.reader import ROWS
 
 PLANS, EXPRESSIONS = "org.apache.spark.sql.catalyst.plans.", "org.apache.spark.sql.catalyst.expressions."
 

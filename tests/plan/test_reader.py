@@ -6,9 +6,9 @@ import pytest
 from scan_columns import name_of
 from spark_trees import EXPRESSIONS, Tree, alias, call, column, node, project, scan
 
-from airflow_provider_spark_lineage.lineage.columns import Evaluation, evaluate
-from airflow_provider_spark_lineage.plan.algebra import Kind
-from airflow_provider_spark_lineage.plan.spark.reader import read_plan
+from airflow_provider_spark_lineage.spark.lineage.columns import Evaluation, evaluate
+from airflow_provider_spark_lineage.spark.plan.algebra import Kind
+from airflow_provider_spark_lineage.spark.plan.spark.reader import read_plan
 
 
 def evaluated(tree: Tree) -> tuple[Evaluation, dict[str, set[tuple[str, Kind]]]]:

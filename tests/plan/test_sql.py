@@ -8,10 +8,10 @@ import pytest
 from scan_columns import how, name_of
 from test_expressions import pairs
 
-from airflow_provider_spark_lineage.lineage.columns import evaluate
-from airflow_provider_spark_lineage.lineage.values import Sources
-from airflow_provider_spark_lineage.plan.database_sql.reader import SqlError, read_query
-from airflow_provider_spark_lineage.plan.database_sql.scope import Dialect
+from airflow_provider_spark_lineage.spark.lineage.columns import evaluate
+from airflow_provider_spark_lineage.spark.lineage.values import Sources
+from airflow_provider_spark_lineage.spark.plan.database_sql.reader import SqlError, read_query
+from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Dialect
 
 PLACE = Path(__file__).resolve().parent
 FOLDS = {

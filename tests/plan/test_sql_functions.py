@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.plan.database_sql.functions import read_body
+from airflow_provider_spark_lineage.spark.plan.database_sql.functions import read_body
 
 
 def effects(body):

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from scan_columns import name_of
 
-from airflow_provider_spark_lineage.lineage.columns import evaluate
-from airflow_provider_spark_lineage.plan.spark.expressions import read_expression
-from airflow_provider_spark_lineage.plan.spark.reader import read_plan
+from airflow_provider_spark_lineage.spark.lineage.columns import evaluate
+from airflow_provider_spark_lineage.spark.plan.spark.expressions import read_expression
+from airflow_provider_spark_lineage.spark.plan.spark.reader import read_plan
 from tests.spark_trees import Tree, alias, call, column, node, project, scan, subquery
 
 A, B, COUNT = column("a", 1), column("b", 2), column("count", 3)

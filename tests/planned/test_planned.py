@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planned_text import cases
 
-from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.planned.lineage import PLANNED
-from airflow_provider_spark_lineage.planned.texts import planned_lineage
+from airflow_provider_spark_lineage.spark.lineage.model import Lineage
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.planned.lineage import PLANNED
+from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage
 
 CASES = Path(__file__).with_name("planned.txt")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.planned.texts import planned_lineage
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage
 
 RECORDS = Path(__file__).parents[1] / "records"
 DIFFERENCES = Path(__file__).with_name("planned_records.txt")

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_provider_spark_lineage.task import provider, task_lineage
-from airflow_provider_spark_lineage.task.process import TASK
+from airflow_provider_spark_lineage.airflow.task import provider, task_lineage
+from airflow_provider_spark_lineage.airflow.task.process import TASK
 
 pytestmark = pytest.mark.airflow
 
@@ -29,7 +29,7 @@ def listeners(monkeypatch: pytest.MonkeyPatch):
     except ImportError:  # Airflow before 3.2
         from airflow.listeners.spec import lifecycle, taskinstance
 
-    from airflow_provider_spark_lineage.plugins.listener import AutoCapture
+    from airflow_provider_spark_lineage.airflow.plugins.listener import AutoCapture
 
     manager = pluggy.PluginManager("airflow")
     manager.add_hookspecs(lifecycle)

@@ -26,10 +26,10 @@ def ran(
     from airflow.providers.common.sql.operators.sql import SQLCheckOperator
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
-    from airflow_provider_spark_lineage.extractors import checked_tables
+    from airflow_provider_spark_lineage.airflow.extractors import checked_tables
+    from airflow_provider_spark_lineage.airflow.plugins.checks import describe_after_execute
+    from airflow_provider_spark_lineage.airflow.task.process import TASK
     from airflow_provider_spark_lineage.extractors.checks import SqlCheckExtractor
-    from airflow_provider_spark_lineage.plugins.checks import describe_after_execute
-    from airflow_provider_spark_lineage.task.process import TASK
 
     class Check(SQLCheckOperator):
         def execute(self, context):

@@ -11,7 +11,7 @@ import pytest
 from airflow_runs import run_dag
 from providers import import_or_skip
 
-from airflow_provider_spark_lineage.task.answers import SWITCHED_OFF
+from airflow_provider_spark_lineage.airflow.task.answers import SWITCHED_OFF
 from airflow_provider_spark_lineage.testing import DagRun, tail
 
 pytestmark = pytest.mark.airflow

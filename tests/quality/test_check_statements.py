@@ -8,13 +8,12 @@ import pytest
 from openlineage.client.event_v2 import InputDataset
 from openlineage_client import needs_fields_of_results
 
-from airflow_provider_spark_lineage.facets.quality import add_findings
 from airflow_provider_spark_lineage.operators.findings import passed_sentence
-from airflow_provider_spark_lineage.quality.assertion import Assertion, Findings
-from airflow_provider_spark_lineage.quality.checks import findings_of
-from airflow_provider_spark_lineage.quality.measuring import Measured
-from airflow_provider_spark_lineage.quality.row_checks import row_checks
-from airflow_provider_spark_lineage.quality.statements import (
+from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, Findings
+from airflow_provider_spark_lineage.spark.checks.checks import findings_of
+from airflow_provider_spark_lineage.spark.checks.measuring import Measured
+from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
+from airflow_provider_spark_lineage.spark.checks.statements import (
     Kind,
     columns_of,
     comparison_of,
@@ -22,6 +21,7 @@ from airflow_provider_spark_lineage.quality.statements import (
     kind_of,
     shown,
 )
+from airflow_provider_spark_lineage.spark.facets.quality import add_findings
 
 
 @pytest.mark.parametrize(

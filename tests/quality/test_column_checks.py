@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from airflow_provider_spark_lineage.quality.aggregates import AGGREGATES, of_column, of_column_check
-from airflow_provider_spark_lineage.quality.checks import query_of
-from airflow_provider_spark_lineage.quality.column_checks import column_checks
-from airflow_provider_spark_lineage.quality.row_checks import row_checks
-from airflow_provider_spark_lineage.quality.shares import outcome
+from airflow_provider_spark_lineage.spark.checks.aggregates import AGGREGATES, of_column, of_column_check
+from airflow_provider_spark_lineage.spark.checks.checks import query_of
+from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
+from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
+from airflow_provider_spark_lineage.spark.checks.shares import outcome
 
 MEANT = {
     "quantile": {"at": 0.5, "leq_to": 9},

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from airflow_provider_spark_lineage.quality.comparison import expected_text, verdict
+from airflow_provider_spark_lineage.spark.checks.comparison import expected_text, verdict
 
 DAY = datetime.date(2026, 1, 31)
 NOON = datetime.datetime(2026, 1, 31, 12)

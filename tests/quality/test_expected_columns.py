@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.quality.assertion import with_parts
-from airflow_provider_spark_lineage.quality.checks import findings_of, measures_of
-from airflow_provider_spark_lineage.quality.measuring import Measured
-from airflow_provider_spark_lineage.quality.row_checks import row_checks
+from airflow_provider_spark_lineage.spark.checks.assertion import with_parts
+from airflow_provider_spark_lineage.spark.checks.checks import findings_of, measures_of
+from airflow_provider_spark_lineage.spark.checks.measuring import Measured
+from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
 
 FRAME = [("id", "bigint"), ("Name", "string"), ("price", "decimal(10,2)"), ("tags", "array<int>")]
 TYPES = {"id": "long", "name": "STRING", "price": "numeric( 10, 2 )", "tags": "array<integer>"}

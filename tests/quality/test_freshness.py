@@ -7,7 +7,7 @@ import datetime
 import pendulum
 import pytest
 
-from airflow_provider_spark_lineage.quality.freshness import age, moment_of_run
+from airflow_provider_spark_lineage.spark.checks.freshness import age, moment_of_run
 
 UTC = datetime.timezone.utc
 NOON = datetime.datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -12,11 +12,10 @@ import pytest
 from openlineage.client.facet_v2 import data_quality_assertions_dataset
 
 from airflow_provider_spark_lineage.checks import Assertion, check, report_assertions
-from airflow_provider_spark_lineage.plan.spark.observed_rows import Column, ObservedRows, Rows
-from airflow_provider_spark_lineage.quality.assertion import Findings, Metrics
-from airflow_provider_spark_lineage.quality.checks import measures_of
-from airflow_provider_spark_lineage.quality.column_checks import column_checks
-from airflow_provider_spark_lineage.quality.in_flight import (
+from airflow_provider_spark_lineage.spark.checks.assertion import Findings, Metrics
+from airflow_provider_spark_lineage.spark.checks.checks import measures_of
+from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
+from airflow_provider_spark_lineage.spark.checks.in_flight import (
     ChecksInFlight,
     FrameChecks,
     Written,
@@ -24,8 +23,9 @@ from airflow_provider_spark_lineage.quality.in_flight import (
     register,
     sentence_of,
 )
-from airflow_provider_spark_lineage.quality.row_checks import row_checks
-from airflow_provider_spark_lineage.records.observed import value_of
+from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
+from airflow_provider_spark_lineage.spark.plan.spark.observed_rows import Column, ObservedRows, Rows
+from airflow_provider_spark_lineage.spark.records.observed import value_of
 
 COLUMNS = {
     "id": {"null_check": {"equal_to": 0}, "sum": {"geq_to": 1}, "min": {"geq_to": 5}},

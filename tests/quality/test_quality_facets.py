@@ -7,8 +7,8 @@ from openlineage.client.facet_v2 import output_statistics_output_dataset, symlin
 from openlineage.client.serde import Serde
 from openlineage_client import needs_fields_of_results
 
-from airflow_provider_spark_lineage.facets.quality import MAX_ASSERTIONS, add_findings
-from airflow_provider_spark_lineage.quality.assertion import Assertion, ColumnMetrics, Findings, Metrics
+from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, ColumnMetrics, Findings, Metrics
+from airflow_provider_spark_lineage.spark.facets.quality import MAX_ASSERTIONS, add_findings
 
 pytestmark = needs_fields_of_results
 

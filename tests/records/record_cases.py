@@ -11,14 +11,14 @@ from typing import Any
 from recordings import RECORDS, Recording, recordings
 from spark_packages import PACKAGES
 
-from airflow_provider_spark_lineage.facets.events import EventRun, events_of
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.job_names import JobNames
-from airflow_provider_spark_lineage.lineage.model import Lineage
-from airflow_provider_spark_lineage.lineage.text import render
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.event_executions import execution_events_of
-from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.spark.facets.events import EventRun, events_of
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.job_names import JobNames
+from airflow_provider_spark_lineage.spark.lineage.model import Lineage
+from airflow_provider_spark_lineage.spark.lineage.text import render
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.event_executions import execution_events_of
+from airflow_provider_spark_lineage.spark.runs.executions import executions
 
 CASES = Path(__file__).resolve().parent
 SIZES = frozenset({"size_bytes"})

@@ -12,10 +12,10 @@ from openlineage_client import needs_newest_client
 from record_cases import cases, events, golden_text, lineage, records, versions, versions_needed
 from recordings import Recording
 
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.records.credentials import without_secrets
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.executions import execution_lineage, executions
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
+from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage, executions
 
 CASES = [pytest.param(case, id=case.name) for case in cases()]
 RECORDED = [pytest.param(of, id=of.name) for case in cases() for of in versions(case)]

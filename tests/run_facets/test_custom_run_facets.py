@@ -8,25 +8,25 @@ import pytest
 from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage import run_facets
-from airflow_provider_spark_lineage.events.validation import problems_of
-from airflow_provider_spark_lineage.facets.applications import (
+from airflow_provider_spark_lineage.airflow.task import task_lineage
+from airflow_provider_spark_lineage.airflow.task.process import TASK
+from airflow_provider_spark_lineage.airflow.task.run_facets import RUN_FACETS, unknown_functions
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
+from airflow_provider_spark_lineage.spark.facets.applications import (
     application_facets,
     environment_facets,
     properties_facets,
 )
-from airflow_provider_spark_lineage.facets.executions import executions_facets
-from airflow_provider_spark_lineage.facets.producer import PRODUCER
-from airflow_provider_spark_lineage.facets.resources import bottlenecks_facets, resources_facets
-from airflow_provider_spark_lineage.facets.streams import streams_facets
-from airflow_provider_spark_lineage.lineage.model import ExecutionSummary, Failure, Gap, Join, Lineage
-from airflow_provider_spark_lineage.records.application import Application
-from airflow_provider_spark_lineage.records.streams import Progress, StreamRun, Streams, StreamSource
-from airflow_provider_spark_lineage.records.usage import StageUsage, Usage
-from airflow_provider_spark_lineage.runs.pipeline import Run
-from airflow_provider_spark_lineage.sources.dataset import DatasetId
-from airflow_provider_spark_lineage.task import task_lineage
-from airflow_provider_spark_lineage.task.process import TASK
-from airflow_provider_spark_lineage.task.run_facets import RUN_FACETS, unknown_functions
+from airflow_provider_spark_lineage.spark.facets.executions import executions_facets
+from airflow_provider_spark_lineage.spark.facets.producer import PRODUCER
+from airflow_provider_spark_lineage.spark.facets.resources import bottlenecks_facets, resources_facets
+from airflow_provider_spark_lineage.spark.facets.streams import streams_facets
+from airflow_provider_spark_lineage.spark.lineage.model import ExecutionSummary, Failure, Gap, Join, Lineage
+from airflow_provider_spark_lineage.spark.records.application import Application
+from airflow_provider_spark_lineage.spark.records.streams import Progress, StreamRun, Streams, StreamSource
+from airflow_provider_spark_lineage.spark.records.usage import StageUsage, Usage
+from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
 
 EACH = pytest.mark.parametrize("name", run_facets.__all__)
 
@@ -192,7 +192,7 @@ def test_a_plan_that_could_not_be_read_is_an_extraction_error():
     [
         ("company.facet; airflow_provider_spark_lineage.run_facets.spark_gaps", ""),
         ("airflow_provider_spark_lineage.run_facets.spark_resource", "write {}.spark_resources."),
-        ("airflow_provider_spark_lineage.facets.all_facets", "write {}.all_facets."),
+        ("airflow_provider_spark_lineage.spark.facets.all_facets", "write {}.all_facets."),
     ],
 )
 def test_a_function_that_does_not_exist_is_named(option, sentence):

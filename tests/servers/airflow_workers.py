@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic, sleep
 
-from airflow_provider_spark_lineage.testing.runs import Program, environment, tail
+from airflow_provider_spark_lineage.openlineage.testing.runs import Program, environment, tail
 from servers.process import free_port
 
 _START_TIMEOUT_S = 300

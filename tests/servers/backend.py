@@ -7,7 +7,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
-from airflow_provider_spark_lineage.events.validation import problems_of
+from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
 
 Mode = Literal["takes", "hangs", "errors", "drops", "goes away"]
 

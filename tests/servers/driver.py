@@ -11,8 +11,8 @@ from typing import Any
 
 from recordings import Recording
 
-from airflow_provider_spark_lineage.records.record import Record, encode_record
-from airflow_provider_spark_lineage.records.status import DriverNote
+from airflow_provider_spark_lineage.spark.records.record import Record, encode_record
+from airflow_provider_spark_lineage.spark.records.status import DriverNote
 
 RECORD = Record.from_json(json.loads(Recording("scan_write_parquet").lines[0]))
 _PLACE = re.compile(r"spark\.lineage\.records\W+file://(/[^\s\"',\\]+)")

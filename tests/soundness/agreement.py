@@ -12,8 +12,8 @@ from functools import cached_property
 
 from disk import Columns, File, Moment
 
-from airflow_provider_spark_lineage.lineage.model import Lineage, Mode, Statistics
-from airflow_provider_spark_lineage.runs.collected import PROGRAM
+from airflow_provider_spark_lineage.spark.lineage.model import Lineage, Mode, Statistics
+from airflow_provider_spark_lineage.spark.runs.collected import PROGRAM
 
 PROPERTIES = "set tblproperties"
 """In the text of a step that changes the properties of a table."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from agreement import Difference, Span
 from disk import Columns
 
-from airflow_provider_spark_lineage.lineage.model import Mode, Output
+from airflow_provider_spark_lineage.spark.lineage.model import Mode, Output
 
 
 def schemas(span: Span) -> Iterator[Difference]:

@@ -20,7 +20,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from stages import BrokenProgramError, Stage
 
-from airflow_provider_spark_lineage.lineage.model import Edge, Gap, Kind, Lineage, Mode
+from airflow_provider_spark_lineage.spark.lineage.model import Edge, Gap, Kind, Lineage, Mode
 
 WAYS = (("shift", "swap"), ("shuffle", "null"))
 """Ways of changing a base column, of `tables.WAYS`, made one after the other."""

@@ -23,9 +23,9 @@ from stages import BrokenProgramError, Stage
 from steps import COLUMNS
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.runs.captured import Captured
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
+from airflow_provider_spark_lineage.spark.runs.captured import Captured
 
 PLAIN = tuple((name, kind) for name, kind in (column.split() for column in COLUMNS.split(", ")))
 """The columns of all files of a program without its own."""

@@ -21,12 +21,12 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from servers.connect import client, connect
 from tables import UNIQUE, WAYS, Tables, changed, hand_made, row_level, tpch
 
-from airflow_provider_spark_lineage.capture.sessions import Capture
-from airflow_provider_spark_lineage.lineage.compose import compose
-from airflow_provider_spark_lineage.lineage.model import Edge as LineageEdge
-from airflow_provider_spark_lineage.lineage.model import Kind, Lineage, Output
-from airflow_provider_spark_lineage.records.record import Record
-from airflow_provider_spark_lineage.runs.executions import executions
+from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.model import Edge as LineageEdge
+from airflow_provider_spark_lineage.spark.lineage.model import Kind, Lineage, Output
+from airflow_provider_spark_lineage.spark.records.record import Record
+from airflow_provider_spark_lineage.spark.runs.executions import executions
 
 PROVING = ("shift", "null", "shuffle")
 """Ways of changing that every column without an edge must withstand."""

@@ -9,7 +9,7 @@ import pytest
 from agreement import TakenStep, differences
 from disk import File, Moment, Place
 
-from airflow_provider_spark_lineage.lineage.model import (
+from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
     Field,
@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Mode,
     Output,
 )
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 OLD, NEW = "/in/old", "/wh/new"
 ROWS = Place({"part-1.parquet": File(3, 90)}, columns=(("id", "bigint"),))

@@ -11,7 +11,7 @@ from disk import File, Moment, Place, Table
 from programs import ALL, of_seed
 from wide_programs import WIDE, wide_of_seed
 
-from airflow_provider_spark_lineage.lineage.model import (
+from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Gap,
     Input,
@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.lineage.model import (
     Output,
     Statistics,
 )
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity, Symlink
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity, Symlink
 
 QUICK = 12
 CHOSEN = sorted(random.Random(11).sample(ALL, QUICK), key=lambda seed: (of_seed(seed).lakes, seed))

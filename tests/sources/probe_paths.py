@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.spark.sources.probe import Probe
 
 PLACE = Path(__file__).with_name("probe_members.txt")
 

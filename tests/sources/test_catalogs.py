@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from openlineage.client import naming
 
-from airflow_provider_spark_lineage.sources import identify, source_of
-from airflow_provider_spark_lineage.sources.catalogs import symlinks, table_name
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
-from airflow_provider_spark_lineage.sources.tables import loaded
+from airflow_provider_spark_lineage.spark.sources import identify, source_of
+from airflow_provider_spark_lineage.spark.sources.catalogs import symlinks, table_name
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Symlink
+from airflow_provider_spark_lineage.spark.sources.tables import loaded
 
 HIVE = {"catalog_kind": "hive", "warehouse": "file:/wh", "table": ["spark_catalog", "db", "t"]}
 GLUE = {

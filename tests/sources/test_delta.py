@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_provider_spark_lineage.sources import identify, source_of
-from airflow_provider_spark_lineage.sources.dataset import Before, Catalog, Symlink
+from airflow_provider_spark_lineage.spark.sources import identify, source_of
+from airflow_provider_spark_lineage.spark.sources.dataset import Before, Catalog, Symlink
 
 TABLE = {
     "delta_path": "s3a://lake/sales/orders",

@@ -18,10 +18,10 @@ from openlineage.client.naming.dataset import (
     LocalFileSystem,
 )
 
-from airflow_provider_spark_lineage.sources import identify, source_of
-from airflow_provider_spark_lineage.sources.dataset import Before, Catalog, DatasetId, Symlink
-from airflow_provider_spark_lineage.sources.files import Files
-from airflow_provider_spark_lineage.sources.paths import MAX_SIBLINGS, split_location, trim_partitions
+from airflow_provider_spark_lineage.spark.sources import identify, source_of
+from airflow_provider_spark_lineage.spark.sources.dataset import Before, Catalog, DatasetId, Symlink
+from airflow_provider_spark_lineage.spark.sources.files import Files
+from airflow_provider_spark_lineage.spark.sources.paths import MAX_SIBLINGS, split_location, trim_partitions
 
 
 def named(naming: DatasetNaming) -> DatasetId:

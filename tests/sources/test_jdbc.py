@@ -18,8 +18,8 @@ from openlineage.client.naming.dataset import (
     Trino,
 )
 
-from airflow_provider_spark_lineage.sources import databases, identify, source_of
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Symlink
+from airflow_provider_spark_lineage.spark.sources import databases, identify, source_of
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Symlink
 
 
 def named(naming: DatasetNaming) -> DatasetId:

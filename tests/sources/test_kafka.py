@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from openlineage.client.naming.dataset import Kafka
 
-from airflow_provider_spark_lineage.sources import identify
-from airflow_provider_spark_lineage.sources.dataset import DatasetId
+from airflow_provider_spark_lineage.spark.sources import identify
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
 
 SERVERS = "kafka.bootstrap.servers"
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_provider_spark_lineage.sources import identify, patterns
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Identity
-from airflow_provider_spark_lineage.sources.paths import MAX_SIBLINGS, TOO_MANY
-from airflow_provider_spark_lineage.sources.patterns import NOT_ALL, UNMATCHED
+from airflow_provider_spark_lineage.spark.sources import identify, patterns
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.spark.sources.paths import MAX_SIBLINGS, TOO_MANY
+from airflow_provider_spark_lineage.spark.sources.patterns import NOT_ALL, UNMATCHED
 
 
 def read(pattern: str | list[str], *paths: str, **more: Any) -> tuple[Identity, ...]:

@@ -14,8 +14,8 @@ import pytest
 from sources import probe_paths
 from sources.probe_paths import NoMemberError, element, paths_of, read, walk
 
-from airflow_provider_spark_lineage.sources import SOURCES
-from airflow_provider_spark_lineage.sources.probe import Probe
+from airflow_provider_spark_lineage.spark.sources import SOURCES
+from airflow_provider_spark_lineage.spark.sources.probe import Probe
 
 LOOKUP = read()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_provider_spark_lineage.sources import OPTIONS, identify
+from airflow_provider_spark_lineage.spark.sources import OPTIONS, identify
 
 PROVIDER = "org.apache.spark.sql.execution.datasources.v2.python.PythonTable"
 

@@ -12,8 +12,8 @@ from openlineage.client.naming.dataset import (
     Snowflake,
 )
 
-from airflow_provider_spark_lineage.sources import identify, source_of
-from airflow_provider_spark_lineage.sources.dataset import DatasetId, Facts
+from airflow_provider_spark_lineage.spark.sources import identify, source_of
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Facts
 
 SNOWFLAKE = {"sfurl": "https://org-acc.snowflakecomputing.com", "sfdatabase": "db", "sfschema": "sch"}
 COSMOS = {

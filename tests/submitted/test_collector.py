@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from recordings import EVENTS, Recording
 
-from airflow_provider_spark_lineage.agent.settings import PROPERTIES, RECORDS, SQL_TEXT
-from airflow_provider_spark_lineage.records.record import Record, encode_record
-from airflow_provider_spark_lineage.records.status import UNFINISHED, DriverNote
-from airflow_provider_spark_lineage.runs.executions import Execution
-from airflow_provider_spark_lineage.submitted.collector import REDACTION, Submitted
-from airflow_provider_spark_lineage.submitted.jobs import Job, SparkSqlJob
-from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
+from airflow_provider_spark_lineage.airflow.submitted.collector import REDACTION, Submitted
+from airflow_provider_spark_lineage.airflow.submitted.jobs import Job, SparkSqlJob
+from airflow_provider_spark_lineage.airflow.submitted.records_folder import RecordsFolder
+from airflow_provider_spark_lineage.spark.agent.settings import PROPERTIES, RECORDS, SQL_TEXT
+from airflow_provider_spark_lineage.spark.records.record import Record, encode_record
+from airflow_provider_spark_lineage.spark.records.status import UNFINISHED, DriverNote
+from airflow_provider_spark_lineage.spark.runs.executions import Execution
 
 RECORD = Record.from_json(json.loads(Recording("scan_write_parquet").lines[0]))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.submitted.properties import default_properties
+from airflow_provider_spark_lineage.airflow.submitted.properties import default_properties
 
 TEXT = """
 # a comment

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_provider_spark_lineage.submitted.file_system import reason_of, run_shell
+from airflow_provider_spark_lineage.airflow.submitted.file_system import reason_of, run_shell
 
 LASTS = "exec 3>{fifo}; echo on >&3; sleep 1000 & sleep 1000"
 """Two processes that end only when they are killed, and then close their files."""

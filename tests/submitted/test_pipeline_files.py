@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from airflow_provider_spark_lineage.planned.texts import planned_lineage
-from airflow_provider_spark_lineage.submitted.pipeline_files import definitions, read_spec, statements
+from airflow_provider_spark_lineage.airflow.submitted.pipeline_files import definitions, read_spec, statements
+from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage
 
 SPEC = """
 name: shop

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from airflow_provider_spark_lineage.submitted.jobs import ON_SERVER, SparkPipelinesJob
+from airflow_provider_spark_lineage.airflow.submitted.jobs import ON_SERVER, SparkPipelinesJob
 
 pytestmark = pytest.mark.airflow
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_provider_spark_lineage.known_operators import SPARK_SUBMIT
-from airflow_provider_spark_lineage.submitted.planned import certain, planned_of
+from airflow_provider_spark_lineage.airflow.known_operators import SPARK_SUBMIT
+from airflow_provider_spark_lineage.airflow.submitted.planned import certain, planned_of
 
 READS = "def read(path): spark.read.csv(path)"
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from airflow_provider_spark_lineage.submitted.records_folder import RecordsFolder
+from airflow_provider_spark_lineage.airflow.submitted.records_folder import RecordsFolder
 
 
 @pytest.fixture

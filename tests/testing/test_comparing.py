@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from testing.sketches import KEY, check, compare, paths, start
 
+from airflow_provider_spark_lineage.openlineage.testing.matchers import make
 from airflow_provider_spark_lineage.testing import (
     ABSENT,
     Events,
@@ -15,7 +16,6 @@ from airflow_provider_spark_lineage.testing import (
     Report,
     read_expected,
 )
-from airflow_provider_spark_lineage.testing.matchers import make
 
 
 def test_objects_are_a_subset():

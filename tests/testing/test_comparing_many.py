@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from testing.sketches import KEY, check, compare, start
 
+from airflow_provider_spark_lineage.openlineage.testing.matchers import Matcher, make
 from airflow_provider_spark_lineage.testing import (
     Events,
     Expected,
 )
-from airflow_provider_spark_lineage.testing.matchers import Matcher, make
 
 
 def test_a_thousand_mapped_instances():

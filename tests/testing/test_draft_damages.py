@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.draft_rules import RULES
+from airflow_provider_spark_lineage.airflow.draft_rules import RULES
+from airflow_provider_spark_lineage.openlineage.testing.draft_facets import FACETS, Keep, Row, row_of
 from airflow_provider_spark_lineage.testing import (
     RELATIONS,
     Event,
@@ -19,7 +20,6 @@ from airflow_provider_spark_lineage.testing import (
     read_expected,
 )
 from airflow_provider_spark_lineage.testing import compare as compare_all
-from airflow_provider_spark_lineage.testing.draft_facets import FACETS, Keep, Row, row_of
 
 EMITTED = Path(__file__).with_name("emitted") / "nycflights.jsonl"
 """Events of two example DAGs: tasks, their executions, one that failed, DAG runs."""

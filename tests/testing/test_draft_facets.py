@@ -12,16 +12,19 @@ from typing import Any
 import pytest
 
 import airflow_provider_spark_lineage
-from airflow_provider_spark_lineage.draft_rules import RULES
+from airflow_provider_spark_lineage.airflow.draft_rules import RULES
+from airflow_provider_spark_lineage.openlineage.testing.draft_facets import ANY_KEY, FACETS, Keep, Row
 from airflow_provider_spark_lineage.testing import Events, compare, draft_expected, read_events, read_expected
-from airflow_provider_spark_lineage.testing.draft_facets import ANY_KEY, FACETS, Keep, Row
 
 HERE = Path(__file__).parent
 PACKAGE = Path(airflow_provider_spark_lineage.__file__).parent
 GOLDEN = HERE.parent / "docs" / "events"
 ROWS = {**FACETS, **RULES.facets}
 SCHEMAS = sorted(
-    [*(PACKAGE / "facets" / "schemas").glob("*.json"), *(PACKAGE / "events" / "schemas").glob("*Facet.json")]
+    [
+        *(PACKAGE / "spark" / "facets" / "schemas").glob("*.json"),
+        *(PACKAGE / "openlineage" / "events" / "schemas").glob("*Facet.json"),
+    ]
 )
 NOT_IN_SCHEMAS = {"_producer", "_schemaURL", "_deleted"}
 

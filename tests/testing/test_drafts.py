@@ -7,7 +7,7 @@ import copy
 import pytest
 from testing.updating import VARIABLES, Documents, run_event, update
 
-from airflow_provider_spark_lineage.draft_rules import RULES
+from airflow_provider_spark_lineage.airflow.draft_rules import RULES
 from airflow_provider_spark_lineage.testing import Events, draft_expected, read_expected
 
 

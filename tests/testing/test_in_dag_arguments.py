@@ -10,10 +10,19 @@ from typing import Any
 import pytest
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.events import Event
-from airflow_provider_spark_lineage.events.variables import emitted_ns, prefix_of_dag, variable_key
+from airflow_provider_spark_lineage.openlineage.events import Event
+from airflow_provider_spark_lineage.openlineage.events.variables import (
+    emitted_ns,
+    prefix_of_dag,
+    variable_key,
+)
+from airflow_provider_spark_lineage.openlineage.testing.stores import (
+    CheckingTask,
+    FileStore,
+    VariableStore,
+    store_of,
+)
 from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator
-from airflow_provider_spark_lineage.testing.stores import CheckingTask, FileStore, VariableStore, store_of
 
 KEY = "dag.task.event.start"
 
@@ -110,6 +119,6 @@ def test_parsing_a_dag_loads_no_schemas() -> None:
         "import sys\n"
         "from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator\n"
         f"OpenLineageTestOperator(task_id='check', event_templates={{'{KEY}': {{}}}})\n"
-        "assert 'airflow_provider_spark_lineage.events.validation' not in sys.modules\n"
+        "assert 'airflow_provider_spark_lineage.openlineage.events.validation' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

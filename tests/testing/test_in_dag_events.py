@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.events import Event, Events
-from airflow_provider_spark_lineage.events.variables import variable_key
-from airflow_provider_spark_lineage.testing import stores
+from airflow_provider_spark_lineage.openlineage.events import Event, Events
+from airflow_provider_spark_lineage.openlineage.events.variables import variable_key
+from airflow_provider_spark_lineage.openlineage.testing import stores
+from airflow_provider_spark_lineage.openlineage.testing.stores import CheckingTask, VariableStore
 from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator
-from airflow_provider_spark_lineage.testing.stores import CheckingTask, VariableStore
 
 TASK = CheckingTask("shop", "r1", "check")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from airflow_provider_spark_lineage.openlineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.testing import RELATIONS, Event, Events, Expected, Report, compare
-from airflow_provider_spark_lineage.testing.keys import parse_key
 
 
 def task(

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from testing.whole_run import whole_run
 
+from airflow_provider_spark_lineage.openlineage.testing.keys import parse_key
+from airflow_provider_spark_lineage.openlineage.testing.matchers import Matcher
 from airflow_provider_spark_lineage.testing import (
     RELATIONS,
     Event,
@@ -25,8 +27,6 @@ from airflow_provider_spark_lineage.testing import (
     compare,
     read_expected,
 )
-from airflow_provider_spark_lineage.testing.keys import parse_key
-from airflow_provider_spark_lineage.testing.matchers import Matcher
 
 FILES = sorted((Path(__file__).parents[2] / "system_tests" / "expected").glob("*.yaml"))
 VARIABLES = {"DATA": "/data", "DATA_URI": "/data"}

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from testing.blocked import BLOCKS, Pipe, are_gone
 
-from airflow_provider_spark_lineage.testing.runs import Program
+from airflow_provider_spark_lineage.openlineage.testing.runs import Program
 
 FAMILY = f"""
 import os, subprocess, sys
@@ -41,7 +41,7 @@ with open(sys.argv[1], "w") as told:
 RUNNER = """
 import os, signal, subprocess, sys
 from pathlib import Path
-from airflow_provider_spark_lineage.testing.runs import Program
+from airflow_provider_spark_lineage.openlineage.testing.runs import Program
 
 # As in a terminal: whoever runs the tests in the background has them ignored, and so would this program.
 signal.signal(signal.SIGINT, signal.default_int_handler)

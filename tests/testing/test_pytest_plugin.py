@@ -14,7 +14,7 @@ import pytest
 
 # After each inner run pytester forgets its imports, but packages keep their old modules as attributes:
 # modules imported here before it stay the same objects.
-import airflow_provider_spark_lineage.testing  # noqa: F401
+import airflow_provider_spark_lineage.openlineage.testing  # noqa: F401
 
 pytest_plugins = ["pytester"]
 

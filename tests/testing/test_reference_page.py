@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from airflow_provider_spark_lineage.openlineage.testing.keys import DISTRIBUTIONS
+from airflow_provider_spark_lineage.openlineage.testing.matchers import BUILDERS, CHECKS, HOLDERS
 from airflow_provider_spark_lineage.testing import RELATIONS, Events, compare, read_expected
-from airflow_provider_spark_lineage.testing.keys import DISTRIBUTIONS
-from airflow_provider_spark_lineage.testing.matchers import BUILDERS, CHECKS, HOLDERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "testing-reference.md"
 VARIABLES = {"BUCKET": "lake"}

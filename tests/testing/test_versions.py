@@ -111,7 +111,7 @@ def test_two_versions_among_the_events(tmp_path):
 
 def test_a_version_that_nobody_knows(tmp_path, monkeypatch):
     """It is an error with its cure, never a skipped expectation."""
-    from airflow_provider_spark_lineage.testing import keys
+    from airflow_provider_spark_lineage.openlineage.testing import keys
 
     monkeypatch.setattr(keys, "_installed", lambda name: set())
     with pytest.raises(BadInputError, match=r"it is unknown; give it with `--version spark=\.\.\.`"):

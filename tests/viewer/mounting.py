@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-STATIC = CHECKOUT / "airflow_provider_spark_lineage" / "viewer" / "static"
+STATIC = CHECKOUT / "airflow_provider_spark_lineage" / "openlineage" / "viewer" / "static"
 
 MOUNT = """async (text) => {
   const [answer, runs] = JSON.parse(text);

@@ -17,9 +17,9 @@ from viewer.view_events import (
     written,
 )
 
-from airflow_provider_spark_lineage.events.model import Events
-from airflow_provider_spark_lineage.viewer.composed import NO_LINEAGE, compose
-from airflow_provider_spark_lineage.viewer.listing import MAX_BYTES, NEWEST, NO_DATASET, listing
+from airflow_provider_spark_lineage.openlineage.events.model import Events
+from airflow_provider_spark_lineage.openlineage.viewer.composed import NO_LINEAGE, compose
+from airflow_provider_spark_lineage.openlineage.viewer.listing import MAX_BYTES, NEWEST, NO_DATASET, listing
 
 
 def test_tasks_are_joined_at_the_datasets_between_them():

@@ -7,7 +7,7 @@ import html
 import json
 import re
 
-from airflow_provider_spark_lineage.viewer.page import frame_of, page_of
+from airflow_provider_spark_lineage.openlineage.viewer.page import frame_of, page_of
 
 HOSTILE = "</script><script>alert(1)</script><!-- \"' \u2028 & <b>"
 LISTED = {"version": 1, "title": HOSTILE, "notes": [HOSTILE], "runs": []}

@@ -19,10 +19,10 @@ from playwright.sync_api import Browser, Page, expect
 from viewer import documents
 
 from airflow_provider_spark_lineage.cli import main
-from airflow_provider_spark_lineage.events.model import Events
-from airflow_provider_spark_lineage.events.reader import read_events
-from airflow_provider_spark_lineage.viewer.listing import listing
-from airflow_provider_spark_lineage.viewer.page import page_of
+from airflow_provider_spark_lineage.openlineage.events.model import Events
+from airflow_provider_spark_lineage.openlineage.events.reader import read_events
+from airflow_provider_spark_lineage.openlineage.viewer.listing import listing
+from airflow_provider_spark_lineage.openlineage.viewer.page import page_of
 
 HERE = Path(__file__).resolve().parent
 DOCS = HERE.parents[1] / "docs"

@@ -19,13 +19,13 @@ from viewer.view_events import (
 )
 from viewer.views import EVENTS, GOLDEN, events_of, view_of
 
-from airflow_provider_spark_lineage.events.model import Event, Events
-from airflow_provider_spark_lineage.planned.lineage import PLANNED
-from airflow_provider_spark_lineage.viewer.composed import compose
-from airflow_provider_spark_lineage.viewer.datasets import labels_of
-from airflow_provider_spark_lineage.viewer.document import document_of
-from airflow_provider_spark_lineage.viewer.listing import answer_of, listing
-from airflow_provider_spark_lineage.viewer.runs import RunEvents
+from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
+from airflow_provider_spark_lineage.openlineage.viewer.composed import compose
+from airflow_provider_spark_lineage.openlineage.viewer.datasets import labels_of
+from airflow_provider_spark_lineage.openlineage.viewer.document import document_of
+from airflow_provider_spark_lineage.openlineage.viewer.listing import answer_of, listing
+from airflow_provider_spark_lineage.openlineage.viewer.runs import RunEvents
+from airflow_provider_spark_lineage.spark.planned.lineage import PLANNED
 
 
 @pytest.mark.parametrize("name", EVENTS)

@@ -9,9 +9,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.events.model import Events
-from airflow_provider_spark_lineage.events.reader import read_events
-from airflow_provider_spark_lineage.viewer.listing import listing
+from airflow_provider_spark_lineage.openlineage.events.model import Events
+from airflow_provider_spark_lineage.openlineage.events.reader import read_events
+from airflow_provider_spark_lineage.openlineage.viewer.listing import listing
 
 TESTS = Path(__file__).resolve().parents[1]
 GOLDEN = Path(__file__).resolve().parent / "golden"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from airflow_provider_spark_lineage.airflow.known_operators import DRIVERS, PYTHON
+from airflow_provider_spark_lineage.airflow.launch.table import LAUNCHERS
 from airflow_provider_spark_lineage.cli.doctor.model import Extractor, Finding, Installation, note, problem
 from airflow_provider_spark_lineage.cli.doctor.openlineage import is_several_names
-from airflow_provider_spark_lineage.known_operators import DRIVERS, PYTHON
-from airflow_provider_spark_lineage.launch.table import LAUNCHERS
 
 _BUILT_IN = ("PythonOperator", "_PythonDecoratedOperator", "BashOperator")
 """Operators for which the provider has extractors of its own."""

@@ -162,7 +162,7 @@ def _known_options() -> frozenset[str]:
 
 def _own_values() -> tuple[dict[str, Any], list[str]]:
     """Return this package's options, and the warnings of `conf` about values that it cannot use."""
-    from airflow_provider_spark_lineage import conf
+    from airflow_provider_spark_lineage.airflow import conf
     from airflow_provider_spark_lineage.get_provider_info import OPTIONS
 
     # Each message is logged once in a process.

@@ -6,8 +6,8 @@ import difflib
 import os
 from collections.abc import Iterator
 
+from airflow_provider_spark_lineage.airflow.task.run_facets import unknown_functions
 from airflow_provider_spark_lineage.cli.doctor.model import PACKAGE, Finding, Installation, note, problem
-from airflow_provider_spark_lineage.task.run_facets import unknown_functions
 
 TRANSPORT_EXAMPLE = """AIRFLOW__OPENLINEAGE__TRANSPORT='{"type": "http", "url": "http://localhost:5000"}'"""
 

@@ -7,10 +7,10 @@ import os
 import re
 from collections.abc import Iterator
 
+from airflow_provider_spark_lineage.airflow.known_operators import DRIVERS
+from airflow_provider_spark_lineage.airflow.launch.table import LAUNCHERS
 from airflow_provider_spark_lineage.cli.doctor.model import PACKAGE, Finding, Installation, note, problem
 from airflow_provider_spark_lineage.get_provider_info import OPTIONS
-from airflow_provider_spark_lineage.known_operators import DRIVERS
-from airflow_provider_spark_lineage.launch.table import LAUNCHERS
 
 _PREFIX = "AIRFLOW__SPARK_LINEAGE__"
 

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from airflow_provider_spark_lineage.cli.doctor.model import Finding
-from airflow_provider_spark_lineage.records.credentials import REMOVED, without_secrets
+from airflow_provider_spark_lineage.spark.records.credentials import REMOVED, without_secrets
 
 _SECRET_NAME = re.compile(
     r"pass|secret|token|api_?key|fernet|private|credential|jaas|auth|signature", re.IGNORECASE

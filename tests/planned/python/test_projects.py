@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from planned_text import cases, shown
 
-from airflow_provider_spark_lineage.planned.python.modules import MAX_BYTES, MAX_MODULES
-from airflow_provider_spark_lineage.planned.python.reader import read_script
-from airflow_provider_spark_lineage.planned.texts import planned_lineage
+from airflow_provider_spark_lineage.spark.planned.python.modules import MAX_BYTES, MAX_MODULES
+from airflow_provider_spark_lineage.spark.planned.python.reader import read_script
+from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage
 
 PROJECTS = Path(__file__).with_name("projects.txt")
 

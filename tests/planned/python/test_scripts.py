@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planned_text import cases, shown
 
-from airflow_provider_spark_lineage.planned.program import Access
-from airflow_provider_spark_lineage.planned.python.reader import read_script
+from airflow_provider_spark_lineage.spark.planned.program import Access
+from airflow_provider_spark_lineage.spark.planned.python.reader import read_script
 
 SCRIPTS = Path(__file__).with_name("scripts.txt")
 OTHERS = Path(__file__).with_name("others.txt")

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planned_text import cases, shown
 
-from airflow_provider_spark_lineage.planned.program import Program
-from airflow_provider_spark_lineage.planned.session import Session
-from airflow_provider_spark_lineage.planned.sql.statements import read_sql
+from airflow_provider_spark_lineage.spark.planned.program import Program
+from airflow_provider_spark_lineage.spark.planned.session import Session
+from airflow_provider_spark_lineage.spark.planned.sql.statements import read_sql
 
 STATEMENTS = Path(__file__).with_name("statements.txt")
 

@@ -1,0 +1,177 @@
+"""Lineage of one try of a task that launches Spark by another system: from records, else from source texts.
+
+The application is not changed. It has records if its own settings name a place for them; the place is read if
+it is below `[spark_lineage] records`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from urllib.parse import unquote
+
+from airflow_provider_spark_lineage.airflow.launch.application import Launch
+from airflow_provider_spark_lineage.airflow.launch.texts import UNREADABLE, planned_of
+from airflow_provider_spark_lineage.airflow.submitted.other_process import OtherProcess
+from airflow_provider_spark_lineage.spark.agent.folder import local_path
+from airflow_provider_spark_lineage.spark.agent.settings import RECORDS
+from airflow_provider_spark_lineage.spark.guard import harmless, tell
+from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
+from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
+from airflow_provider_spark_lineage.spark.records.record import SUFFIX, file_stem, read_records, record_paths
+from airflow_provider_spark_lineage.spark.records.status import SUFFIX as NOTE_SUFFIX
+from airflow_provider_spark_lineage.spark.records.status import losses, read_notes
+from airflow_provider_spark_lineage.spark.runs.collector import OnExecution
+from airflow_provider_spark_lineage.spark.runs.executions import executions
+from airflow_provider_spark_lineage.spark.runs.pipeline import Run, RunBuilder
+
+NOTHING_WRITTEN = (
+    "the application has written nothing to {} since the task began: the agent did not start in its driver, "
+    "or could not write there, as the driver's log says, or the application still runs"
+)
+NOT_BELOW = "its records go to {}, which is not below [spark_lineage] records: they are not read"
+NOT_A_DISK = (
+    "its records go to {}, which this worker cannot read as a local folder: download them, and read them by "
+    "`spark-lineage events`"
+)
+SEVERAL = (
+    "{} has records of {} applications since the task began; the task's own could not be told apart: give "
+    "each run a folder of its own, with `run_id` in its name"
+)
+MAY_BE_OF_OTHERS = (
+    "{} may also have records of another run: give each run a folder of its own, with `run_id` in its name"
+)
+
+
+class Launched(OtherProcess):
+    """Lineage of a launch's applications, as far as this worker can read it.
+
+    `base` is `[spark_lineage] records`. Files and applications from before `since`, the start of the try,
+    belong to other runs. A place with `run_id` in its name belongs to this run.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        base: str,
+        since: datetime | None,
+        on_execution: OnExecution | None = None,
+        run_id: str = "",
+    ) -> None:
+        super().__init__()
+        self._run_id = _letters(run_id)
+        self._launch = launch
+        self._base = base.rstrip("/")
+        self._since = since.timestamp() if since is not None else None
+        self._on_execution = on_execution
+
+    @property
+    def launch(self) -> Launch:
+        """Applications of the task; after a command with the agent, as it called them."""
+        return self._launch
+
+    def start(self) -> None:
+        """Do nothing: the application is not changed."""
+
+    def stop(self) -> None:
+        """Read records, else source texts; `run` and `planned` return the result from now on."""
+        if self._final is not None:
+            return
+        lost: list[str] = []
+        for problem in self._launch.problems:
+            tell(problem, lost)
+        run = None
+        with harmless("the records of the application could not be read", lost):
+            run = self._read(lost)
+        if run is None or not (run.executions or self._notes):
+            unread: tuple[Gap, ...] = ()
+            with harmless("the text of the application could not be read", lost):
+                self.planned, unread = planned_of(self._launch.applications)
+            for gap in unread:
+                if gap.reason.startswith(UNREADABLE):
+                    tell(f"{gap.where}: {gap.reason}")
+            run = RunBuilder().run(lost)
+            run = replace(run, lineage=Lineage(gaps=(*run.lineage.gaps, *unread)))
+        self._final = run
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Return the final run after `stop`; before, a run without executions."""
+        return self._final if self._final is not None else RunBuilder().run(problems)
+
+    def _read(self, lost: list[str]) -> Run:
+        builder = RunBuilder()
+        uris = (application.conf.get(RECORDS, "").rstrip("/") for application in self._launch.applications)
+        for uri, count in Counter(filter(None, uris)).items():
+            if self._base or self._is_own(uri):
+                folder = self._folder(uri, lost)
+                if folder is not None:
+                    self._read_folder(folder, uri, count, builder, lost)
+        return builder.run(lost)
+
+    def _is_own(self, uri: str) -> bool:
+        """Return whether a place is used by this try only."""
+        return False
+
+    def _folder(self, uri: str, lost: list[str]) -> Path | None:
+        """Return the folder of a place that may be read here; else report the reason and return None."""
+        clean = without_secrets(uri)
+        if not f"{uri}/".startswith(f"{self._base}/") or "/../" in f"{uri}/":
+            tell(NOT_BELOW.format(clean), lost)
+            return None
+        folder = local_path(uri)
+        if folder is None:
+            tell(NOT_A_DISK.format(clean), lost)
+        return folder
+
+    def _read_folder(self, folder: Path, uri: str, count: int, builder: RunBuilder, lost: list[str]) -> None:
+        is_own = self._is_own(uri)
+
+        def of_this_try(paths: Iterable[Path]) -> list[Path]:
+            since = self._since
+            return [path for path in paths if is_own or (since is not None and path.stat().st_mtime >= since)]
+
+        paths = of_this_try(record_paths(folder) if any(folder.glob("*" + SUFFIX)) else ())
+        files = [path.name for path in of_this_try(folder.glob("*" + NOTE_SUFFIX))]
+        notes = [
+            note
+            for note in (read_notes(folder, lost) if files else ())
+            for stem in [file_stem(note.application_id)]
+            if any(name.startswith((f"{stem}.", f"{stem}_")) for name in files)
+        ]
+        first = {path.name.rpartition("-")[0]: path for path in reversed(paths)}
+        started = {record.application_id: record.started_at for record in read_records([*first.values()], [])}
+        if not is_own:
+            earlier = {name for name, at in started.items() if self._is_earlier(at)}
+            stems = tuple(f"{file_stem(name)}{end}" for name in earlier for end in "-_")
+            paths = [path for path in paths if not path.name.startswith(stems)]
+            notes = [note for note in notes if note.application_id not in earlier]
+            started = {name: at for name, at in started.items() if name not in earlier}
+        ids = {*started, *(note.application_id for note in notes)}
+        if not (paths or notes):
+            tell(NOTHING_WRITTEN.format(without_secrets(uri)), lost)
+        if len(ids) > count and not is_own:
+            tell(SEVERAL.format(without_secrets(uri), len(ids)), lost)
+            return
+        if ids and not is_own and not (self._run_id and self._run_id in _letters(uri)):
+            tell(MAY_BE_OF_OTHERS.format(without_secrets(uri)), lost)
+        self._notes += notes
+        for loss in losses(notes):
+            tell(loss, lost)
+        described = (note.application for note in notes)
+        builder.read(executions(read_records(paths, lost)), described, self._on_execution)
+
+    def _is_earlier(self, started_at: str) -> bool:
+        """Return whether an application's first record is from before the try."""
+        # `fromisoformat` of Python 3.10 does not accept `Z`.
+        at = datetime.fromisoformat(started_at.replace("Z", "+00:00"))
+        at = at if at.tzinfo else at.replace(tzinfo=timezone.utc)
+        return self._since is None or at.timestamp() < self._since
+
+
+def _letters(text: str) -> str:
+    """Return letters and digits only: folder names have other characters in place of `:` and `+`."""
+    return re.sub(r"[\W_]", "", unquote(text))

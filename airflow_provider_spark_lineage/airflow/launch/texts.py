@@ -1,0 +1,105 @@
+"""Planned lineage of launched applications, from their scripts and statements.
+
+The text is an operator's attribute or a file of this worker; nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from airflow_provider_spark_lineage.airflow.launch.application import PYTHON, SQL, LaunchedApplication
+from airflow_provider_spark_lineage.airflow.submitted.planned import is_readable
+from airflow_provider_spark_lineage.spark.lineage.compose import Composer
+from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
+from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage, program_text
+from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
+
+OTHER_MACHINE = "the text was read from {} on this worker; the application runs the file of another machine"
+UNREADABLE = "its text could not be read"
+UNKNOWN_ARGUMENTS = "the application's arguments are unknown from number {} on"
+
+
+def planned_of(applications: Iterable[LaunchedApplication]) -> tuple[Lineage | None, tuple[Gap, ...]]:
+    """Return the planned lineage of applications in their order, and a gap for each unread application.
+
+    The lineage is None if no text was read.
+    """
+    composer, gaps, unread = Composer(), dict[Gap, None](), dict[Gap, None]()
+    is_known = False
+    for application in applications:
+        reason = _unread(application)
+        try:
+            lineage = _of_application(application)
+        except (OSError, UnicodeError) as error:
+            lineage, reason = None, f"{UNREADABLE}: {type(error).__name__}"
+        if lineage is None:
+            unread[Gap(_where(application), reason)] = None
+            continue
+        is_known = True
+        composer.add(replace(lineage, gaps=()))
+        gaps.update(dict.fromkeys(lineage.gaps))
+        if application.problem:
+            gaps[Gap(_where(application), application.problem)] = None
+    planned = replace(composer.lineage(), gaps=tuple(gaps)) if is_known else None
+    return planned, tuple(unread)
+
+
+def _of_application(application: LaunchedApplication) -> Lineage | None:
+    language: Literal["python", "sql"] = "sql" if application.kind == SQL else "python"
+    if application.kind not in (PYTHON, SQL):
+        return None
+    directory = application.directory or ""
+    text, gaps, path = application.statements, list[Gap](), None
+    if not text:
+        path = _path(application.main, directory)
+        if path is None or not is_readable(path):
+            return None
+        text = program_text(path)
+        if not application.is_here:
+            gaps.append(Gap(_where(application), OTHER_MACHINE.format(path)))
+    arguments = list[str]()
+    for number, argument in enumerate(application.arguments, 1):
+        if argument is None:
+            # It may be several words, so the numbers of later arguments are unknown.
+            gaps.append(Gap(_where(application), UNKNOWN_ARGUMENTS.format(number)))
+            break
+        arguments.append(argument)
+    lineage = planned_lineage(
+        text,
+        language=language,
+        arguments=arguments,
+        variables=application.variables,
+        conf=application.conf,
+        directory=directory if os.path.isabs(directory) else "",
+        path=str(path or ""),
+    )
+    return replace(lineage, gaps=(*lineage.gaps, *gaps))
+
+
+def _path(main: str, directory: str) -> Path | None:
+    """Return the path of a local file; None for another URI, and for a relative path in an unknown folder."""
+    parts = urlsplit(main)
+    if parts.scheme in ("file", "local"):
+        return Path(url2pathname(parts.path))
+    path = Path(directory, main)
+    return path if main and not parts.scheme and path.is_absolute() else None
+
+
+def _where(application: LaunchedApplication) -> str:
+    name = application.main_class or application.main or application.name
+    return without_secrets(name) or "application"
+
+
+def _unread(application: LaunchedApplication) -> str:
+    """Return the reason why an application has no planned lineage."""
+    if application.problem:
+        return application.problem
+    if application.kind in (PYTHON, SQL):
+        return "its text is not on this worker, so its inputs and outputs are unknown before it runs"
+    return f"its code ({application.kind}) is not read, so its inputs and outputs are unknown before it runs"

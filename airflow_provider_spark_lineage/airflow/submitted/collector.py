@@ -1,0 +1,284 @@
+"""Lineage of one try of a task that runs a Spark command, for example `spark-submit`.
+
+In a Python driver, the agent writes records; a driver without Python writes Spark's event log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+from airflow_provider_spark_lineage.airflow.submitted.jobs import Job
+from airflow_provider_spark_lineage.airflow.submitted.live_records import LiveRecords
+from airflow_provider_spark_lineage.airflow.submitted.other_process import OtherProcess
+from airflow_provider_spark_lineage.airflow.submitted.planned import planned_of
+from airflow_provider_spark_lineage.airflow.submitted.records_folder import TIMEOUT_SECONDS, RecordsFolder
+from airflow_provider_spark_lineage.spark.agent.folder import local_path
+from airflow_provider_spark_lineage.spark.agent.settings import PROPERTIES, RECORDS, SQL_TEXT
+from airflow_provider_spark_lineage.spark.agent.zipped import write_agent
+from airflow_provider_spark_lineage.spark.capture.replaced import Replacements
+from airflow_provider_spark_lineage.spark.event_log import SETTINGS, is_event_log
+from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, tell
+from airflow_provider_spark_lineage.spark.records.application import Application
+from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
+from airflow_provider_spark_lineage.spark.records.record import SUFFIX
+from airflow_provider_spark_lineage.spark.records.sql_text import FULL
+from airflow_provider_spark_lineage.spark.records.status import DriverNote, losses, read_notes
+from airflow_provider_spark_lineage.spark.runs.collector import OnExecution
+from airflow_provider_spark_lineage.spark.runs.executions import Execution
+from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder, Run, RunBuilder
+
+NOT_STARTED = (
+    "the driver has written nothing: the task ended before the driver began, or the agent did not start "
+    "in it or could not write to {}, as the driver's log says"
+)
+NO_LOG = "the driver has written no event log: it did not start Spark, or the task ended before it did"
+OWN_LOG = (
+    "nothing is captured: the application writes its event log to {}; leave spark.eventLog.enabled to the "
+    "operator, or read that log by `spark-lineage events`"
+)
+LOG_IS_OFF = (
+    "nothing is captured: the job sets spark.eventLog.enabled to false, and the lineage of a driver without "
+    "Python comes from that log; remove the setting"
+)
+UNREACHABLE = (
+    "nothing is captured: the driver runs on the cluster; set [spark_lineage] records to a URI that it can "
+    "write and this worker can read"
+)
+WITHOUT_FILES = (
+    "nothing is captured: in Kubernetes' cluster mode the driver cannot get files of this worker; set "
+    "[spark_lineage] agent to the URI of the zip that `spark-lineage agent --out` writes"
+)
+NO_HOOK = "nothing is captured: {} has neither `_get_hook` nor `hook`, unlike Airflow's operators"
+NO_JOB = "the task ended before it started a job, or started it by another hook than its operator's"
+
+REDACTION = "spark.redaction.regex"
+_TRANSPORT = "spark.openlineage.transport."
+_REDACTED = "(?i)secret|password|token|access[.]?key|api[.]?key|[.]headers[.]"
+"""Spark's default, and the names of secrets of OpenLineage's Java agent, which it would log."""
+
+_AT_ONCE_SECONDS = 3.0
+"""Limit for reading while the task is stopped (`on_kill`): less than `task_lineage.KILL_TIMEOUT_SECONDS`."""
+
+
+@dataclass(eq=False)
+class Submitted(OtherProcess):
+    """Adds the agent or an event log to the job of an operator's hook, and reads its driver's files.
+
+    `settings` are `spark.lineage.*` properties for the driver; `agent` is the URI of the agent's zip, for a
+    driver that cannot get a file of this machine.
+    """
+
+    task: Any
+    place: RecordsFolder
+    _: KW_ONLY
+    job_class: type[Job]
+    settings: Mapping[str, str]
+    agent: str = ""
+    keep: bool = False
+    on_execution: OnExecution | None = None
+    on_begin: OnExecution | None = None
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self._job: Job | None = None
+        """Set when the hook starts it; None in a try that resumes the job of an earlier try."""
+
+        self._is_armed = self._has_written = self._is_log = False
+        self._recorded: RecordedFolder | None = None
+        """Files that the driver wrote."""
+
+        self._problems: list[str] = []
+        self._hook: Any = None
+        self._methods = Replacements()
+        self._live: LiveRecords | None = None
+
+    @property
+    def agent_configured(self) -> bool:
+        """Return whether OpenLineage's Java agent sends events of the same executions."""
+        return super().agent_configured or (self._recorded is not None and self._recorded.agent_configured)
+
+    def start(self) -> None:
+        """Have the operator's hook start its job with the agent or an event log."""
+        # A hook that exists already is not watched.
+        vars(self.task).pop("hook", None)
+        if callable(getattr(self.task, "_get_hook", None)):
+            self.task._get_hook = self._watching(self.task._get_hook)
+            self.task._hook = None
+            return
+        # Leave the operator's `hook` lazy: `execute` may change the attributes that it is created from.
+        owner = next((parent for parent in type(self.task).__mro__ if "hook" in vars(parent)), None)
+        if owner is None:
+            tell(NO_HOOK.format(type(self.task).__name__), self._problems)
+        else:
+            self._methods.replace(owner, "hook", self._watching)
+
+    def _watching(self, get_hook: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a wrapper of the function that creates the operator's hook; it watches the hook."""
+
+        def get_watched_hook(*task: Any) -> Any:
+            hook = get_hook(*task)
+            if task and task[0] is not self.task:
+                return hook
+            with harmless("the job's hook could not be watched", self._problems):
+                if hook is not self._hook:
+                    self._hook, name = hook, self.job_class.run_method
+                    setattr(hook, name, self._armed(hook, getattr(hook, name)))
+            return hook
+
+        return get_watched_hook
+
+    def _armed(self, hook: Any, run: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a wrapper of the hook's method that starts the job; it arms the job first."""
+
+        def run_armed(*args: Any, **kwargs: Any) -> Any:
+            application = args[0] if args else kwargs.get("application", "")
+            self._job = job = self.job_class(hook, application)
+            with alarm_paused(), harmless("the job has no properties for OpenLineage's Java agent"):
+                added = self.added_properties(job.properties) if self.added_properties is not None else {}
+                if added and not (job.is_dry or job.obstacle):
+                    job.add(added)
+            with alarm_paused(), harmless("the job could not be armed for its lineage", self._problems):
+                if not job.is_dry:
+                    reason = self._arm(job)
+                    self._is_armed = not reason
+                    if reason:
+                        tell(reason, self._problems)
+                    else:
+                        self._follow(job)
+            return self._until_returned(run, *args, **kwargs)
+
+        return run_armed
+
+    def _arm(self, job: Job) -> str:
+        """Add the agent or an event log to a job; return the reason if that is not possible, else empty."""
+        if job.obstacle:
+            return job.obstacle
+        if job.is_on_cluster and not self.place.is_shared:
+            return UNREACHABLE
+        records = {RECORDS: self.place.uri}
+        if job.is_python:
+            if job.is_on_cluster and job.is_on_kubernetes and not self.agent:
+                return WITHOUT_FILES
+            agent = self.agent or str(write_agent(self.place.temporary() / "spark_lineage_agent.zip"))
+            job.add({**records, **self.settings}, agent)
+            return ""
+        properties = job.properties
+        if properties.get("spark.eventLog.enabled", "").lower() == "true":
+            return OWN_LOG.format(properties.get("spark.eventLog.dir", "Spark's default folder"))
+        # A default of the cluster is not a wish about this job.
+        if job.conf.get("spark.eventLog.enabled", "").lower() == "false":
+            return LOG_IS_OFF
+        # Spark stops an application if the folder of its event log does not exist.
+        self.place.create(job)
+        folder = local_path(self.place.uri)
+        log = {"spark.eventLog.dir": folder.as_uri() if folder else self.place.uri}
+        if REDACTION not in properties and any(name.startswith(_TRANSPORT) for name in properties):
+            log[REDACTION] = _REDACTED
+        # Uncompressed: to read a compressed log, the worker would need another library.
+        # The user's own limits for plan texts are kept.
+        own = {name: properties[name] for name in SETTINGS if name in properties and "eventLog" not in name}
+        job.add({**SETTINGS, **own, **records, **log, "spark.eventLog.compress": "false"})
+        return ""
+
+    def _follow(self, job: Job) -> None:
+        """Send events while the job runs, if an agent writes its records to a disk of this machine."""
+        folder = local_path(self.place.uri)
+        if self._live is None and self.on_execution is not None and job.is_python and folder is not None:
+            self._live = LiveRecords(folder, self._noted, self.on_execution, self.on_begin)
+
+    def _noted(self, notes: list[DriverNote]) -> None:
+        self._notes = notes
+
+    def stop(self) -> None:
+        """Read the driver's files, send the events of its executions, and remove the files."""
+        if self._final is not None:
+            return
+        self._methods.restore()
+        if self._live is not None:
+            self._live.end(_AT_ONCE_SECONDS)
+        final = self._read(self.on_execution)
+        if not self._has_written:
+            with harmless("the text of the job could not be read"):
+                self.planned = planned_of(self.task, self.job_class.driver)
+        self._final = final
+        with harmless("the records of the job could not be removed"):
+            # Spark's log has statements as they were written.
+            keep = self.keep and not (self._is_log and self.settings[SQL_TEXT] != FULL)
+            self.place.clean(keep=keep or not self._is_over())
+
+    def _is_over(self) -> bool:
+        """Return whether the driver has ended; a driver on a cluster may outlive `spark-submit`."""
+        if self._job is not None and not self._job.is_on_cluster and self._has_returned:
+            return True
+        return bool(self._notes) and all(note.is_complete for note in self._notes)
+
+    def run(self, problems: Sequence[str] = ()) -> Run:
+        """Return the run so far; reading from a remote place is limited to seconds."""
+        return self._final if self._final is not None else self._read(None, problems, _AT_ONCE_SECONDS)
+
+    def progress(self) -> Run | None:
+        """Return the run so far, from records that an agent has written to a disk of this machine."""
+        folder = local_path(self.place.uri)
+        if self._job is None or not self._is_armed or folder is None or not any(folder.glob("*" + SUFFIX)):
+            return None
+        recorded, builder = RecordedFolder(folder), RunBuilder()
+        builder.read(recorded.executions(), recorded.applications())
+        return builder.run()
+
+    def _read(
+        self,
+        on_execution: OnExecution | None,
+        problems: Sequence[str] = (),
+        timeout_seconds: float = TIMEOUT_SECONDS,
+    ) -> Run:
+        lost = [*self._problems, *problems]
+        builder = RunBuilder()
+        with harmless("the driver's records or event log could not be read", lost):
+            builder.read(
+                self._executions(lost, timeout_seconds),
+                self._applications(),
+                None if on_execution is None else self._unless_sent(on_execution),
+            )
+            return builder.run(lost)
+        return RunBuilder().run(lost)
+
+    def _unless_sent(self, on_execution: OnExecution) -> OnExecution:
+        """Return a function that passes on only executions that were not passed on while the job ran."""
+
+        def pass_on(execution: Execution) -> None:
+            if not (self._live and self._live.has(execution)):
+                on_execution(execution)
+
+        return pass_on
+
+    def _applications(self) -> Iterator[Application]:
+        """Yield the applications that the driver's files describe, after these were read."""
+        if self._recorded is not None:
+            yield from self._recorded.applications()
+
+    def _executions(self, lost: list[str], timeout_seconds: float) -> Iterator[Execution]:
+        uri = self.place.uri if self._job is not None else self.place.earlier()
+        if not uri and not lost:
+            tell(NO_JOB, lost)
+        if not uri or not (self._is_armed or self._job is None):
+            return
+        folder = self.place.read_from(uri, self._job, lost, timeout_seconds)
+        if folder is None:
+            return
+        self._recorded = RecordedFolder(folder, self.settings[SQL_TEXT], self.settings[PROPERTIES].split(";"))
+        self._notes = read_notes(folder, lost)
+        for loss in losses(self._notes):
+            tell(loss, lost)
+        self._is_log = is_log = is_event_log(folder)
+        has_records = is_log or any(folder.glob("*" + SUFFIX))
+        if not has_records and not self._notes:
+            is_python = self._job is None or self._job.is_python
+            tell(NOT_STARTED.format(without_secrets(uri)) if is_python else NO_LOG, lost)
+        self._has_written = is_log or bool(self._notes)
+        if has_records:
+            for execution in self._recorded.executions(lost):
+                # Only now: records of another release of the agent yield no execution.
+                self._has_written = True
+                yield execution

@@ -1,0 +1,73 @@
+"""The collector of a task's lineage, by the place of its Spark driver.
+
+Our operators, and Airflow's own with an extractor or auto-capture, use the same collectors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from airflow_provider_spark_lineage.airflow.known_operators import COMMAND, IN_PROCESS, PYTHON, driver_kind
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.airflow.task.sender import Sender
+    from airflow_provider_spark_lineage.spark.runs.collector import Collector
+
+
+def collector_of(task_instance: Any, sender: Sender | None) -> Collector:
+    """Return the collector for a task instance, by the class of its operator.
+
+    `sender` sends the events of its executions.
+    """
+    from airflow_provider_spark_lineage.airflow import conf
+
+    driver = driver_kind(type(task_instance.task), conf.extra_operators()) or IN_PROCESS
+    on_begin = sender.begin if sender and sender.sends_beginnings else None
+    if driver in (IN_PROCESS, PYTHON):
+        from airflow_provider_spark_lineage.spark.runs.captured import Captured
+
+        return Captured(
+            on_execution=sender.put if sender else None,
+            on_begin=on_begin,
+            keep=False,
+            drain_timeout_seconds=conf.drain_timeout_seconds(),
+            max_plan_bytes=conf.max_plan_bytes(),
+            sql_text=conf.sql_text(),
+            properties=conf.spark_properties(),
+        )
+    from airflow_provider_spark_lineage.airflow.submitted.records_folder import RecordsFolder
+    from airflow_provider_spark_lineage.spark.agent.settings import (
+        DRAIN_TIMEOUT,
+        MAX_PLAN,
+        PROPERTIES,
+        SQL_TEXT,
+    )
+
+    place = RecordsFolder(conf.records(), task_instance)
+    options: dict[str, Any] = {
+        "settings": {
+            DRAIN_TIMEOUT: f"{conf.drain_timeout_seconds():g}",
+            MAX_PLAN: str(conf.max_plan_bytes()),
+            SQL_TEXT: conf.sql_text(),
+            PROPERTIES: ";".join(conf.spark_properties()),
+        },
+        "agent": conf.agent(),
+        "keep": conf.keep_records(),
+        "on_execution": sender.put if sender else None,
+    }
+    if driver == COMMAND:
+        from airflow_provider_spark_lineage.airflow.launch.shell.armed import Armed
+
+        return Armed(
+            task_instance.task,
+            place,
+            base=conf.records(),
+            since=getattr(task_instance, "start_date", None),
+            run_id=str(getattr(task_instance, "run_id", None) or ""),
+            **options,
+        )
+    from airflow_provider_spark_lineage.airflow.submitted.collector import Submitted
+    from airflow_provider_spark_lineage.airflow.submitted.jobs import JOBS
+
+    options["on_begin"] = on_begin
+    return Submitted(task_instance.task, place, job_class=JOBS[driver], **options)

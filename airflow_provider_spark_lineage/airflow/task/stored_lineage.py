@@ -1,0 +1,344 @@
+"""Stores the lineage of a task for the viewer: in an XCom of the task, or in a file.
+
+Only in the task's own process: the provider's forked child cannot reach Airflow's supervisor. `stored` has
+the form of what is stored.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from airflow_provider_spark_lineage.airflow import conf, stored
+from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, told_elsewhere, within
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+    from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
+
+log = logging.getLogger(__name__)
+
+MAX_SECONDS = 1.0
+"""Limit of the time that the end of a task waits for the store."""
+
+_TRIES = 4
+"""Limit of the number of times that a large lineage is packed, each time with less in it."""
+
+_LOST = "the viewer will not show the lineage of this task"
+
+
+_LAST_LOOK = "a sensor was rescheduled: an XCom has only its last look"
+_TOO_LONG = "the task continued in many processes: the first ones are left out, because the store is limited"
+
+
+def prepare() -> None:
+    """Import what the store needs, at the start of a task: a file system may take most of the second."""
+    with harmless(_LOST):
+        if conf.store() not in ("xcom", "none"):
+            _ends_in_time(_open_store)
+
+
+def _open_store() -> None:
+    with harmless(_LOST):
+        from airflow.providers.common.compat.sdk import ObjectStoragePath
+
+        ObjectStoragePath(conf.store()).fs  # noqa: B018  finds provider and connection
+
+
+def store_at_end(
+    task_instance: Any,
+    lineage_of: Callable[[], TaskLineage | None],
+    error: Any = None,
+    *,
+    failed: bool,
+) -> None:
+    """Store the lineage of a task that has ended, if Spark did something for it and a store is set.
+
+    `error` is the exception of a failed task, or its text, or None.
+    """
+    with harmless(_LOST):
+        if conf.store() != "none":
+            _in_time(_store_end, task_instance, lineage_of, error, failed)
+
+
+def store(task_instance: Any, event_of: Callable[[int | None], Any]) -> None:
+    """Store an interim event of a task that may end next, or that continues in another process.
+
+    `event_of` makes the event in so many bytes, or in any number for None.
+    """
+    with harmless(_LOST):
+        if conf.store() != "none":
+            _in_time(_store_interim, task_instance, event_of)
+
+
+def _in_time(function: Callable[..., None], *arguments: Any) -> None:
+    if not _ends_in_time(function, *arguments):
+        log.warning(
+            "Spark lineage: %s: it could not be stored within %g s. This has no impact on the task.",
+            _LOST,
+            MAX_SECONDS,
+        )
+
+
+def _ends_in_time(function: Callable[..., None], *arguments: Any) -> bool:
+    """Call a function, and return whether it ended in time; in `dag.test()` it has no limit."""
+    if _supervisor_is_here():
+        with alarm_paused():
+            function(*arguments)
+        return True
+    return within(MAX_SECONDS, function, *arguments)
+
+
+def _supervisor_is_here() -> bool:
+    """Return whether Airflow's supervisor runs in this process, as in `dag.test()`.
+
+    It takes itself away while it answers: a thread that is late would make the next task of the DAG fail.
+    """
+    runner = sys.modules.get("airflow.sdk.execution_time.task_runner")
+    return type(getattr(runner, "SUPERVISOR_COMMS", None)).__name__ == "InProcessSupervisorComms"
+
+
+def _store_interim(task_instance: Any, event_of: Callable[[int | None], Any]) -> None:
+    with harmless(_LOST):
+        _store_fitting(task_instance, lambda max_bytes: _plain(event_of(max_bytes)))
+
+
+def _store_end(
+    task_instance: Any, lineage_of: Callable[[], TaskLineage | None], error: Any, failed: bool
+) -> None:
+    with harmless(_LOST):
+        from airflow_provider_spark_lineage.airflow.task.provider import is_active
+
+        with told_elsewhere():
+            lineage = lineage_of()
+        if lineage is None or lineage.is_empty or not is_active(task_instance):
+            return
+
+        def event_of(max_bytes: int | None) -> stored.Json:
+            with told_elsewhere():
+                event = _end_event(task_instance, lineage, error, failed, max_bytes)
+            if conf.store() == "xcom" and _is_rescheduled(task_instance):
+                _add_gap(event, _LAST_LOOK)
+            return event
+
+        _store_fitting(task_instance, event_of)
+
+
+def _store_fitting(task_instance: Any, event_of: Callable[[int | None], stored.Json]) -> None:
+    """Store an event behind those that this try has stored before, with as much in it as the store holds."""
+    earlier = _earlier_events(task_instance)
+    recent = [*earlier]
+    # Half of the space is for the event.
+    while (used := stored.excess_of(recent, stored.pack(recent, {}))) > 0.5 and recent:
+        recent.pop(0)
+    max_bytes = None
+    for _ in range(_TRIES):
+        event = event_of(max_bytes)
+        if len(recent) < len(earlier):
+            _add_gap(event, _TOO_LONG)
+        events = [*recent, event]
+        value = stored.pack(events, _summary_of(event, task_instance, is_whole=max_bytes is None))
+        excess = stored.excess_of(events, value)
+        if excess <= 1:
+            _put(task_instance, value)
+            return
+        # Less of the same packs about as well; a fifth is left for what packs worse.
+        max_bytes = int(len(json.dumps(event)) * (1 - used) / (excess - used) * 0.8)
+    log.warning("Spark lineage: %s: it is too large to store. This has no impact on the task.", _LOST)
+
+
+def _add_gap(event: stored.Json, reason: str) -> None:
+    """Add a gap of what is stored to an event that was sent without it."""
+    from airflow_provider_spark_lineage.spark.facets.runs import GAPS
+
+    gaps = event["run"].setdefault("facets", {}).setdefault(GAPS, {"gaps": []})
+    gaps["gaps"].append({"where": "task", "reason": reason})
+
+
+def _end_event(
+    task_instance: Any, lineage: TaskLineage, error: Any, failed: bool, max_bytes: int | None
+) -> stored.Json:
+    """Return the event that ends a task: what its operator reports, with Airflow's facets."""
+    from airflow_provider_spark_lineage.airflow.task.answers import answer, with_findings
+    from airflow_provider_spark_lineage.airflow.task.provider import facets_of_start, identity_of
+    from airflow_provider_spark_lineage.spark.facets.events import EventFacets, task_end_event
+
+    start = EventFacets({}, {})
+    with harmless("the stored lineage of this task does not have Airflow's facets"):
+        start = facets_of_start(task_instance)
+
+    def ours(has_failed: bool) -> OperatorLineage:
+        return lineage.operator_lineage(has_failed, whole=True, max_bytes=max_bytes)
+
+    task = task_instance.task
+    reported = answer(task, ours, task_instance, has_failed=failed)
+    # The operators that check data add what they found to each answer.
+    reported = with_findings(reported, getattr(task, "_findings", ()), max_bytes)
+    run_facets = {**start.run, **_launch_facets(lineage), **reported.run_facets}
+    if failed:
+        run_facets |= _error_facet(lineage, error)
+    facets = EventFacets(run_facets, {**start.job, **reported.job_facets})
+    identity = identity_of(task_instance)
+    return _plain(task_end_event(identity, facets, reported.inputs, reported.outputs, failed=failed))
+
+
+def _launch_facets(lineage: TaskLineage) -> dict[str, Any]:
+    """Return the facets of the applications that another system ran for the task; empty without any."""
+    from airflow_provider_spark_lineage.airflow.launch.facets import launch_facets
+    from airflow_provider_spark_lineage.spark.records.sql_text import FULL
+
+    with_arguments = conf.sql_text() == FULL
+    return launch_facets(lineage.launch, with_arguments=with_arguments) if lineage.launch else {}
+
+
+def _error_facet(lineage: TaskLineage, error: Any) -> dict[str, Any]:
+    """Return `errorMessage`: of Spark's last failure, else the task's exception as far as texts are shown."""
+    from airflow_provider_spark_lineage.spark.facets.runs import error_facet
+    from airflow_provider_spark_lineage.spark.lineage.model import Failure
+    from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
+    from airflow_provider_spark_lineage.spark.records.sql_text import FULL
+
+    failures = lineage.run.lineage.failures
+    if not failures and error is not None:
+        name = type(error).__name__ if isinstance(error, BaseException) else ""
+        # Messages of exceptions may quote statements and values.
+        message = without_secrets(str(error))[:_MAX_MESSAGE] if conf.sql_text() == FULL else ""
+        failures = (Failure(name, message),)
+    return error_facet(failures)
+
+
+_MAX_MESSAGE = 2_000
+
+
+def _plain(event: Any) -> stored.Json:
+    """Return an event as JSON, without what Airflow masks.
+
+    The provider's redactor takes long for many columns: in what names them, each text is masked once.
+    """
+    from airflow_provider_spark_lineage.airflow.task.provider import redactor
+    from airflow_provider_spark_lineage.spark.facets.events import plain
+    from airflow_provider_spark_lineage.spark.facets.jobs import LINEAGE
+
+    redact, document = redactor(), plain(event)
+    mask = cache(redact)
+    datasets = {
+        name: [_masked_dataset(each, redact, mask) for each in document[name]]
+        for name in ("inputs", "outputs")
+    }
+    lineage = document["job"]["facets"].get(LINEAGE)
+    event.inputs, event.outputs = [], []
+    event.job.facets.pop(LINEAGE, None)
+    document = plain(redact(event, max_depth=20)) | datasets
+    if lineage is not None:
+        document["job"].setdefault("facets", {})[LINEAGE] = _masked(lineage, mask)
+    return document
+
+
+_NAMING = frozenset({"schema", "columnLineage", "symlinks"})
+"""Facets of datasets whose keys are not names of secrets: a key may be the name of a column."""
+
+
+def _masked_dataset(
+    dataset: stored.Json, redact: Callable[..., Any], mask: Callable[[str], str]
+) -> stored.Json:
+    """Return a dataset without what Airflow masks: by the names of keys, and in texts."""
+    masked = {
+        key: _masked(value, mask) for key, value in dataset.items() if not key.lower().endswith("facets")
+    }
+    for key in dataset.keys() - masked.keys():
+        masked[key] = {
+            name: _masked(facet, mask) if name in _NAMING else redact(facet, max_depth=20)
+            for name, facet in dataset[key].items()
+        }
+    return masked
+
+
+def _masked(value: Any, mask: Callable[[str], str]) -> Any:
+    """Return a JSON value with each text masked."""
+    if isinstance(value, dict):
+        return {name: _masked(part, mask) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_masked(part, mask) for part in value]
+    return mask(value) if isinstance(value, str) else value
+
+
+def _summary_of(event: stored.Json, task_instance: Any, *, is_whole: bool) -> stored.Json:
+    began = getattr(task_instance, "start_date", None)
+    summary = stored.summary_of(
+        event,
+        try_number=task_instance.try_number,
+        map_index=_instance(task_instance).map_index,
+        began=began.isoformat() if began is not None else "",
+        ended=event["eventTime"],
+    )
+    # What is left out is no change since the previous run.
+    return summary if is_whole else summary | {"edges": ""}
+
+
+def _instance(task_instance: Any) -> stored.Instance:
+    map_index = getattr(task_instance, "map_index", None)
+    ids = (task_instance.dag_id, task_instance.run_id, task_instance.task_id)
+    return stored.Instance(*ids, -1 if map_index is None else map_index)
+
+
+def _earlier_events(task_instance: Any) -> tuple[stored.Json, ...]:
+    """Return what this try has stored in other processes: it deferred itself there, or was rescheduled."""
+    is_xcom = conf.store() == "xcom"
+    if not (_is_resumed(task_instance) or (_is_rescheduled(task_instance) and not is_xcom)):
+        return ()
+    with harmless("the viewer will not show what this task did before it continued in this process"):
+        if not is_xcom:
+            file = _file(task_instance)
+            content = file.fs.cat_file(file.path) if file.exists() else None
+            return stored.unpack(stored.from_file(content)).events if content is not None else ()
+        of_instance = {"task_ids": task_instance.task_id, "map_indexes": _instance(task_instance).map_index}
+        value = task_instance.xcom_pull(key=stored.XCOM_KEY, **of_instance)
+        return stored.unpack(value).events if value is not None else ()
+    return ()
+
+
+def _is_resumed(task_instance: Any) -> bool:
+    """Return whether the task had deferred itself."""
+    return bool(getattr(_context_of(task_instance), "next_method", None))
+
+
+def _is_rescheduled(task_instance: Any) -> bool:
+    """Return whether the task, a sensor, has looked before in another process; Airflow deletes its XComs."""
+    return bool(getattr(_context_of(task_instance), "task_reschedule_count", None))
+
+
+def _context_of(task_instance: Any) -> Any:
+    return getattr(task_instance, "_ti_context_from_server", None)
+
+
+def _put(task_instance: Any, value: stored.Json) -> None:
+    if conf.store() == "xcom":
+        _put_xcom(task_instance, value)
+        return
+    file = _file(task_instance)
+    # Not by the methods of the path, which report what they read and write as lineage of the task.
+    file.fs.makedirs(file.parent.path, exist_ok=True)
+    file.fs.pipe_file(file.path, stored.to_file(value))
+
+
+def _file(task_instance: Any) -> Any:
+    """Return the file of this try."""
+    from airflow.providers.common.compat.sdk import ObjectStoragePath
+
+    name = stored.file_of(_instance(task_instance), task_instance.try_number)
+    return ObjectStoragePath(conf.store()) / name
+
+
+def _put_xcom(task_instance: Any, value: stored.Json) -> None:
+    """Write the XCom, past a custom backend where Airflow can: the API server reads the database only."""
+    try:
+        from airflow.sdk.execution_time.task_runner import _xcom_push_to_db
+    except ImportError:
+        task_instance.xcom_push(stored.XCOM_KEY, value)
+    else:
+        _xcom_push_to_db(task_instance, stored.XCOM_KEY, value)

@@ -1,0 +1,239 @@
+"""Stores that the API server reads: XComs in Airflow's database, or files at a URI.
+
+Values are returned as they are: whoever reads them checks them with `stored`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Protocol
+from urllib.parse import unquote
+
+from airflow.models.xcom import XComModel
+from sqlalchemy import ColumnElement, Text, case, cast, func, select
+from sqlalchemy.orm import Session
+
+from airflow_provider_spark_lineage.airflow import conf, stored
+from airflow_provider_spark_lineage.airflow.stored import Instance
+from airflow_provider_spark_lineage.airflow.ui.database import MAX_LISTED
+from airflow_provider_spark_lineage.errors import StoredLineageError
+
+Read = Callable[[], Any]
+"""Reads one value from the store; raises StoredLineageError if it is damaged."""
+
+
+class Store(Protocol):
+    """One place of stored lineage."""
+
+    max_summaries: int
+    """Limit of the summaries that are read for one answer; mapped tasks may have thousands of instances."""
+
+    def tries(self, instance: Instance) -> Sequence[int]:
+        """Return the tries of a task instance that are there, oldest first; empty if that is unknown."""
+
+    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+        """Return what a task instance stored, of its last try by default; None if there is nothing.
+
+        A store that keeps the last try only returns that one.
+        """
+
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
+        """Return the instances of a run, or of one task in it, that stored something; it is not read."""
+
+    def runs_with_lineage(
+        self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
+    ) -> Collection[str]:
+        """Return those of some runs in which a task, or any task, stored something; it is not read.
+
+        A `map_index` of -1 means all instances.
+        """
+
+    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
+        """Return readers of version and summary of what a task stored in a run.
+
+        A `map_index` of -1 means all instances. More than `max_summaries` may be left out.
+        """
+
+
+def store_of(session: Session) -> Store | None:
+    """Return the store of `[spark_lineage] store`; None if nothing is stored."""
+    place = conf.store()
+    if place == "none":
+        return None
+    return XComs(session) if place == "xcom" else Files(place)
+
+
+class XComs:
+    """XComs with the key `spark_lineage`. Airflow removes a task's XComs when its next try starts."""
+
+    max_summaries = 3_000
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def tries(self, instance: Instance) -> Sequence[int]:
+        """Return none: the summary of the value has its try."""
+        return ()
+
+    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+        """Return the XCom of a task instance."""
+        where = _xcoms(instance.dag_id, [instance.run_id], instance.task_id, [instance.map_index])
+        value = self._session.scalar(select(XComModel.value).where(*where, _LENGTH <= MAX_XCOM_LENGTH))
+        if value is None and (self._session.scalar(select(_LENGTH).where(*where)) or 0) > MAX_XCOM_LENGTH:
+            raise StoredLineageError("The stored lineage is larger than a task stores.")
+        return _plain(value)
+
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
+        """Return them; the limit leaves out the same ones as that of `task_facts`."""
+        query = (
+            select(XComModel.task_id, XComModel.map_index)
+            .where(*_xcoms(dag_id, [run_id], task_id))
+            .order_by(XComModel.task_id, XComModel.map_index)
+            .limit(MAX_LISTED)
+        )
+        return {Instance(dag_id, run_id, task, index) for task, index in self._session.execute(query)}
+
+    def runs_with_lineage(
+        self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
+    ) -> Collection[str]:
+        """Return them by one query."""
+        where = _xcoms(dag_id, run_ids, task_id, [map_index] if map_index >= 0 else ())
+        return {*self._session.scalars(select(XComModel.run_id).where(*where).distinct())}
+
+    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
+        """Return them by one query: the database takes them out of the values."""
+        version, summary = XComModel.value["version"], XComModel.value["summary"]
+        fits = func.length(cast(summary, Text)) <= MAX_SUMMARY_LENGTH
+        where = _xcoms(dag_id, [run_id], task_id, [map_index] if map_index >= 0 else ())
+        rows = self._session.execute(
+            select(XComModel.map_index, case((fits, version)), case((fits, summary)))
+            .where(*where)
+            .limit(self.max_summaries + 1)
+        )
+        instances = ((Instance(dag_id, run_id, task_id, index), *parts) for index, *parts in rows)
+        return {each: partial(self._summary, each, *parts) for each, *parts in instances}
+
+    def _summary(self, instance: Instance, version: Any, summary: Any) -> Any:
+        """Return version and summary, or a whole value: databases know no parts of JSON in JSON."""
+        if version is None:
+            return self.of_task(instance, None)
+        return {"version": version, "summary": summary}
+
+
+MAX_SUMMARY_LENGTH = 64_000
+"""Limit of the text of a summary: all of a history are in memory at once."""
+
+MAX_XCOM_LENGTH = 2 * stored.MAX_STORED_BYTES
+"""Limit of the text of a value: JSON in JSON has escapes. A longer one stays in the database."""
+
+_LENGTH = func.length(cast(XComModel.value, Text))
+
+
+def _xcoms(
+    dag_id: str, run_ids: Sequence[str], task_id: str = "", map_indexes: Sequence[int] = ()
+) -> Sequence[ColumnElement[bool]]:
+    """Return the conditions of the XComs of runs: of all tasks, or of one, or of some instances of one."""
+    where = [XComModel.dag_id == dag_id, XComModel.run_id.in_(run_ids), XComModel.key == stored.XCOM_KEY]
+    if task_id:
+        where.append(XComModel.task_id == task_id)
+    if map_indexes:
+        where.append(XComModel.map_index.in_(map_indexes))
+    return where
+
+
+def _plain(value: Any) -> Any:
+    """Return the value of an XCom; Airflow's own `set` stores JSON in JSON."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
+
+
+class Files:
+    """A folder at a URI, with a file for each try."""
+
+    # Each is a file.
+    max_summaries = 500
+
+    def __init__(self, uri: str) -> None:
+        from airflow.providers.common.compat.sdk import ObjectStoragePath
+
+        with _readable():
+            self._folder = ObjectStoragePath(uri)
+            # Some file systems keep what a folder had when it was first listed.
+            self._folder.fs.invalidate_cache()
+
+    def tries(self, instance: Instance) -> Sequence[int]:
+        """Return the tries that have a file."""
+        return sorted(self._tries_in(self._folder / stored.folder_of(*instance)))
+
+    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+        """Return the content of a file."""
+        numbers = self.tries(instance)
+        number = try_number if try_number is not None else max(numbers, default=0)
+        return _content(self._folder / stored.file_of(instance, number)) if number in numbers else None
+
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
+        """Return them by the names of their folders."""
+        run = self._folder / stored.folder_of(dag_id, run_id)
+        tasks = [run / stored.folder_of(task_id)] if task_id else _children(run)
+        return {
+            Instance(dag_id, run_id, unquote(task.name), int(index.name))
+            for task in tasks
+            for index in _children(task)
+            if index.name.removeprefix("-").isdecimal()
+        }
+
+    def runs_with_lineage(
+        self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
+    ) -> Collection[str]:
+        """Return them by one folder of each run, which is not empty."""
+        index = map_index if map_index >= 0 else None
+        folders = {run: self._folder / stored.folder_of(dag_id, run, task_id, index) for run in run_ids}
+        return {run for run, folder in folders.items() if _children(folder)}
+
+    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
+        """Return readers of whole files."""
+        known = self.instances(dag_id, run_id, task_id)
+        return {
+            instance: partial(self.of_task, instance, None)
+            for instance in sorted(known)
+            if map_index in (-1, instance.map_index)
+        }
+
+    def _tries_in(self, folder: Any) -> Iterator[int]:
+        for file in _children(folder):
+            number = file.name.removesuffix(stored.SUFFIX)
+            if file.name.endswith(stored.SUFFIX) and number.isdecimal():
+                yield int(number)
+
+
+def _children(folder: Any) -> Sequence[Any]:
+    with _readable():
+        try:
+            return sorted(folder.iterdir(), key=lambda each: str(each.name))
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+
+
+def _content(file: Any) -> Any:
+    """Return the stored form in a file; raises StoredLineageError if it is damaged."""
+    with _readable():
+        # Not by the method of the path, which reports what it reads as lineage of this process.
+        content = file.fs.cat_file(file.path, end=stored.MAX_STORED_BYTES + 1)
+    return stored.from_file(content)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Raise StoredLineageError where a file system raises an error; each has its own classes of them."""
+    try:
+        yield
+    except Exception as error:
+        raise StoredLineageError(
+            f"The folder of `[spark_lineage] store` cannot be read ({type(error).__name__}): run"
+            " `spark-lineage doctor` where Airflow's API server runs."
+        ) from error

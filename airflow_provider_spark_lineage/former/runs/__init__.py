@@ -1,0 +1,1 @@
+"""Former path of `spark.runs`."""

@@ -1,0 +1,100 @@
+"""Finds which input of a run fed which output, as far as its events prove it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from airflow_provider_spark_lineage.openlineage.events.shapes import objects
+from airflow_provider_spark_lineage.openlineage.viewer.datasets import Datasets, Id, id_of
+from airflow_provider_spark_lineage.openlineage.viewer.runs import RunEvents
+
+MAX_FLOWS = 10_000
+"""Limit of the flows of one kind that are products: of all that was read with all that was written."""
+
+_MAX_REPEATS = 100
+"""Limit of how often each of these flows may be repeated."""
+
+TOO_MANY = "the events do not say which of the many inputs fed which output, so no line is drawn for them"
+"""Reason of the gap if flows are left out."""
+
+Pair = tuple[Id, Id]
+"""An input and an output."""
+
+
+def flows_of(
+    datasets: Datasets,
+    run: RunEvents,
+    written: Sequence[Mapping[str, Any]],
+    executions: Sequence[Mapping[str, Any]],
+    unfinished: Iterable[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
+) -> tuple[list[dict[str, Any]], bool]:
+    """Return the flows of a view document, and whether these are all: products that are too large are not.
+
+    The job facet `lineage` names them, also outputs without an input. Without the facet, an output comes from
+    the sources of its columns, or else from the inputs of the executions that wrote it. For an output that is
+    in neither, the run itself is the only evidence: it may come from every input that feeds no other output.
+    """
+    # A target that another execution has written is not among them.
+    targets = set(datasets.unfinished)
+    entries = [
+        each for event in run.ends for each in objects(event.at("job", "facets", "lineage", "entries"))
+    ]
+    of_targets = _limited(
+        (id_of(read), id_of(output))
+        for output, reads in unfinished
+        if id_of(output) in targets
+        for read in reads
+    )
+    explained = (of_targets or {}) | dict.fromkeys(
+        (id_of(source), id_of(entry)) for entry in entries for source in objects(entry.get("inputs"))
+    )
+    done = {target for _, target in explained} | set(map(id_of, entries))
+    of_columns = dict.fromkeys(
+        (id_of(edge["source"]), id_of(output)) for output in written for edge in output["edges"]
+    )
+    pairs = explained | of_columns
+    with_columns = {target for _, target in pairs}
+    reads_of: dict[Id, list[Sequence[Id]]] = {}
+    for execution in executions:
+        for target in (*execution["writes"], *targets.intersection(execution["unfinished"])):
+            reads_of.setdefault(target, []).append(execution["reads"])
+    open_outputs = [each for each in (*map(id_of, written), *datasets.unfinished) if each not in done]
+    of_executions = _limited(
+        (source, target)
+        for target in open_outputs
+        if target not in with_columns
+        for reads in reads_of.get(target, ())
+        for source in reads
+    )
+    pairs |= of_executions or {}
+    feeding = {source for source, _ in pairs}
+    inputs = [id_of(read) for read in run.inputs]
+    unused = [each for each in inputs if each not in feeding]
+    of_run = _limited(
+        (source, target)
+        for target in open_outputs
+        if target not in reads_of
+        for source in (unused if target in with_columns else unused or inputs)
+    )
+    is_whole = None not in (of_targets, of_executions, of_run)
+    return _placed(datasets, pairs | (of_run or {})), is_whole
+
+
+def _limited(pairs: Iterable[Pair]) -> dict[Pair, None] | None:
+    """Return pairs, each once; None if they are too many."""
+    distinct: dict[Pair, None] = {}
+    for number, pair in enumerate(pairs):
+        distinct[pair] = None
+        if len(distinct) > MAX_FLOWS or number > _MAX_REPEATS * MAX_FLOWS:
+            return None
+    return distinct
+
+
+def _placed(datasets: Datasets, pairs: Iterable[Pair]) -> list[dict[str, Any]]:
+    """Return pairs as flows between positions of datasets."""
+    positions = ((datasets.find(source), datasets.find(target)) for source, target in pairs)
+    ends = sorted(
+        (source, target) for source, target in positions if source is not None and target is not None
+    )
+    return [{"from": source, "to": target, "task": None} for source, target in ends]

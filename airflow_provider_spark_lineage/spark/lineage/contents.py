@@ -1,0 +1,386 @@
+"""Content of a dataset after a task's writes, now and in each version that the task wrote."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from urllib.parse import unquote
+
+from airflow_provider_spark_lineage.spark.lineage.folders import Folders
+from airflow_provider_spark_lineage.spark.lineage.model import (
+    ColumnChange,
+    Edge,
+    Field,
+    Kind,
+    Mode,
+    Output,
+    Snapshot,
+)
+from airflow_provider_spark_lineage.spark.plan.algebra import Transformation
+from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
+from airflow_provider_spark_lineage.spark.sources.paths import is_within
+
+Parts = Mapping[str, Mapping[str, AbstractSet[Edge]]]
+"""Struct column -> path of a field inside, `city.code` -> its edges, which end at the column."""
+
+
+@dataclass(slots=True)
+class Content:
+    """The content of a dataset: its columns and rows, traced to the inputs of the task."""
+
+    columns: dict[str, set[Edge]] = field(default_factory=dict)
+    without_values: set[str] = field(default_factory=set)
+    """Columns that have no values yet: of a table without rows, or added to a table and not filled."""
+
+    parts: Parts = field(default_factory=dict)
+    """Of the struct columns whose fields are known in all rows that the task wrote."""
+
+    rows: set[Edge] = field(default_factory=set)
+    inputs: set[DatasetId] = field(default_factory=set)
+    from_outside: bool = False
+    """It also has rows from before the task."""
+
+    reworked: bool = False
+    """Its rows are older than the task, and UPDATE, DELETE or MERGE rewrote them."""
+
+    shared: bool = False
+    """A kept frame refers to it, so it is copied before it changes."""
+
+    def copy(self) -> Content:
+        """Return a copy that can be changed independently."""
+        columns = {name: set(edges) for name, edges in self.columns.items()}
+        without, parts = set(self.without_values), dict(self.parts)
+        rows, inputs = set(self.rows), set(self.inputs)
+        return Content(columns, without, parts, rows, inputs, self.from_outside, self.reworked)
+
+    def holds(
+        self,
+        fields: Iterable[Field],
+        edges: Iterable[Edge],
+        inputs: set[DatasetId],
+        parts: Parts,
+        without_values: Container[str],
+    ) -> bool:
+        """Return whether it already has all that `add` would add."""
+        columns = {**self.columns, "": self.rows}
+        unfilled = {name for name in self.without_values if name not in without_values}
+        has_fields = all(field.name in columns and field.name not in unfilled for field in fields)
+        has_parts = all(self.parts.get(field.name) == parts.get(field.name) for field in fields)
+        has_all = has_fields and has_parts and inputs <= self.inputs
+        return has_all and all(e in columns.get(e.column, ()) for e in edges)
+
+    def trace(self, edge: Edge, name: str, *, by_view: bool = False) -> set[Edge]:
+        """Return an edge that starts at column `name` of this content, traced to its origins.
+
+        `by_view`: the edge is of a view, which will read the values that a column does not have yet.
+        """
+        traced = {edge} if self.from_outside else set()
+        if name not in self.columns or (name in self.without_values and not by_view):
+            return traced
+        # A column without edges originates here, so the edge itself is returned.
+        step = Transformation(edge.kind, edge.masking)
+        origins, inner = self._origins(name, edge.part)
+        for origin in origins:
+            path = step.after(Transformation(origin.kind, origin.masking))
+            # Parts of a field are known only where the field is unchanged.
+            inside = inner if origin.kind is Kind.IDENTITY else ""
+            part = ".".join(name_part for name_part in (origin.part, inside) if name_part)
+            traced.add(replace(origin, kind=path.kind, masking=path.masking, column=edge.column, part=part))
+        return traced or {edge}
+
+    def _origins(self, name: str, part: str) -> tuple[AbstractSet[Edge], str]:
+        """Return the edges of a part of a column, and the part of their sources that it is."""
+        known = self.parts.get(name, {})
+        path = part
+        while path and path not in known:
+            path = path.rpartition(".")[0]
+        if not path:
+            return self.columns[name], part
+        return known[path], part[len(path) + 1 :]
+
+    def merged(self, other: Content) -> Content:
+        """Return the rows of both."""
+        both = self.copy()
+        both.parts = _parts_of_both(self._filled(), self.parts, other._filled(), other.parts)
+        known = {name for content in (self, other) for name in content.columns}
+        filled = {
+            name for content in (self, other) for name in content.columns.keys() - content.without_values
+        }
+        both.without_values = known - filled
+        for name, edges in other.columns.items():
+            both.columns.setdefault(name, set()).update(edges)
+        both.rows |= other.rows
+        both.inputs |= other.inputs
+        both.from_outside |= other.from_outside
+        both.reworked |= other.reworked
+        return both
+
+    def _filled(self) -> AbstractSet[str]:
+        return self.columns.keys() - self.without_values
+
+    def change_columns(self, changes: Sequence[ColumnChange], fields: Iterable[Field]) -> None:
+        """Rename and drop columns; `fields` are the columns afterwards, also added ones without values."""
+        for change in changes:
+            self.without_values = {new for old in self.without_values if (new := change.name_of(old))}
+            columns: dict[str, set[Edge]] = {}
+            for old, edges in self.columns.items():
+                if name := change.name_of(old):
+                    columns.setdefault(name, set()).update(replace(edge, column=name) for edge in edges)
+            self.columns = columns
+            self.parts = {
+                new: {
+                    path: {replace(edge, column=new) for edge in edges}
+                    for path, edges in fields_inside.items()
+                }
+                for old, fields_inside in self.parts.items()
+                if (new := change.name_of(old))
+            }
+        if not changes:
+            # It may have changed fields inside a column.
+            self.parts = {}
+        known = {name.lower() for name in self.columns}
+        # The columns of older rows are not all known, so an added one looks like them.
+        is_known = not (self.from_outside or self.reworked)
+        for column in fields:
+            self.columns.setdefault(column.name, set())
+            if is_known and column.name.lower() not in known:
+                self.without_values.add(column.name)
+
+    def add(
+        self,
+        fields: Iterable[Field],
+        edges: Iterable[Edge],
+        inputs: Iterable[DatasetId],
+        parts: Parts,
+        without_values: Container[str],
+    ) -> None:
+        """Add the rows of one write; in these rows, some columns may have no values."""
+        names = [column.name for column in fields]
+        written = {name for name in names if name not in without_values}
+        self.parts = _parts_of_both(self._filled(), self.parts, written, parts)
+        filled = {name.lower() for name in names if name not in without_values}
+        unfilled = {name for name in self.without_values if name.lower() not in filled}
+        self.without_values = unfilled | {
+            name for name in names if name in without_values and name not in self.columns
+        }
+        for name in names:
+            self.columns.setdefault(name, set())
+        for edge in edges:
+            (self.columns.setdefault(edge.column, set()) if edge.column else self.rows).add(edge)
+        self.inputs.update(inputs)
+
+
+def _parts_of_both(
+    filled: Container[str], parts: Parts, more_filled: Container[str], more_parts: Parts
+) -> Parts:
+    """Return the parts of the rows of two contents; of a column that both fill, those that both know."""
+    both = {}
+    for name in {**parts, **more_parts}:
+        some, more = parts.get(name, {}), more_parts.get(name, {})
+        if name not in filled or name not in more_filled:
+            both[name] = {**some, **more}
+        elif known := [path for path in some if path in more]:
+            both[name] = {path: some[path] | more[path] for path in known}
+    return both
+
+
+@dataclass(slots=True)
+class _Layer:
+    """Rows that writes left in one folder of a dataset; a later layer lies over earlier layers."""
+
+    folder: str
+    """Relative to the dataset; empty for the whole dataset."""
+
+    content: Content
+    replaces: bool
+    """It removed all earlier layers from its folder."""
+
+    number: int
+    """Its position in the order of writing."""
+
+
+@dataclass(slots=True)
+class History:
+    """The content of a dataset that the task wrote, now and in its versions."""
+
+    folders: Folders[list[_Layer]] = field(default_factory=Folders)
+    """The layers of each folder, in the order of writing."""
+
+    numbers: int = 0
+    """Number of layers so far."""
+
+    versions: dict[str, Content] = field(default_factory=dict)
+    first: int | None = None
+    """The oldest of these versions, if versions are increasing numbers, as in Delta."""
+
+    def at(self, snapshot: Snapshot, *, anew: bool) -> Content | None:
+        """Return the content of a snapshot; None if the task wrote nothing of it.
+
+        A version below all that the task wrote is older than the task, unless the dataset was created `anew`.
+        """
+        version = snapshot.version
+        if not anew and self.first is not None and version.isdigit() and int(version) < self.first:
+            return None
+        return self.versions.get(version) or self.now(snapshot.folders)
+
+    def now(self, folders: Iterable[str]) -> Content | None:
+        """Return the content of these folders (none: all folders); None if the task wrote nothing there."""
+        contents: dict[int, Content] = {}
+        from_outside = False
+        for folder in folders or ("",):
+            for layer in reversed(self._concerning(folder)):
+                contents[id(layer.content)] = layer.content
+                if layer.replaces and is_within(folder, layer.folder):
+                    break
+            else:
+                from_outside = True
+        if not contents:
+            return None
+        first, *others = contents.values()
+        if not others and first.from_outside == from_outside:
+            return first
+        content = reduce(Content.merged, others, first.copy())
+        content.from_outside = from_outside
+        return content
+
+    def write(
+        self,
+        output: Output,
+        source: DatasetId,
+        edges: set[Edge],
+        inputs: set[DatasetId],
+        parts: Parts,
+        *,
+        empty: bool,
+    ) -> None:
+        """Add or replace rows; `empty` means that no rows from before the task are left.
+
+        Edges from the dataset itself start at `source`.
+        """
+        version = output.dataset.identity.version
+        if empty and not self.folders:
+            self._add("", Content(), replaces=True)
+        folder = output.dataset.identity.folder
+        adds = output.mode is Mode.APPEND or output.partial
+        reworked = False
+        if output.partitions or output.rewrites:
+            before = self.now((folder,)) or Content(from_outside=True)
+            if adds:
+                edges = edges | _partition_filters(output, source, before, edges)
+            reworked = output.rewrites and (before.from_outside or before.reworked)
+        layer = self._layer_for(folder, adds=adds, reworked=reworked)
+        fields = (*output.dataset.fields, *_named_by(folder))
+        written = fields, edges, inputs, parts, _without_values(output, edges)
+        if not layer.content.holds(*written):
+            self._own(layer).add(*written)
+        self._set_version(version, layer.content)
+
+    def change_columns(self, output: Output) -> None:
+        """Rename, drop and add columns; the rows stay.
+
+        A change without a version of its own, as in Iceberg, applies to the last version.
+        """
+        version = output.dataset.identity.version
+        layers = [layer for layers in self.folders.values() for layer in layers]
+        for layer in layers:
+            before = layer.content
+            self._own(layer).change_columns(output.changes, output.dataset.fields)
+            for known in [known for known, content in self.versions.items() if content is before]:
+                self.versions[known] = before if version else layer.content
+        if len(layers) == 1:
+            self._set_version(version, layers[0].content)
+
+    def _own(self, layer: _Layer) -> Content:
+        """Return the content of a layer for a change: a copy if earlier versions or kept frames share it."""
+        if self.versions or layer.content.shared:
+            layer.content = layer.content.copy()
+        return layer.content
+
+    def _set_version(self, version: str, content: Content) -> None:
+        if version:
+            self.versions[version] = content
+        if version.isdigit() and (self.first is None or int(version) < self.first):
+            self.first = int(version)
+
+    def _layer_for(self, folder: str, *, adds: bool, reworked: bool) -> _Layer:
+        """Return the layer for the next write into a folder, which adds rows or replaces all rows."""
+        if adds:
+            for layer in reversed(self._concerning(folder)):
+                if layer.folder == folder:
+                    return layer
+                if layer.replaces:
+                    break
+        else:
+            self._remove(folder)
+        return self._add(folder, Content(from_outside=adds, reworked=reworked), replaces=not adds)
+
+    def _add(self, folder: str, content: Content, *, replaces: bool) -> _Layer:
+        """Add a layer over all others."""
+        self.numbers += 1
+        layer = _Layer(folder, content, replaces, self.numbers)
+        self.folders[folder] = [*self.folders.get(folder, []), layer]
+        return layer
+
+    def _concerning(self, folder: str) -> list[_Layer]:
+        """Return the layers of a folder, of its parents and of its subfolders, in the order of writing."""
+        names = (*self.folders.around(folder), *self.folders.below(folder))
+        layers = (layer for name in names for layer in self.folders[name])
+        return sorted(layers, key=lambda layer: layer.number)
+
+    def _remove(self, folder: str) -> None:
+        """Remove the layers of a folder; appends that become neighbors by this are joined."""
+        around = [name for name in self.folders.around(folder) if name != folder]
+        inside = [name for name in (*self.folders.below(folder), folder) if name in self.folders]
+        for name in inside:
+            del self.folders[name]
+        for name in around if inside else ():
+            self._join(name)
+
+    def _join(self, folder: str) -> None:
+        """Join the layers of a folder that only add rows, if no other folder's layer lies between them."""
+        layers = self.folders[folder]
+        if len(layers) < 2:
+            return
+        others = [layer.number for layer in self._concerning(folder) if layer.folder != folder]
+        joined = layers[:1]
+        for layer in layers[1:]:
+            before = joined[-1]
+            if layer.replaces or bisect(others, before.number) != bisect(others, layer.number):
+                joined.append(layer)
+                continue
+            content = before.content.merged(layer.content)
+            before.content = replace(content, from_outside=before.content.from_outside)
+            before.number = layer.number
+        self.folders[folder] = joined
+
+
+def _without_values(output: Output, edges: Iterable[Edge]) -> set[str]:
+    """Return the columns that a write leaves without values; `edges` are its edges, traced to their origins.
+
+    A command that leaves a table without rows fills no column. A copy of a column without values has none.
+    """
+    if not output.has_rows and output.mode in (Mode.CREATE, Mode.OVERWRITE, Mode.TRUNCATE):
+        return {field.name for field in output.dataset.fields}
+    return {edge.column for edge in output.edges} - {edge.column for edge in edges}
+
+
+def _named_by(folder: str) -> Iterator[Field]:
+    """Yield the columns in a folder's name (`day=1`): Spark adds their values to the rows."""
+    for part in folder.split("/"):
+        name, has_value, _ = part.partition("=")
+        if has_value:
+            yield Field(unquote(name), "")
+
+
+def _partition_filters(output: Output, source: DatasetId, before: Content, edges: set[Edge]) -> set[Edge]:
+    """Return FILTER edges from the partition columns of both sides, which decide the rows that stay."""
+    names = {name.lower() for name in output.partitions if before.columns or before.from_outside}
+    deciding = [edge for name, some in before.columns.items() if name.lower() in names for edge in some]
+    deciding += [edge for edge in edges if edge.column.lower() in names]
+    if before.from_outside:
+        shown = (field.name for field in output.dataset.fields if field.name.lower() in names)
+        deciding += [Edge(source, name, Kind.FILTER) for name in shown]
+    return {replace(edge, kind=Kind.FILTER, column="") for edge in deciding}
