@@ -76,10 +76,11 @@ def class_names(trees: Trees) -> Places:
 
 
 def file_names(trees: Trees) -> Places:
-    """Yield the names that more than two modules have."""
+    """Yield the names that more than two modules have, besides those that only forward a public path."""
     by_name = defaultdict(list)
-    for file in trees:
-        by_name[file.name].append(str(file.parent))
+    for file, tree in trees.items():
+        if any(isinstance(node, DEFINING[1:]) for node in tree.body):
+            by_name[file.name].append(str(file.parent))
     for name, folders in by_name.items():
         if len(folders) > 2 and name not in COMMON_FILES:
             yield f"{name}: {', '.join(folders)}"
