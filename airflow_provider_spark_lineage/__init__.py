@@ -1,7 +1,7 @@
 """Lineage of Spark jobs that run from Apache Airflow, as OpenLineage events, without a jar on the cluster.
 
 `capture_lineage` is the way in for code that is not an Airflow operator; everything a DAG author
-imports stands in `operators`.
+imports is in `operators`.
 """
 
 from __future__ import annotations

@@ -52,18 +52,18 @@ def check(
 
     `columns` and `rows` are the arguments `column_mapping` and `checks` of `SparkColumnCheckOperator` and
     `SparkTableCheckOperator`; a rule may be its text alone. An empty frame breaks no rule. `name` is put
-    before the names of the results. `severity`, `error` or `warn`, is that of checks that name none: a task
+    before the names of the results. `severity`, `error` or `warn`, holds for checks that name none: a task
     of this package's operators fails after its function if a check with severity `error` failed.
 
     `on_violation` is about rows that break a rule in `rows`: `keep` writes them; `drop` does not, and gives
     these rules the severity `warn`; `fail` stops the write at the first one. The checks of `columns` are
-    about the rows that are not dropped; what `rows` says of all rows is about all.
+    about the rows that are not dropped; statements of `rows` about all rows see all of them.
 
     `broken_to` is a folder or a table. The rows that break a rule are appended to it, with the columns
     `broken_rules` and `run_id`. This call writes them, so the frame is computed once more; the returned frame
     is the one of `on_violation="drop"`.
 
-    Without a capture in this process, nothing is measured; `drop`, `fail` and `broken_to` do what they do
+    Without a capture in this process, nothing is measured; `drop`, `fail` and `broken_to` work as
     otherwise.
 
     A result must be true of the rows that are written. If other steps follow, Spark's plan decides: steps

@@ -1,4 +1,4 @@
-"""Errors that a user can cause and fix; each message says what is wrong and what to do."""
+"""Errors that a user can cause and fix; each message names the mistake and the cure."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ OPTIONS = {
         type="integer",
     ),
     "progress_interval_seconds": Option(
-        "Send a RUNNING event of the task at this interval, with what it has read, written and used so far; 0"
+        "Send a RUNNING event of the task at this interval, with its inputs, outputs and resources so far; 0"
         " sends none. A job in another process must write its records to a disk of the worker.",
         default="0",
         example="60",
@@ -156,7 +156,7 @@ OPTIONS = {
         example="masked",
     ),
     "start_outputs": _switch(
-        "Name in the START of an execution what it will write. Turn it off for a backend that shows an output"
+        "Name the outputs of an execution in its START. Turn it off for a backend that shows an output"
         " of START as written, also where the execution fails.",
         default=True,
     ),

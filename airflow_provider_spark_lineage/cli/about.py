@@ -1,4 +1,4 @@
-"""Lines of the page about a run: tests of no single dataset; where its applications ran, what they used."""
+"""Lines of the page about a run: tests of no single dataset, places and resources of its applications."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def holds_records(place: Path) -> bool:
 
 
 def nothing_in(place: Path, problems: Sequence[str]) -> str:
-    """Return a sentence for a place where no event could be read: what it is not, and what it could be."""
+    """Return a sentence for a place where no event could be read, with the likely kind of the file."""
     if not problems:
         return f"{place} has no OpenLineage event"
     is_text = all(NO_JSON in problem and not problem.endswith(f"{TORN}.") for problem in problems)

@@ -80,7 +80,7 @@ def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, 
     about = {"job": script.stem, "script": script.name, "exit_code": code, "problems": captured.problems}
     count = len(list(folder.glob("*" + SUFFIX)))
     if code and not count and not captured.problems and _removed(folder):
-        say("the script failed before it executed anything on Spark: there are no records")
+        say("the script failed before it executed anything on Spark, so nothing was recorded")
         raise SystemExit(code)
     with harmless(f"{RUN_FILE} could not be written beside the records"):
         (folder / RUN_FILE).write_text(json.dumps(about), encoding="utf-8")

@@ -113,7 +113,7 @@ def tell(sentence: str, problems: Optional[List[str]] = None) -> bool:
 
 
 _thread = threading.local()
-"""`tells_again`: True while what this thread tells has been told by another process."""
+"""`tells_again`: True while another process has already logged the warnings of this thread."""
 
 
 @contextmanager

@@ -135,7 +135,7 @@ def test_a_script_behaves_as_under_python(tmp_path, case):
     assert lines == python.stderr.splitlines()
     if python.returncode:
         assert last == (
-            "spark-lineage: the script failed before it executed anything on Spark: there are no records"
+            "spark-lineage: the script failed before it executed anything on Spark, so nothing was recorded"
         )
         assert not (tmp_path / "kept records").exists()
         return

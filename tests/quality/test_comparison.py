@@ -43,12 +43,16 @@ def test_values_are_compared_by_their_type(limits, value, success):
 @pytest.mark.parametrize(
     ("limits", "value", "reason"),
     [
-        ({"geq_to": 1}, "a", "the value is a text, and what is expected is a number"),
-        ({"geq_to": "a"}, 1, "the value is a number, and what is expected is a text"),
-        ({"geq_to": 1}, True, "the value is a boolean, and what is expected is a number"),
-        ({"geq_to": "today"}, DAY, "what is expected is not the ISO text of a date, 2026-01-31 for example"),
+        ({"geq_to": 1}, "a", "the value is a text, and the expected one is a number"),
+        ({"geq_to": "a"}, 1, "the value is a number, and the expected one is a text"),
+        ({"geq_to": 1}, True, "the value is a boolean, and the expected one is a number"),
+        (
+            {"geq_to": "today"},
+            DAY,
+            "the expected value is not the ISO text of a date, 2026-01-31 for example",
+        ),
         ({"geq_to": "a", "tolerance": 0.1}, "a", "a tolerance needs a number, not a text"),
-        ({"geq_to": 1}, b"a", "the value is a bytes, and what is expected is a number"),
+        ({"geq_to": 1}, b"a", "the value is a bytes, and the expected one is a number"),
     ],
 )
 def test_what_cannot_be_compared_is_no_success_and_no_error(limits, value, reason):

@@ -53,7 +53,7 @@ def versions(installation: Installation) -> Iterator[Finding]:
 
 
 def _requirements(installation: Installation) -> Iterator[tuple[str, str, SpecifierSet]]:
-    """Yield each package that lineage needs, and what it requires of another installed one."""
+    """Yield each package that lineage needs, and its requirements of another installed one."""
     for package, lines in installation.requirements.items():
         for line in lines:
             requirement = Requirement(line)

@@ -39,7 +39,7 @@ def transport(installation: Installation) -> Iterator[Finding]:
 
 
 def mistakes_of(config: Any) -> Iterator[Finding]:
-    """Yield what is wrong in a transport's configuration, or in one of the transports inside it."""
+    """Yield the mistakes in a transport's configuration, also of the transports inside it."""
     kind = config.get("type") if isinstance(config, dict) else None
     if not isinstance(kind, str):
         advice = f"The OpenLineage transport names no `type`; give it one, for example {TRANSPORT_EXAMPLE}."

@@ -26,7 +26,7 @@ class Keep(Enum):
 
 Row = Keep | Mapping[str, Any]
 """One expectation, or the row of each key of an object, or of the objects of a list. Keys without a row are
-left out; `*` stands for any key."""
+left out; `*` matches any key."""
 
 ANY_KEY = "*"
 

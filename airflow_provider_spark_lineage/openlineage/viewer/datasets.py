@@ -1,4 +1,4 @@
-"""Collects the datasets of a view document: each once, with what was read, written, checked and measured."""
+"""Collects the datasets of a view document, each once, with its reads, writes, checks and metrics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def id_of(value: Mapping[str, Any]) -> Id:
 
 
 class Datasets:
-    """Datasets in the order in which they are added; a dataset that is read and written is one."""
+    """Datasets in the order of their addition; a dataset that is read and written is one."""
 
     def __init__(self) -> None:
         self._documents: dict[Id, dict[str, Any]] = {}

@@ -41,7 +41,7 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
     """Return the view document of the events of one run, at least one.
 
     `children` are the runs below it, as a task's executions are: they name the targets of failed writes, and
-    stand for the list of executions if the run's own facets have none.
+    are the list of executions if the run's own facets have none.
 
     >>> from airflow_provider_spark_lineage.openlineage.events.model import Event
     >>> event = {"eventType": "COMPLETE", "job": {"namespace": "etl", "name": "copy"}, "run": {"runId": "1"},
@@ -218,7 +218,7 @@ def _times(run: RunEvents, executions: Sequence[Mapping[str, Any]]) -> tuple[str
 
 
 def _airflow_ids(event: Event) -> tuple[str, str, str]:
-    """Return DAG id, task id and Airflow's id of the DAG run; empty for what the event does not have."""
+    """Return DAG id, task id and Airflow's id of the DAG run; empty where the event lacks it."""
     facet = ("run", "facets", "airflow")
     task_id = event.text(*facet, "task", "task_id") or event.text(*facet, "taskInstance", "task_id")
     dag_run = event.dag_run or (event.facet_dag_id, "")

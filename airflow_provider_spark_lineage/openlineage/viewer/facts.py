@@ -1,4 +1,4 @@
-"""Reads what the run facets of an event tell about applications, resources, streams and bottlenecks.
+"""Reads applications, resources, streams and bottlenecks from the run facets of an event.
 
 The facets may come from any producer: a value whose type is not the schema's is left out.
 """

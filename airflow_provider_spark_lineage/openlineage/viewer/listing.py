@@ -31,7 +31,7 @@ def listing(
     is_shown: Callable[[str], bool] = lambda job: True,
     notes: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """Return what a page shows: `title`, `notes`, and `runs`, newest first.
+    """Return the content of a page: `title`, `notes`, and `runs`, newest first.
 
     `is_shown` chooses jobs by their names. `start` is the key of the run to open: the newest DAG run, or else
     the newest runs of all jobs together. Each run has a `key`, the `group` and `label` of its line, `time`,
@@ -67,7 +67,7 @@ def listing(
 
 
 def answer_of(document: Document, kind: str = "run") -> dict[str, Any]:
-    """Return what the browser draws for a document: the document, or why there is nothing to draw."""
+    """Return the document for the browser, or the reason why there is nothing to draw."""
     is_empty = not any(document[key] for key in ("datasets", "gaps", "failures", "checks", "facts"))
     return {
         "version": 1,

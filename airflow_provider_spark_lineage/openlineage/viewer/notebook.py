@@ -11,5 +11,5 @@ from airflow_provider_spark_lineage.openlineage.viewer.page import frame_of
 
 
 def picture_of(events: Iterable[Mapping[str, Any]], text: str) -> str:
-    """Return a sandboxed frame that draws OpenLineage events; `text` stands for it where scripts are off."""
+    """Return a sandboxed frame that draws OpenLineage events; without scripts, it shows `text`."""
     return frame_of(listing(Events.of(events), title="Spark lineage"), text)

@@ -44,7 +44,7 @@ _NO_SCRIPT = "JavaScript is off, so nothing is drawn here. `spark-lineage explai
 
 
 def page_of(listed: Mapping[str, Any], text: str = _NO_SCRIPT) -> str:
-    """Return the HTML page of a listing; `text` stands for the picture where scripts are off."""
+    """Return the HTML page of a listing; without scripts, it shows `text`."""
     return _PAGE.format(
         policy=html.escape(_POLICY),
         title=html.escape(str(listed["title"])),

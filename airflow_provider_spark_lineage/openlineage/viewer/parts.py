@@ -8,7 +8,7 @@ from typing import Any
 from airflow_provider_spark_lineage.openlineage.viewer.datasets import APPEND, Id, id_of
 
 _REPLACING = frozenset({"create", "overwrite", "truncate", "drop"})
-"""Changes after which a dataset has nothing of what it had before."""
+"""Changes that leave nothing of a dataset's earlier content."""
 
 Written = tuple[Mapping[str, int], str]
 """Counts of a write, and its change as in `lifecycleStateChange`; `append`, or empty, for an append."""

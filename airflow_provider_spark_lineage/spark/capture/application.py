@@ -71,7 +71,7 @@ class LiveApplication:
         self._sink = sink
         self._on_begin = on_begin
         self._lost_beginnings: List[str] = []
-        """Sentences for the log only: the record of the end has everything, so there is no gap."""
+        """Sentences for the log only: the record of the end is complete, without a gap."""
 
         self._problems = problems
         self._stream_ended = stream_ended

@@ -49,7 +49,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
 def line_of_use(site: Optional[CallSite]) -> str:
     """Return the line that may use what an action returned, `load.py:12`; empty if it only shows it.
 
-    The line is `UNKNOWN` if there is no site, or only one inside of Spark.
+    The line is `UNKNOWN` without a site outside of Spark.
     """
     if site is not None and site.file.startswith(_OURS):
         return ""
@@ -88,7 +88,7 @@ class _Program:
         self._calls: Dict[str, List[ast.Call]] = defaultdict(list)
         self._reads: Dict[str, List[ast.AST]] = defaultdict(list)
         self._shared: Set[str] = set()
-        """Variables that a function shares with what is around it."""
+        """Variables that a function shares with the code around it."""
 
         for node in ast.walk(tree):
             self._above.update((child, node) for child in ast.iter_child_nodes(node))

@@ -2,7 +2,7 @@
 
 Spark's listeners receive queries only. An action or a save of an RDD is not a query, and listener events do
 not have the origins of an RDD, so these methods are watched. So are reads of files, because Spark replaces
-several patterns by what they match.
+several patterns by their matches.
 """
 
 from __future__ import annotations

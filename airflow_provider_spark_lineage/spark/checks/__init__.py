@@ -1,8 +1,8 @@
 """Checks on data: a check is an aggregate over a frame, and all checks of a frame are one query.
 
-    assertion.py     what a check found, and what the query measured besides
+    assertion.py     results of checks, and metrics that the query measured besides
     aggregates.py    the checks of a column: their aggregates, and what their dictionaries may have
-    comparison.py    a measured value against what is expected of it
+    comparison.py    a measured value against its expectation
     statements.py    the texts of a DAG's author: a rule for each row, or a statement about all rows
     measuring.py     many aggregates of one frame in one query; an error belongs to its aggregate
     checks.py        checks of a frame together: measures in, assertions out

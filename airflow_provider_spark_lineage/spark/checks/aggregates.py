@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.spark.checks.shares import AT_LEAST, validat
 
 
 class Checked(NamedTuple):
-    """What an aggregate is made of."""
+    """Parts of an aggregate."""
 
     functions: Any
     """Spark's module of functions."""
@@ -148,7 +148,7 @@ AGGREGATES = {
 """Check of a column -> its aggregate. A missing value breaks no rule but `null_check`."""
 
 REFERENCES = "references"
-"""Check of a column whose values must be those of another table's column: it is no aggregate of one frame."""
+"""Check of a column whose values must be in another table's column: not an aggregate of one frame."""
 
 _KEYS_OF_REFERENCE = ("table", "column")
 
@@ -219,9 +219,9 @@ def validate_limits(check: str, given: Mapping[str, Any]) -> None:
         raise ValueError(f"{check}: give one or more of {', '.join(LIMITS)}.")
     if "equal_to" in limits and len(limits) > 1:
         raise ValueError(f"{check}: equal_to cannot be combined with {limits[1]}.")
-    for one, other in _ONE_LIMIT:
-        if one in limits and other in limits:
-            raise ValueError(f"{check}: give one of {one} and {other}.")
+    for limit, other in _ONE_LIMIT:
+        if limit in limits and other in limits:
+            raise ValueError(f"{check}: give one of {limit} and {other}.")
     low = next((key for key in ("greater_than", "geq_to") if key in limits), None)
     high = next((key for key in ("less_than", "leq_to") if key in limits), None)
     if low and high:

@@ -1,4 +1,4 @@
-"""What a check found, and what its query measured of the dataset besides."""
+"""Results of checks, and metrics of the dataset that their query measured besides."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Assertion:
     """What the check accepts, as text: `>=0, <10`."""
 
     actual: str | None = None
-    """What was found, as text; None if there is no value."""
+    """Measured value, as text; None without a value."""
 
     content: str = ""
     """SQL of the check."""
@@ -59,7 +59,7 @@ class Assertion:
     """`actual` is the text of a row, the lowest name for example: it must not be in an event."""
 
     has_text_of_author: bool = False
-    """`expected` has a text of the check's dictionary, which is a literal like those of a statement."""
+    """`expected` has a text of the check's dictionary, a literal, as in a statement."""
 
     has_statement_in_limits: bool = False
     """`expected` is a part of the statement in `content`, and is shown only where that is."""
@@ -86,7 +86,7 @@ def with_parts(assertions: Iterable[Assertion]) -> tuple[Assertion, ...]:
 
 @dataclass
 class ColumnMetrics:
-    """What was measured of a column; numbers only."""
+    """Metrics of a column; numbers only."""
 
     nulls: int | None = None
     values: int | None = None
@@ -101,7 +101,7 @@ class ColumnMetrics:
 
 @dataclass
 class Metrics:
-    """What was measured of all rows of a dataset."""
+    """Metrics of all rows of a dataset."""
 
     rows: int | None = None
     columns: dict[str, ColumnMetrics] = field(default_factory=dict)
@@ -123,7 +123,7 @@ class Findings:
     """End of that write, ISO 8601."""
 
     is_statement: bool = False
-    """The checks are a statement of their own, which names what it reads."""
+    """The checks are a statement of their own, which names its inputs."""
 
     is_reported: bool = False
     """Another library made the checks: it decides whether a failed one fails the task."""

@@ -1,4 +1,4 @@
-"""Checks of a frame together: one query that measures what they need, and the findings that follow.
+"""Checks of a frame together: one query measures all, and the findings follow from it.
 
 `column_checks` and `row_checks` have the two kinds.
 """
@@ -21,7 +21,7 @@ _OF_CHECK = "check_partition_clause"
 """Names of a common clause and of a check's own clause in `params`, as in Airflow."""
 
 MAX_SAMPLED_RULES = 10
-"""Limit of the broken rules of which rows are shown: each is a query."""
+"""Largest number of broken rules whose rows are shown: each is a query."""
 
 Names: TypeAlias = Mapping[str, str]
 """Name of a column in lower case -> its name in the frame's schema."""
@@ -34,17 +34,17 @@ class Check(Protocol):
     """One check of a frame."""
 
     def measures(self, names: Names) -> dict[str, Measure]:
-        """Return what the check needs, by keys that no other check uses."""
+        """Return the measures of the check, by keys that no other check uses."""
 
     @property
     def sql(self) -> str:
         """Return the aggregate as text, for people; empty if no row is read."""
 
     def assertion(self, measurements: Measurements, names: Names, clause: str) -> Assertion:
-        """Return the result; `measurements` has the values of `measures`, `clause` is that of all checks."""
+        """Return the result; `measurements` has values of `measures`, `clause` is common to all checks."""
 
     def add_metrics(self, metrics: Metrics, measurements: Measurements, names: Names) -> None:
-        """Add what was measured of all rows."""
+        """Add the metrics of all rows."""
 
     def counts_failing_rows(self, values: Measurements) -> bool:
         """Return whether the result is the number of rows that break a rule, or have no value."""
@@ -64,7 +64,7 @@ class Check(Protocol):
     def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
         """Return the rows that break the rule, with the columns of a key and those that it names.
 
-        None if it is no such rule.
+        None if it is not such a rule.
         """
 
 
@@ -98,7 +98,7 @@ def skipped(checks: Sequence[Check], problem: str, *, clause: str = "", of_datas
 def findings_of(
     checks: Sequence[Check], measurements: Measurements, names: Names, *, clause: str, of_dataset: str
 ) -> Findings:
-    """Return the assertions and the metrics that follow from what was measured."""
+    """Return the assertions and the metrics that follow from the measurements."""
     metrics = Metrics()
     # Rows of a clause are not the dataset.
     if not clause and ROWS in measurements:
@@ -139,7 +139,7 @@ def samples(
 
 _NOT_COMPARED = ("map<", "variant")
 _MOST_COMPARED = 10_000
-"""Rows that break a rule, of which the distinct ones are shown."""
+"""Rows that break a rule; the distinct ones among them are shown."""
 
 
 def _key_of(checks: Sequence[Check], names: Names) -> list[str]:
@@ -176,7 +176,7 @@ def problem_of(measurements: Measurements, key: str) -> str:
 
 
 def clauses_of(common: str, own: str) -> dict[str, str]:
-    """Return the clause of all checks and that of one check, by their names in `params`."""
+    """Return the clause of all checks and the clause of one check, by their names in `params`."""
     return {key: clause for key, clause in ((CLAUSE, common), (_OF_CHECK, own)) if clause}
 
 

@@ -82,7 +82,7 @@ def column_checks(
 
 
 def assertion_name(check: str, given: Mapping[str, Any]) -> str:
-    """Return the name of a column check's assertion: the field's usual one, or that of the check.
+    """Return the name of a column check's assertion: the field's usual one, or the check's.
 
     >>> assertion_name("null_check", {"equal_to": 0}), assertion_name("null_check", {"leq_to": 5})
     ('not_null', 'null_check')

@@ -27,11 +27,11 @@ _LIMITS = {
     "leq_to": _Limit(operator.le, "<=", 1),
 }
 LIMITS = tuple(_LIMITS)
-"""Keys of a check's dictionary that say what is expected, as in Airflow."""
+"""Keys of a check's dictionary that hold the expectation, as in Airflow."""
 
 
 class Verdict(NamedTuple):
-    """Whether a value is within limits, or why that cannot be said."""
+    """Comparison of a value with limits, or the reason why it cannot be compared."""
 
     success: bool
     reason: str = ""
@@ -41,7 +41,7 @@ def verdict(limits: Mapping[str, Any], value: Any, *, accept_none: bool) -> Verd
     """Return whether a value is within limits.
 
     As in Airflow, `accept_none` takes a missing value for 0. Texts are compared with texts, dates with dates
-    or their ISO texts, numbers with numbers; anything else is no success, with a reason.
+    or their ISO texts, numbers with numbers; anything else fails, with a reason.
     """
     expected = [limits[key] for key in LIMITS if key in limits]
     if value is None:
@@ -118,7 +118,7 @@ def _bounds(limit: _Limit, bound: Any, tolerance: Any) -> list[tuple[_Limit, Any
 
 
 def _comparable(expected: Any, value: Any) -> Any:
-    """Return what is expected in the form of a value."""
+    """Return the expected value in the form of the measured one."""
     if _is_number(value) and _is_number(expected):
         # Decimal("0.10") == 0.1 is false.
         return Decimal(str(expected)) if isinstance(value, Decimal) else expected
@@ -138,7 +138,7 @@ def _comparable(expected: Any, value: Any) -> Any:
             return expected
     elif isinstance(value, bool) and isinstance(expected, bool):
         return expected
-    raise _NotComparableError(f"the value is {_kind(value)}, and what is expected is {_kind(expected)}")
+    raise _NotComparableError(f"the value is {_kind(value)}, and the expected one is {_kind(expected)}")
 
 
 def _plain(value: Any) -> Any:
@@ -153,7 +153,7 @@ def _from_iso(kind: Any, text: str) -> Any:
         return kind.fromisoformat(text)
     except ValueError as error:
         raise _NotComparableError(
-            "what is expected is not the ISO text of a date, 2026-01-31 for example"
+            "the expected value is not the ISO text of a date, 2026-01-31 for example"
         ) from error
 
 

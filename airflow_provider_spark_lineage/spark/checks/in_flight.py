@@ -96,7 +96,7 @@ class FrameChecks:
     def findings(
         self, values: Mapping[str, Any], miscounted: str, rows: ObservedRows, written: Written
     ) -> Findings:
-        """Return what the checks found in written rows; `values` and `miscounted` are those of a record."""
+        """Return the results for written rows; a record has `values` and `miscounted`."""
         # A check without a column in the observation is one whose own columns are absent.
         absent = {key for check in self.checks for key in check.measures(self.names)} - {*self.columns}
         measurements = dict.fromkeys(absent, Measured(problem=NO_COLUMN))
@@ -145,7 +145,7 @@ def _measured(values: Mapping[str, Any], column: str, form: int) -> Measured:
 
 
 class _Doubt(NamedTuple):
-    """Reason not to use counts as those of the written rows."""
+    """Reason why counts may not be of the written rows."""
 
     reason: str = ""
     """Empty if they are."""
@@ -229,7 +229,7 @@ def sentence_of(assertion: Assertion) -> str:
 
 
 class ChecksInFlight:
-    """The checks of frames that a capture may see written, and what they found so far."""
+    """The checks of frames that a capture may see written, and their results so far."""
 
     def __init__(self) -> None:
         self._checks: dict[str, FrameChecks] = {}
@@ -256,7 +256,7 @@ class ChecksInFlight:
 
     @property
     def findings(self) -> tuple[Findings, ...]:
-        """What was found so far, for each write of a checked frame."""
+        """Results so far, for each write of a checked frame."""
         return tuple(self._findings)
 
     def add(self, checks: FrameChecks) -> None:

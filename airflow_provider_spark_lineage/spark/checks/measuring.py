@@ -219,7 +219,7 @@ class _Query:
     def _one_by_one(
         self, rows: Any, measures: Mapping[str, Measure], forms: Mapping[str, int]
     ) -> dict[str, Measured]:
-        """Return what can be measured: what is not of the user together if possible, all else alone."""
+        """Return the measurable forms: those of this package together if possible, all others alone."""
         ours = {key: form for key, form in forms.items() if not measures[key].is_of_user}
         result: dict[str, Measured] = {}
         try:
@@ -262,20 +262,20 @@ def _told(error: BaseException, *methods: str) -> str:
 
     Spark 3.5 wraps an error of a task in one that knows nothing.
     """
-    asked: Any = error
+    current: Any = error
     cause = getattr(error, "java_exception", None)
     for _ in range(MAX_CAUSES):
         for method in methods:
-            if answer := _answer(asked, method):
+            if answer := _answer(current, method):
                 return answer
         if cause is None:
             break
-        asked, cause = cause, cause.getCause()
+        current, cause = cause, cause.getCause()
     return ""
 
 
 def _answer(error: Any, method: str) -> str:
-    """Return what a method of an error of Python or of Java returns; empty if it has none."""
+    """Return the result of a method of an error of Python or of Java; empty without such a method."""
     try:
         return str(getattr(error, method)() or "")
     except AttributeError:
@@ -288,7 +288,7 @@ def _answer(error: Any, method: str) -> str:
 
 _SQLSTATE = re.compile(r"SQLSTATE: (\w{5})")
 _OF_VALUES = "22"
-"""Class of the SQLSTATEs of errors that values cause: a division by zero, a text that is no number."""
+"""Class of the SQLSTATEs of errors that values cause: a division by zero, a text that is not a number."""
 
 _CONDITIONS_OF_VALUES = frozenset(
     """

@@ -135,7 +135,7 @@ class _RowCheck(NamedCheck):
 
     @cached_property
     def _forms(self) -> Sequence[Callable[[Any], Any]]:
-        """What the statement may be for Spark, the likeliest first."""
+        """Readings of the statement by Spark, the likeliest first."""
         if AT_LEAST in self.given:
             return [self._failing]
         forms = (

@@ -16,7 +16,7 @@ _DIALECT = "spark"
 
 
 class Kind(Enum):
-    """What a statement is probably about. Spark says whether that is right."""
+    """Probable subject of a statement. Spark decides whether it is right."""
 
     EACH_ROW = "each row"
     ALL_ROWS = "all rows"
@@ -25,7 +25,7 @@ class Kind(Enum):
 
 
 def kind_of(statement: str) -> Kind:
-    """Return what a statement is about.
+    """Return the subject of a statement.
 
     >>> kind_of("a + b < 10"), kind_of("sum(a) < 10"), kind_of("my_function(a) < 10")
     (<Kind.EACH_ROW: 'each row'>, <Kind.ALL_ROWS: 'all rows'>, <Kind.UNKNOWN: 'unknown'>)
@@ -127,7 +127,7 @@ def roots_of(text: str) -> list[str]:
 def shown(sql: str, sql_text: str, dialect: str | None = _DIALECT) -> str:
     """Return a statement as the option `sql_text` allows it to be shown.
 
-    `dialect` is sqlglot's name; None if it is not known: then it is not known what a literal is, either.
+    `dialect` is sqlglot's name; None if it is unknown: literals cannot be told apart then.
     """
     if sql_text == NONE or (dialect is None and sql_text != FULL):
         return ""

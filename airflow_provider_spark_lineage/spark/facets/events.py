@@ -171,7 +171,7 @@ def interim_event(
     is_running: bool = False,
     dataset_edges_per_field: bool = False,
 ) -> event_v2.RunEvent:
-    """Return RUNNING, or OTHER for a run that may be killed next, with what it has read and written so far.
+    """Return RUNNING, or OTHER for a run that may be killed next, with its inputs and outputs so far.
 
     `facets` are the facets of the run's START.
 
@@ -215,7 +215,7 @@ def execution_events(
 ) -> Iterator[event_v2.RunEvent]:
     """Yield START, and COMPLETE, FAIL or ABORT, of each execution, or its other `states`, below `parent`.
 
-    An event has at most `max_bytes`, if given, with a gap for what is left out. START has what an execution's
+    An event has at most `max_bytes`, if given, with a gap for the rest. START has what an execution's
     plan says: inputs, outputs, schemas and columns; without `start_outputs`, only inputs. One execution is in
     memory at a time: a task may have thousands.
     """

@@ -1,6 +1,6 @@
 """Facets of checks on data: assertions and metrics at the dataset that was checked, or at the run.
 
-`dataQualityAssertions` of an input stands in `inputFacets`, where the spec has it, and in `facets`, where
+`dataQualityAssertions` of an input is in `inputFacets`, where the spec has it, and in `facets`, where
 Airflow's own operators put it: some consumers read one, some the other.
 """
 
@@ -134,15 +134,15 @@ def with_findings(
     Findings replace assertions of the same names at datasets. Tests of the same names stay, without texts
     that must not be in an event.
     """
-    found = {assertion.name: assertion for each in findings for assertion in each.assertions}
-    reads = [_without_assertions(dataset, found) for dataset in inputs]
+    by_name = {assertion.name: assertion for each in findings for assertion in each.assertions}
+    reads = [_without_assertions(dataset, by_name) for dataset in inputs]
     tests: Any = run_facets.get(TEST)
     added: Any = add_findings(reads, findings, sql_text, outputs).get(TEST)
     if tests is None:
         return reads, {**run_facets, **({TEST: added} if added else {})}
     names = {test.name for test in tests.tests}
     reported = [
-        _revised(test, found[test.name], sql_text) if test.name in found else test for test in tests.tests
+        _revised(test, by_name[test.name], sql_text) if test.name in by_name else test for test in tests.tests
     ]
     others = [test for test in added.tests if test.name not in names] if added else []
     return reads, {**run_facets, TEST: attrs.evolve(tests, tests=[*reported, *others])}
@@ -169,7 +169,7 @@ def _assertions_at(dataset: Dataset) -> list[Any]:
 
 
 _TESTED = ("tested_column", "tested_table")
-"""Names in `params` of what was tested, as Airflow's operators write them."""
+"""Names in `params` of the tested parts, as Airflow's operators write them."""
 
 
 def _revised(test: Any, assertion: Assertion, sql_text: str) -> Any:
@@ -183,7 +183,7 @@ def _revised(test: Any, assertion: Assertion, sql_text: str) -> Any:
 def _place(inputs: Sequence[Dataset], findings: Findings) -> int | None:
     """Return the index of the dataset that was checked; None if it is none of them, or unknown.
 
-    A query and a view are not their inputs: what is true of their rows need not be true of the dataset.
+    A query and a view are not their inputs: a result about their rows need not be true of the dataset.
     """
     if findings.is_reported and findings.output is not None:
         exact = [(dataset.namespace, dataset.name) for dataset in inputs]
@@ -193,12 +193,12 @@ def _place(inputs: Sequence[Dataset], findings: Findings) -> int | None:
     if not findings.of_dataset:
         return None
     wanted = _plain(findings.of_dataset)
-    found = [
+    places = [
         place
         for place, read in enumerate(inputs)
         if any(_ends_with(name, wanted) for name in (read.name, *_symlinks(read)))
     ]
-    return found[0] if len(found) == 1 else None
+    return places[0] if len(places) == 1 else None
 
 
 def _symlinks(read: Dataset) -> list[str]:

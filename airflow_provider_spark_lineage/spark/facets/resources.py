@@ -113,7 +113,7 @@ def bottlenecks(usage: Usage) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _is_worth_a_look(cost_ms: int, whole_ms: int) -> bool:
-    """Return whether a bottleneck costs enough of the time in which the application's stages ran."""
+    """Return whether a bottleneck costs enough of the time that the application's stages took."""
     return cost_ms >= max(_WORTH_MS, _WORTH_SHARE * whole_ms)
 
 

@@ -48,7 +48,7 @@ def size_of(facets: Mapping[str, Any]) -> int:
 
 
 def fitted(content: Content, limit_bytes: int, used_bytes: int = 0, reason: str = "") -> Content:
-    """Return a content that fits into an event of at most so many bytes, with a gap for what is left out.
+    """Return a content that fits into an event of at most so many bytes, with a gap for the rest.
 
     `used_bytes` is the size of the event's run facets, except for gaps and failures; `reason` is the gap's,
     by default the option. Left out in this order: edges to single columns that do not have their values, the

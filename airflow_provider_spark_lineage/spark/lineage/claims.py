@@ -56,7 +56,7 @@ class Claim:
     """How its rows or columns changed; None if it was only renamed."""
 
     parts: Folders[_Part] = field(default_factory=Folders)
-    """Written folder (empty: the whole dataset) -> what is in it."""
+    """Written folder (empty: the whole dataset) -> its content."""
 
     @property
     def written(self) -> Statistics | None:
@@ -71,7 +71,7 @@ class Claim:
 
     @property
     def inputs(self) -> set[DatasetId]:
-        """The datasets from which the rows of all folders come."""
+        """Datasets that the rows of all folders come from."""
         return set[DatasetId]().union(*(part.inputs for part in self.parts.values()))
 
     @property
@@ -120,11 +120,11 @@ class Claim:
         if part is None:
             removed = (folder, *self.parts.below(folder)) if is_view or is_replaced else ()
             # The columns of a truncated dataset stay.
-            kept = self.dataset.fields if output.mode is Mode.TRUNCATE else ()
+            remaining = self.dataset.fields if output.mode is Mode.TRUNCATE else ()
             for each in removed:
                 if each in self.parts:
                     del self.parts[each]
-            part = self.parts[folder] = _Part(fields={column.name: column for column in kept})
+            part = self.parts[folder] = _Part(fields={column.name: column for column in remaining})
         return part
 
     def _counts(self, output: Output, folder: str, part: _Part, *, is_inside: bool) -> Statistics:

@@ -64,7 +64,7 @@ class _Resolved(NamedTuple):
 
 
 class _View(NamedTuple):
-    """A view that the task made: it reads what is in its tables at the end."""
+    """A view that the task made: it reads its tables as they are at the end."""
 
     output: Output
     read: Mapping[DatasetId, Dataset]
@@ -207,7 +207,7 @@ class Composer:
             self._views[view] = _View(replace(output, origins=frozenset()), read, as_made)
 
     def _is_current(self, read: Dataset) -> bool:
-        """Return whether a read sees the current rows of what the task wrote, not an older version."""
+        """Return whether a read sees the current rows that the task wrote, not an older version."""
         if not read.identity.version:
             return True
         dataset = self._datasets.at(read.id)
@@ -336,7 +336,7 @@ def _grouped(pairs: Iterable[tuple[Key, Snapshot]]) -> Mapping[Key, Sequence[Sna
 def _reported_output(
     claim: Claim, mode: Mode, names: Mapping[DatasetId, DatasetId | None], view: _Resolved | None
 ) -> Output:
-    """Return what is reported of an output; `view`: its sources, if it is a view."""
+    """Return the reported form of an output; `view`: its sources, if it is a view."""
     edges, inputs = (view.edges, view.inputs) if view else (claim.edges, claim.inputs)
     return replace(
         claim.output,

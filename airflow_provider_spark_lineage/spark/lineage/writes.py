@@ -115,7 +115,7 @@ class TableWrite:
         return str(self.target.get("mode") or self.target.get("overwrite")).lower()
 
     def before(self, counts: Statistics) -> Before:
-        """Return what was at the target before, as far as it is known."""
+        """Return the known state of the target before the write."""
         if self.mode not in (Mode.APPEND, Mode.OVERWRITE) or self.rewrites:
             return Before.UNKNOWN
         return self.source.before(counts.files, counts.size_bytes, has_partitions=bool(self.partitions))

@@ -191,7 +191,7 @@ class Planner:
         return identities
 
     def _of_query(self, access: Access, facts: Facts) -> tuple[Identity, ...] | None:
-        """Return the tables of a query that a database runs; None if there is no query."""
+        """Return the tables of a query that a database runs; None without a query."""
         query = source_of(facts).query()
         if query is None:
             return None

@@ -37,7 +37,7 @@ def _timestamp(text: str) -> datetime:
 
 
 def without_texts(observed: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return what was observed without texts, which are values of rows: they are not stored."""
+    """Return the observed values without texts: these are values of rows, which are not stored."""
     return {
         name: {column: value for column, value in values.items() if not isinstance(value, str)}
         for name, values in observed.items()
@@ -45,7 +45,7 @@ def without_texts(observed: dict[str, dict[str, Any]]) -> dict[str, dict[str, An
 
 
 def plain_of(value: Any) -> Any:
-    """Return a value of PySpark as a record has it; raise ValueError if there is no form for it."""
+    """Return a value of PySpark as a record has it; raise ValueError if it has none."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"double": str(value)}
     if value is None or isinstance(value, (bool, int, float, str)):

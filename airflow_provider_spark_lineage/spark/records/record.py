@@ -100,7 +100,7 @@ class Record:
     the `execution` in Spark's user interface, and where known `rows`, `left_rows` and `right_rows`."""
 
     observed: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Name of an observation -> what it measured, by column, in the form of `records.observed`; of
+    """Name of an observation -> its measurements by column, as `records.observed` writes them; of
     executions that succeeded. Texts of rows are there only for checks of ours, which compare them."""
 
     miscounted: dict[str, str] = field(default_factory=dict)

@@ -84,7 +84,7 @@ def without_values_of_secrets(text: str) -> str:
 
 class _Value(NamedTuple):
     start: int
-    """Position from which the text is replaced."""
+    """Position where the replaced text begins."""
 
     end: int
     removed: Optional[str]

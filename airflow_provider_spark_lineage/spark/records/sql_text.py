@@ -1,4 +1,4 @@
-"""How much of SQL may be recorded and shown."""
+"""Parts of SQL that may be recorded and shown."""
 
 from __future__ import annotations
 

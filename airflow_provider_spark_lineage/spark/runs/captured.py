@@ -103,8 +103,8 @@ class Captured(Recorded, Collector):
         if record.observed and execution is not None:
             with harmless("the results of checks could not be read", self._lost):
                 written = written_by(execution)
-                for found in observed_metrics(execution):
-                    self._checks.report(found)
+                for metrics in observed_metrics(execution):
+                    self._checks.report(metrics)
                 plans = plans_of(record)
                 self._lost += self._checks.wrote(record.observed, record.miscounted, plans, written)
         record.observed = without_texts(record.observed)
@@ -172,7 +172,7 @@ class Captured(Recorded, Collector):
 
     @property
     def findings(self) -> tuple[Findings, ...]:
-        """What the checks of written frames found so far, for each write."""
+        """Results of the checks of written frames so far, for each write."""
         return self._checks.findings
 
     @property

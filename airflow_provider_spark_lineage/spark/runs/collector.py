@@ -35,7 +35,7 @@ class Collector(ABC):
 
     @property
     def findings(self) -> tuple[Findings, ...]:
-        """What the checks of written frames found so far."""
+        """Results of the checks of written frames so far."""
         return ()
 
     @property

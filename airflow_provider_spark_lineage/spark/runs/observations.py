@@ -1,4 +1,4 @@
-"""What a program observes of the rows that it writes or reads (`DataFrame.observe`): metrics of the dataset.
+"""Metrics of datasets, from observations (`DataFrame.observe`) of the rows that a program writes or reads.
 
 Only numbers whose meaning the plan says are used: the number of rows; of a column, missing and other values,
 `min`, `max` and `sum`.
@@ -36,7 +36,7 @@ def observed_metrics(execution: Execution) -> list[Findings]:
         return []
     plan = expanded(record.plan)
     query = _written_query(plan) or plan
-    found: list[Findings] = []
+    findings: list[Findings] = []
     for at, node in enumerate(query):
         name = str(node.get("name"))
         if simple_name(str(node["class"])) != _NODE or name not in observed:
@@ -44,10 +44,10 @@ def observed_metrics(execution: Execution) -> list[Findings]:
         metrics = _metrics(node["metrics"], observed[name])
         is_exact = name not in record.miscounted
         of_output = [*_of_output(execution, metrics, is_exact=is_exact)] if at == 0 else []
-        found += of_output
+        findings += of_output
         if not of_output and _is_read(query, at + 1):
-            found += _of_input(execution, metrics, is_exact=is_exact)
-    return found
+            findings += _of_input(execution, metrics, is_exact=is_exact)
+    return findings
 
 
 def _written_query(plan: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -203,12 +203,12 @@ class Recorded(ABC):
 
     @property
     def findings(self) -> tuple[Findings, ...]:
-        """What checks of written frames found; only a capture has it."""
+        """Results of checks of written frames; only a capture has them."""
         return ()
 
     @property
     def sql_text(self) -> str:
-        """The option `sql_text`, for what the checks' statements show."""
+        """The option `sql_text`, for the statements of checks."""
         return NONE
 
     def span(self) -> tuple[str, str]:

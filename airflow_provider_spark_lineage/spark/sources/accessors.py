@@ -39,7 +39,7 @@ COLUMN_CHANGES: Dict[str, Dict[str, str]] = {
     },
     "RenameColumn": {"renamed_column": "column.name[]", "new_column": "newName"},
 }
-"""Spark's commands that change the columns of a catalog's table -> accessors of what they rename or drop."""
+"""Spark's commands that change columns of a catalog's table -> accessors of renamed or dropped columns."""
 
 V2_WRITES = ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic")
 """Writes of a query to a V2 table, which is at `table.table`."""

@@ -13,7 +13,7 @@ __all__ = ["Before", "Catalog", "DatasetId", "Facts", "Identity", "Part", "Query
 
 
 class Before(Enum):
-    """What was at the target of a write before it."""
+    """State of the target before a write."""
 
     UNKNOWN = "unknown"
     """Data, or it is unknown."""
@@ -81,7 +81,7 @@ class Part(NamedTuple):
 
     @property
     def shown(self) -> Tuple[str, ...]:
-        """Return what events say of it: what the program asked for, not how much that matches today."""
+        """Return the locations for events: those that the program named, however much they match today."""
         return self.patterns or self.locations
 
 

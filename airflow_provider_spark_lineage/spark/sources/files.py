@@ -46,7 +46,7 @@ class FileFacts(Facts, total=False):
     """For each of the paths whether it is a file; absent if that was not recorded."""
 
     patterns: List[str]
-    """The paths with wildcards that the program gave; `paths` are what they match."""
+    """The paths with wildcards that the program gave; `paths` are their matches."""
 
     base_path: str
     """The option `basePath`, as the user gave it: the root of a partitioned table."""
@@ -254,7 +254,7 @@ class Files(Source[FileFacts]):
 
 
 def _groups(facts: FileFacts) -> Dict[str, Group]:
-    """Return the datasets by their full paths, each with what was read or written of it."""
+    """Return the datasets by their full paths, each with its read or written paths."""
     given = facts.get("patterns") or ()
     paths = facts.get("paths") or ()
     if not given or facts.get("is_stream") or isinstance(paths, str):

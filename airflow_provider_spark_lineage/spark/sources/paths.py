@@ -85,7 +85,7 @@ def uri_of(namespace: str, name: str) -> str:
 
 
 class Group(NamedTuple):
-    """What one read has of one dataset."""
+    """Paths of one dataset in one read."""
 
     paths: List[str]
     """The files and folders that were read."""

@@ -94,7 +94,7 @@ class Source(Generic[F]):
         return False
 
     def before(self, files: Optional[int], size_bytes: Optional[int], *, has_partitions: bool) -> Before:
-        """Return what was at the target before a write of this many files and bytes."""
+        """Return the state of the target before a write of this many files and bytes."""
         return Before.UNKNOWN
 
     def stored_name(self, column: str) -> str:

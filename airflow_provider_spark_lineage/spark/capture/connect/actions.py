@@ -235,7 +235,7 @@ def _statement(command: Any) -> Optional[Action]:
 
 
 def action_of_statement(text: str, command: Any) -> Action:
-    """Return the action of an SQL statement; `command` is what the server explains for it."""
+    """Return the action of an SQL statement; `command` is the server's explanation."""
     statement = statement_of(text)
     return Action(
         "command",

@@ -227,7 +227,7 @@ class Execution:
             self._problems.append("the server took too long to explain the plan")
 
     def _report_beginning(self) -> None:
-        """Emit a record of the beginning, unless the action has ended; what it lacks, its end will have."""
+        """Emit a record of the beginning, unless the action has ended; the record of the end has the rest."""
         on_begin = self._session.on_begin
         problems: List[str] = []
         with harmless("the beginning of an action could not be recorded", problems):
@@ -290,16 +290,16 @@ class Execution:
         """Return the tables as they are while the action runs, and the one that it makes as it will be."""
         server = self._server.until(self._has_ended)
         tables = self._session.describe(server, names_to_describe(self._action, self._text), problems)
-        made = making(self._action, self._settings)
-        if made is None:
+        new = making(self._action, self._settings)
+        if new is None:
             return tables
         for name in self._action.targets:
             known = tables.get(name)
-            if known and not made.replaces:
+            if known and not new.replaces:
                 continue
-            table = known or self._completed_table(new_table(server, name, made))
+            table = known or self._completed_table(new_table(server, name, new))
             if table:
-                columns = columns_of(server, self._action, made)
+                columns = columns_of(server, self._action, new)
                 tables[name] = {**table, "columns": columns, "partition_columns": []}
         return tables
 

@@ -1,4 +1,4 @@
-"""Where a running command makes a table: the catalog describes it only when the command has ended."""
+"""Locations of tables that a running command makes: the catalog has them only when the command has ended."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ICEBERG = "org.apache.iceberg.spark.SparkCatalog"
 
 
 class Making(NamedTuple):
-    """What a command says of the table that it makes from a query."""
+    """A table that a command makes from a query, as the command's text describes it."""
 
     provider: str
     location: str
@@ -43,7 +43,7 @@ class Making(NamedTuple):
 
 
 def making(action: Action, settings: Mapping[str, str]) -> Optional[Making]:
-    """Return what a command makes; None if it makes no table, or in a place that its text does not have."""
+    """Return the table that a command makes; None without one, or if its text lacks the place."""
     default = settings.get("spark.sql.sources.default", "parquet")
     command = action.command
     location: Optional[str]
@@ -104,14 +104,14 @@ def new_table(server: Server, name: str, made: Making) -> Dict[str, Any]:
     return {**described, "type": "MANAGED", "location": location} if folder else {}
 
 
-def columns_of(server: Server, action: Action, made: Making) -> List[List[str]]:
+def columns_of(server: Server, action: Action, table: Making) -> List[List[str]]:
     """Return names and types of the columns of a statement's query; empty for a frame."""
-    if not made.query:
+    if not table.query:
         return []
     with contextlib.suppress(RefusedError, NoLiteralError):
         from pyspark.sql.types import StructType
 
-        query = relation_of(with_text(action.statement, made.query))
+        query = relation_of(with_text(action.statement, table.query))
         schema = StructType.fromJson(json.loads(server.schema(query)))
         return [[field.name, field.dataType.simpleString()] for field in schema]
     return []

@@ -1,4 +1,4 @@
-"""What the checks of a frame measured, from responses of the server; other observations are not read."""
+"""Measurements of a frame's checks, from responses of the server; other observations are not read."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _REASONS = {
     "limit": re.compile(r"\b(Global|Local|Collect)Limit\b|\bTakeOrdered|\bCollectTail\b"),
     "sort": re.compile(r"rangepartitioning\("),
 }
-"""Why Spark may have counted other rows than the written ones -> what the plan's text has then, anywhere."""
+"""Reason why Spark may have counted other rows than the written ones -> parts of the plan's text then."""
 
 
 def observed_of(responses: Iterable[Any]) -> Dict[str, Dict[str, Any]]:
     """Return the field `observed` of a record.
 
     The columns of checks are numbered, because Spark 3.5 does not send their names. A slow server sends
-    an observation without values: then there is no result.
+    an observation without values: the check has no result then.
     """
     from pyspark.sql.connect.expressions import LiteralExpression
 

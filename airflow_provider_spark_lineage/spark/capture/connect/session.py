@@ -87,7 +87,7 @@ class Session:
 
     `max_plan_bytes` limits the text of a plan. `emit` receives each record, `on_begin` the beginning of each
     action that takes long, `describe` the application with all of its settings; `problems` receives a
-    sentence if there is no record.
+    sentence if nothing was recorded.
     """
 
     def __init__(

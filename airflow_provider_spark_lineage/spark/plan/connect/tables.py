@@ -14,7 +14,7 @@ Described = Mapping[str, Any]
 Facts = dict[str, Any]
 
 FILES = frozenset({"avro", "binaryfile", "csv", "json", "libsvm", "orc", "parquet", "text", "xml"})
-"""Formats that store their rows in the folder to which they are written."""
+"""Formats that store their rows in the folder they are written to."""
 
 _PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
@@ -42,7 +42,7 @@ def is_v1(table: Described) -> bool:
 
 
 def facts_of(table: Described, settings: Mapping[str, str]) -> Facts:
-    """Return the facts from which `sources` name a table."""
+    """Return the facts that `sources` name a table by."""
     provider = str(table.get("provider") or "").lower()
     name = name_of(table)
     of_session = settings_facts(settings)

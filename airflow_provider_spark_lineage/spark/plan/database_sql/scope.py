@@ -61,7 +61,7 @@ class Dialect:
     """sqlglot's name of the dialect; empty for standard SQL."""
 
     fold: str = ""
-    """Case in which it stores names without quotes: `lower`, `upper`, or empty for as written."""
+    """Case of stored names without quotes: `lower`, `upper`, or empty: as written."""
 
     def stored(self, identifier: Any) -> str:
         """Return a name as the database stores it."""

@@ -49,7 +49,7 @@ class Step:
     """It is the root of its plan."""
 
     def output(self, index: int = 0) -> tuple[Attribute, ...]:
-        """Return the columns of one input; empty if there is no such input."""
+        """Return the columns of one input; empty without such an input."""
         return self.input_outputs[index] if index < len(self.input_outputs) else ()
 
     @property
@@ -62,7 +62,7 @@ class Step:
         return attributes(self.fields.get(field))
 
     def read(self, value: Any) -> Expression:
-        """Read all expressions in a JSON value as one; an empty expression if there is no value."""
+        """Read all expressions in a JSON value as one; an empty expression without a value."""
         return union(read_expression(tree, self.read_plan) for tree in trees(value))
 
     def expression(self, field: str) -> Expression:

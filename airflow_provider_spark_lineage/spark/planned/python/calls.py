@@ -23,7 +23,7 @@ _CHANGES = {
 """Mode, or value of an argument `overwrite` -> the change; any other mode is a create."""
 
 _PARTIAL = frozenset({"partitionoverwritemode", "replacewhere"})
-"""Options with which an overwrite keeps some rows."""
+"""Options that let an overwrite keep some rows."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Call:
 
     @property
     def options(self) -> tuple[dict[str, Value], bool]:
-        """Return the options of all calls, by their names in lower case, and whether there are no others."""
+        """Return the options of all calls, by their names in lower case, and whether these are all."""
         options: dict[str, Value] = {}
         is_complete = True
         for method, arguments in (*self.chain.calls, (self.method, self.arguments)):

@@ -68,7 +68,7 @@ def decoded(data: bytes) -> str:
 
 
 def places(script: str, py_files: str, directory: str) -> Iterator[str]:
-    """Yield the places on this machine in which a script's driver finds modules, in the order of `sys.path`.
+    """Yield the places on this machine where a script's driver finds modules, in the order of `sys.path`.
 
     `py_files` is the value of `--py-files`; relative paths start from `directory`.
     """

@@ -1,7 +1,7 @@
 """Reader of a PySpark script: collects the reads and writes in its text.
 
-Statements are read in the order in which they run, functions at their calls, and both branches of a condition
-that is not constant.
+Statements are read in the order of their execution, functions at their calls, and both branches of a
+condition that is not constant.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_script(
 ) -> Program:
     """Return the reads and writes of a script; a text that is not Python gives a program with one gap.
 
-    `places` are the folders, archives and files in which the driver finds the modules of the project.
+    `places` are the folders, archives and files where the driver finds the modules of the project.
     """
     program = Program()
     try:

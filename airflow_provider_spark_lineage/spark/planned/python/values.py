@@ -142,7 +142,7 @@ class Class(Value):
 
     @property
     def order(self) -> tuple[Class, ...]:
-        """Return the class and its base classes, in the order in which Python looks for attributes."""
+        """Return the class and its base classes, in Python's order of looking for attributes."""
         classes = [self, *(each for base in self.bases for each in base.order)]
         return tuple(dict.fromkeys(reversed(classes)))[::-1]
 

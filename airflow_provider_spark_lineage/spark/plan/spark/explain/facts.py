@@ -57,7 +57,7 @@ _WILDCARD = re.compile(r"[*?\[{]")
 
 
 def given_fact(paths: Sequence[str]) -> str:
-    """Return the name of the fact for paths as a program gave them: what they match, or patterns."""
+    """Return the name of the fact for paths as a program gave them: paths or patterns."""
     return "patterns" if any(map(_WILDCARD.search, paths)) else "paths"
 
 

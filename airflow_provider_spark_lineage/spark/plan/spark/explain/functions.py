@@ -141,7 +141,7 @@ REPLACED: dict[str, tuple[int, Callable[[Sequence[Tree]], Tree]]] = {
     "nvl2": (3, lambda values: call("If", [call("IsNotNull", values[:1]), *values[1:3]])),
     "zeroifnull": (1, lambda values: call("Coalesce", [values[0], literal()])),
 }
-"""Name -> (minimum number of arguments, the expression with which Spark replaces the function)."""
+"""Name -> (minimum number of arguments, Spark's expression for the function)."""
 
 
 def result_type(name: str, kinds: Sequence[types.Type]) -> types.Type:

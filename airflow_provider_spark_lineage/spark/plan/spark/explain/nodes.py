@@ -114,7 +114,7 @@ _OBSERVATION = re.compile(rf"({OF_CHECKS}\w+), (?=\[)")
 
 
 def _collect_metrics(place: NodeContext) -> Built:
-    """A check of ours has its numbers, of which only the columns matter; no other observation has."""
+    """A check of ours has its numbers, and only their columns matter; no other observation has."""
     match = _OBSERVATION.match(place.text)
     if not match:
         return place.built(place.first)

@@ -25,7 +25,7 @@ class UnreadableError(ValueError):
 
 
 def required(match: re.Match[str] | None, missing: str) -> re.Match[str]:
-    """Return a match; without one, raise UnreadableError with the words for what is missing."""
+    """Return a match; without one, raise UnreadableError that names the missing part."""
     if not match:
         raise UnreadableError(missing)
     return match

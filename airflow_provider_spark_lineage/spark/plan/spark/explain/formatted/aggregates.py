@@ -30,7 +30,7 @@ _PART = re.compile(r"(?:partial|merge)_")
 _FILTERED = " FILTER (WHERE "
 _ALIAS = re.compile(r" AS (?=[^()\[\]]*#\d+L?$)")
 _OF_REWRITE = re.compile(r"gid#\d+")
-"""The column with which Spark marks the rows of each of several DISTINCT."""
+"""Spark's column that marks the rows of each of several DISTINCT."""
 
 
 def aggregate(operator: Operator, plan: Translation) -> Drawn:

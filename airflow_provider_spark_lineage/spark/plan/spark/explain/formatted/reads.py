@@ -1,6 +1,6 @@
 """Reader of the physical operators that give rows: scans, caches, reused exchanges, recursive CTEs.
 
-Also reads the columns and the location of each scan, from which its facts come.
+Also reads the columns and the location of each scan: its facts come from these.
 """
 
 from __future__ import annotations

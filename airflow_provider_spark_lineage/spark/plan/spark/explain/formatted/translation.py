@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.text impo
 from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Drawn, UnreadableError
 
 NO_COLUMN = 10**12
-"""The number of a scan without columns plus this is a column id, by which its facts are found."""
+"""The number of a scan without columns plus this is a column id: the key of its facts."""
 
 MORE = re.compile(r"(?:, |^)\.\.\. \d+ more fields")
 """Spark's text in place of the rest of a long list."""
