@@ -53,6 +53,19 @@ def test_a_complete_overwrite_leaves_its_own_columns_types_and_edges() -> None:
     assert inputs_of(lineage) == ["a", "b"], "both were read"
 
 
+@pytest.mark.parametrize(("rows", "expected"), [(0, {"a.x", "b.x"}), (None, {"a.x", "b.x"}), (5, {"b.x"})])
+def test_an_append_to_what_the_task_wrote_without_rows_adds_to_it(
+    rows: int | None, expected: set[str]
+) -> None:
+    """The first write may have rows in the next run; if it had some, something else has removed them."""
+    first = writes("t", edge("a.x", "id"), mode=Mode.CREATE, rows=rows)
+    added = writes("t", edge("b.x", "id"), mode=Mode.APPEND)
+    second = replace(added, mode=Mode.CREATE, was_empty=True, as_added=added)
+    lineage = compose([execution(READ, first), execution(reads("b", "x"), second)])
+    assert edges_of(lineage, "t") == {edge(source, "id") for source in expected}
+    assert modes_of(lineage) == {"t": Mode.CREATE}
+
+
 def test_an_append_adds_columns_and_changes_no_type() -> None:
     """Delta adds the columns of an append with `mergeSchema` behind its own."""
     first = typed(writes("t", edge("a.x", "id")), id="bigint")

@@ -126,7 +126,8 @@ class Composer:
                 source.content.shared = True
         # Resolve all outputs first, using the contents from before this execution's writes.
         gaps = dict.fromkeys(lineage.gaps)
-        for output, resolved in [(output, self._resolve(output, gaps)) for output in lineage.outputs]:
+        outputs = [self._in_task(output) for output in lineage.outputs]
+        for output, resolved in [(output, self._resolve(output, gaps)) for output in outputs]:
             if output.is_view and output.mode not in (Mode.DROP, Mode.RENAME):
                 self._add_view(output, resolved)
                 continue
@@ -138,6 +139,19 @@ class Composer:
             self._gaps[known] = None
             if lineage.failures and gap.output and gap.output not in written:
                 self._unsettled.setdefault(gap.output, []).append(known)
+
+    def _in_task(self, output: Output) -> Output:
+        """Return a write as it adds to what the task has written.
+
+        A target may be without data because an earlier write of the task had no rows, which may be different
+        in the next run. If that write had rows, something else has removed them since.
+        """
+        dataset = self._datasets.get(output.dataset.id)
+        claim = dataset.claim if dataset is not None else None
+        if output.as_added is None or claim is None or claim.data_mode is None:
+            return output
+        had_rows = claim.written is not None and bool(claim.written.rows)
+        return output if had_rows else replace(output.as_added, dataset=output.dataset)
 
     def lineage(self) -> Lineage:
         """Return the merged lineage; the same on every call."""

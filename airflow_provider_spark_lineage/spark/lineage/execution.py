@@ -289,26 +289,26 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     places = {(edge.source, snapshot) for edge, snapshot in origins}
     places |= {(dataset.id, dataset.snapshot) for leaf in fed_by for dataset in leaf.datasets}
     before = write.before(statistics)
-    is_partial = write.is_partial and before is Before.UNKNOWN
     read_apart = {source for source, count in Counter(source for source, _ in places).items() if count > 1}
     fed = sorted({dataset.id for leaf in fed_by for dataset in leaf.datasets})
     outputs = [
         Output(
             dataset=Dataset(identity, fields),
-            mode=Mode.CREATE if before in (Before.ABSENT, Before.EMPTY) else write.mode,
+            mode=write.mode,
             statistics=statistics,
             edges=tuple(sorted({edge for edge, _ in origins}, key=lambda edge: edge.order)),
             inputs=tuple(fed),
             origins=frozenset(origin for origin in origins if origin[0].source in read_apart),
             snapshots=frozenset(place for place in places if place[0] in read_apart),
-            partial=is_partial,
+            partial=write.is_partial,
             parts=parts,
-            was_empty=before is Before.EMPTY,
             rewrites=write.rewrites,
-            partitions=write.partitions if is_partial else (),
+            partitions=write.partitions if write.is_partial else (),
         )
         for identity in identities
     ]
+    if before in (Before.ABSENT, Before.EMPTY):
+        outputs = [_created(output, was_empty=before is Before.EMPTY) for output in outputs]
     unknown = [gap for leaf in fed_by for gap in (*leaf.gaps, *leaf.column_gaps)]
     for identity in identities:
         gaps.extend(replace(gap, output=identity.id) for gap in unknown)
@@ -316,6 +316,13 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
             _gap(gap, identity.id) for gap in (*written.gaps, *_unknown_values(write, leaves, fields))
         )
     return outputs, gaps
+
+
+def _created(output: Output, *, was_empty: bool) -> Output:
+    """Return a write whose target had no data."""
+    return replace(
+        output, mode=Mode.CREATE, partial=False, partitions=(), was_empty=was_empty, as_added=output
+    )
 
 
 def _unknown_values(write: TableWrite, leaves: Leaves, fields: Sequence[Field]) -> Iterator[PlanGap]:

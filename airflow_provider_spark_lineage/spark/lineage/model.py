@@ -234,6 +234,9 @@ class Output:
     was_empty: bool = False
     """The dataset existed, without data, before its CREATE."""
 
+    as_added: Output | None = field(default=None, compare=False, repr=False)
+    """An append or a partial overwrite that is CREATE, because its target had no data: the same as written."""
+
     rewrites: bool = False
     """It changed or removed earlier rows: UPDATE, DELETE, MERGE, TRUNCATE of a partition."""
 

@@ -42,6 +42,7 @@ def _absorbed(outer: ExecutionLineage, inner: ExecutionLineage) -> ExecutionLine
             mode=_mode(outer.mode, output.mode),
             # A command that creates its table writes it while it is empty.
             was_empty=False,
+            as_added=output.as_added if outer.mode is Mode.APPEND else None,
             dataset=replace(output.dataset, identity=_named_by(output.dataset.identity, outer)),
         )
         for output in inner_lineage.outputs
