@@ -235,7 +235,7 @@ class Output:
     """The dataset existed, without data, before its CREATE."""
 
     as_added: Output | None = field(default=None, compare=False, repr=False)
-    """An append or a partial overwrite that is CREATE, because its target had no data: the same as written."""
+    """An append or partial overwrite that is CREATE, because its target had no data: the write itself."""
 
     rewrites: bool = False
     """It changed or removed earlier rows: UPDATE, DELETE, MERGE, TRUNCATE of a partition."""
