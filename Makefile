@@ -14,7 +14,7 @@ ORDER :=
 LIVE := pytest -n 3 --dist loadfile --no-loadscope-reorder $(ORDER)
 PREPARED := python tests/prepare.py
 
-.PHONY: help setup requirements lint unit prepare live rest long full smoke smoke-oldest services installs soundness system-standalone test lakes matrix spark-4.3 demo bench clean
+.PHONY: help setup requirements lint unit prepare live rest long full smoke smoke-oldest services installs soundness system-standalone test lakes matrix spark-4.3 demo docs bench clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z0-9.-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -78,6 +78,9 @@ spark-4.3: ## Run the live tests on Spark 4.3, in an environment of its own
 	@bash scripts/setup.sh .venv-spark-4.3 requirements/spark-4.3.txt 11
 	@SPARK_LINEAGE_VENV=.venv-spark-4.3; . scripts/env.sh && $(PREPARED) && $(LIVE) -m "(spark or airflow) and not installs" tests
 
+docs: ## Build the site of the pages, with search and a reference of public names, and check its links
+	@bash scripts/docs.sh
+
 bench: setup ## Print speed and memory figures
 	@. scripts/env.sh && python benchmarks/run.py
 
@@ -97,6 +100,7 @@ requirements: ## Compile the pinned sets again (needs uv)
 	@$(COMPILE) .cache/services.in --overrides requirements/services-overrides.txt -c requirements/spark-4.1.txt \
 	  --python-version 3.10 -o .cache/services.txt > /dev/null
 	@grep -vxFf requirements/spark-4.1.txt .cache/services.txt > requirements/services.txt
+	@$(COMPILE) requirements/docs.in --python-version 3.10 -o requirements/docs.txt > /dev/null
 
 clean: ## Remove what tests, linters and the demo left; the environments stay
 	@rm -rf .demo .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

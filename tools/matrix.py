@@ -184,7 +184,6 @@ SHOWN = {
     "click": "click",
     "rich": "rich",
     "PyYAML": "PyYAML",
-    "jinja2": "jinja2",
     "jsonschema-rs": "jsonschema-rs",
     "packaging": "packaging",
     "psutil": "psutil",

@@ -30,15 +30,16 @@ KEY = "dag.task.event.start"
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "give either event_templates or file_path"),
-        ({"event_templates": {KEY: {}}, "file_path": "x.json"}, "give either event_templates or file_path"),
-        ({"event_templates": {}}, "expects no events"),
-        ({"event_templates": {"dag.task.start": {}}}, "`dag.task.start` is not `<dag_id>.<task_id>.event"),
-        ({"event_templates": {KEY: {"run": "{{ result"}}}, "not a Jinja template"),
-        ({"event_templates": {KEY: {}}, "event_count_assertions": {".*": "many"}}, "`many` is not a count"),
-        ({"event_templates": {KEY: {}}, "allow_duplicate_events_regex": "("}, "is not a regular expression"),
+        ({}, "give either file_path or expected"),
+        ({"expected": {KEY: {}}, "file_path": "x.json"}, "give either file_path or expected"),
+        ({"expected": {}}, "expects no events"),
+        ({"expected": {"dag.task.start": {}}}, "`dag.task.start` is not `<dag_id>.<task_id>.event"),
+        ({"expected": {KEY: {"run": {"$match": "uid"}}}}, "unknown matcher `uid`; did you mean `uuid`"),
+        (
+            {"file_path": "templates.json"},
+            "templates.json: not a mapping .* `spark-lineage expect` writes one",
+        ),
         ({"file_path": "nowhere.json"}, "nowhere.json: no such file"),
-        ({"file_path": "ours.yaml", "event_sort_fn": len}, "`event_sort_fn` has no effect"),
         ({"file_path": "ours.yaml", "without": ["one_terminals"]}, "`one_terminals` is not a relation"),
         ({"file_path": "unfilled.yaml"}, r"the variable \${NAME} has no value"),
         ({"file_path": "wrong.json"}, "wrong.json, line 1: not JSON"),
@@ -51,6 +52,7 @@ def test_a_mistake_ends_parsing(
     monkeypatch.chdir(tmp_path)
     Path("ours.yaml").write_text(f"{KEY}: {{}}\n")
     Path("unfilled.yaml").write_text(f"{KEY}: {{run: {{runId: '${{NAME}}'}}}}\n")
+    Path("templates.json").write_text('[{"eventType": "START", "job": {"name": "dag.task"}}]')
     Path("wrong.json").write_text("[{]")
     with pytest.raises(BadInputError, match=message):
         OpenLineageTestOperator(task_id="check", **arguments)
@@ -109,7 +111,7 @@ def test_other_variables_are_not_events() -> None:
 
 def test_one_relation_may_be_left_out_by_its_name_alone() -> None:
     """A name is not a list of letters."""
-    check = OpenLineageTestOperator(task_id="check", event_templates={KEY: {}}, without="schemas")
+    check = OpenLineageTestOperator(task_id="check", expected={KEY: {}}, without="schemas")
     assert check.without == ("schemas",)
 
 
@@ -118,7 +120,7 @@ def test_parsing_a_dag_loads_no_schemas() -> None:
     code = (
         "import sys\n"
         "from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator\n"
-        f"OpenLineageTestOperator(task_id='check', event_templates={{'{KEY}': {{}}}})\n"
+        f"OpenLineageTestOperator(task_id='check', expected={{'{KEY}': {{}}}})\n"
         "assert 'airflow_provider_spark_lineage.openlineage.events.validation' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

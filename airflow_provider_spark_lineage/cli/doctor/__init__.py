@@ -45,8 +45,6 @@ CHECKS: tuple[Callable[[Installation], Iterator[Finding]], ...] = (
     openlineage.selective_enable,
     openlineage.emission_policy,
     extractors.imports,
-    extractors.interface,
-    extractors.airflow_imports,
     extractors.clashes,
     extractors.before_capture,
     own.names,

@@ -9,9 +9,6 @@ from airflow_provider_spark_lineage.airflow.launch.table import LAUNCHERS
 from airflow_provider_spark_lineage.cli.doctor.model import Extractor, Finding, Installation, note, problem
 from airflow_provider_spark_lineage.cli.doctor.openlineage import is_several_names
 
-_BUILT_IN = ("PythonOperator", "_PythonDecoratedOperator", "BashOperator")
-"""Operators for which the provider has extractors of its own."""
-
 _SETTING = "`[openlineage] extractors`"
 
 
@@ -25,10 +22,9 @@ def imports(installation: Installation) -> Iterator[Finding]:
         is_shadowed = all(len(by_operator[name]) > 1 for name in extractor.names)
         if is_circular or not (error or extractor.is_registered or is_shadowed):
             reason = error or "it was not registered when Airflow loaded its plugins"
-            modules = ", ".join(extractor.airflow_imports) or "the modules of Airflow that it needs"
             advice = (
                 f"{_SETTING} names {path}, whose import is circular ({reason}), because Airflow is still "
-                f"loading when it imports extractors; import {modules} inside the extractor's methods."
+                "loading when it imports extractors; import Airflow inside the extractor's methods."
             )
             yield problem("extractor-circular", "extractor", path, advice)
         elif error and not extractor.is_import_error:
@@ -47,61 +43,20 @@ def imports(installation: Installation) -> Iterator[Finding]:
             yield problem("extractor-import", "extractor", path, advice)
 
 
-def airflow_imports(installation: Installation) -> Iterator[Finding]:
-    """Look for modules of Airflow that an extractor's file imports at its top."""
-    for extractor in installation.airflow.plugins.extractors:
-        if extractor.airflow_imports and not extractor.error and extractor.is_registered:
-            modules = ", ".join(extractor.airflow_imports)
-            advice = (
-                f"The module of {extractor.path} imports {modules} at its top, which is circular in a "
-                "process where Airflow is still loading; import it inside the methods, or under `if "
-                "TYPE_CHECKING`."
-            )
-            yield note("extractor-airflow-import", "extractor", extractor.path, advice)
-
-
-def interface(installation: Installation) -> Iterator[Finding]:
-    """Check that each extractor has the interface that the provider calls."""
-    for extractor in installation.airflow.plugins.extractors:
-        if extractor.interface:
-            advice = (
-                f"{_SETTING} names {extractor.path}, which {extractor.interface}; write a subclass of "
-                "`airflow.providers.openlineage.extractors.base.BaseExtractor` with a class method "
-                "`get_operator_classnames` that returns a list."
-            )
-            yield problem("extractor-interface", "extractor", extractor.path, advice)
-
-
 def clashes(installation: Installation) -> Iterator[Finding]:
     """Look for operators with several extractors: the provider keeps one for each class name."""
     several: dict[str, list[str]] = {}
     for name, extractors in _by_operator(installation).items():
-        paths = " and ".join(extractor.path for extractor in extractors)
-        if len(extractors) == 1 and name in _BUILT_IN and not extractors[0].is_ours:
-            advice = (
-                f"{paths} replaces the provider's own extractor for `{name}`, so the source code facet is "
-                f"lost; remove `{name}` from its `get_operator_classnames` if that is not intended."
-            )
-            yield note("extractor-over-built-in", "extractor", name, advice)
-        elif len(extractors) > 1 and len({each.dotted or each.path for each in extractors}) == 1:
-            several[paths] = []
-        elif len(extractors) > 1:
-            several.setdefault(paths, []).append(name)
+        if len({each.dotted or each.path for each in extractors}) > 1:
+            several.setdefault(" and ".join(extractor.path for extractor in extractors), []).append(name)
     for paths, names in several.items():
-        if not names:
-            advice = (
-                f"{paths} are the same class, and OpenLineage warns about that in each process; keep one of "
-                f"them in {_SETTING}."
-            )
-            yield note("extractor-repeated", "extractor", paths, advice)
-        else:
-            # The provider reads the option into a set, whose order differs between processes.
-            advice = (
-                f"{paths} both claim {', '.join(f'`{name}`' for name in names)}: OpenLineage keeps one "
-                "extractor for each class name, the last one registered, and the order may change with each "
-                f"process; keep one of them in {_SETTING}."
-            )
-            yield problem("extractor-twice", "extractor", ", ".join(names), advice)
+        # The provider reads the option into a set, whose order differs between processes.
+        advice = (
+            f"{paths} both claim {', '.join(f'`{name}`' for name in names)}: OpenLineage keeps one extractor "
+            "for each class name, the last one registered, and the order may change with each process; keep "
+            f"one of them in {_SETTING}."
+        )
+        yield problem("extractor-twice", "extractor", ", ".join(names), advice)
 
 
 def before_capture(installation: Installation) -> Iterator[Finding]:

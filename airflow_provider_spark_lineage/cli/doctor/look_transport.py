@@ -83,37 +83,25 @@ def unreachable(config: Any) -> Iterator[Finding]:
     yield from _silent([str(each.get("url")) for each in transports if each["type"] in HTTP])
 
 
-_DENIED = "cannot be written; let the user of the tasks write there"
-
-
 def _folder(config: dict[str, Any]) -> Iterator[Finding]:
     """Yield what keeps a file transport from writing; without `append`, it writes beside its path."""
-    text, is_appended = str(config.get("log_file_path", "")), config.get("append") is True
+    text = str(config.get("log_file_path", ""))
     path = Path(url2pathname(urlsplit(text).path) if text.startswith("file://") else text)
     # A relative path depends on the working directory of the task, which is not this one.
     if config.get("filesystem") or not path.is_absolute():
         return
-    place, fault = str(path.parent), ""
-    if is_appended and os.path.isdir(path):
-        place, fault = str(path), "is a folder; move it"
-    elif is_appended and os.path.exists(path):
-        place, fault = str(path), "" if os.access(path, os.W_OK) else _DENIED
-    elif not os.path.exists(place):
-        fault = "does not exist; create it"
-    elif not os.path.isdir(place):
-        fault = "is a file; move it"
-    elif not os.access(place, os.W_OK | os.X_OK):
-        fault = _DENIED
-    if fault:
+    place = path if config.get("append") is True and os.path.exists(path) else path.parent
+    if not os.access(place, os.W_OK) or os.path.isdir(place) is (place == path):
+        fault = "cannot be written" if os.path.exists(place) else "does not exist"
         advice = (
-            f"OpenLineage's file transport cannot write its events: {place} {fault}, or correct the "
+            f"OpenLineage's file transport cannot write its events: {place} {fault}; correct that, or the "
             "transport's `log_file_path`."
         )
-        yield problem("transport-folder", "transport", place, advice)
+        yield problem("transport-folder", "transport", str(place), advice)
 
 
 def _silent(urls: list[str]) -> Iterator[Finding]:
-    """Yield the addresses whose host or proxy accepts no connection; all are tried at the same time."""
+    """Yield the addresses whose host accepts no connection; all are tried at the same time."""
     addresses: dict[tuple[str, int], str] = {}
     for url in urls:
         if (address := _address(url)) is not None:
@@ -127,27 +115,23 @@ def _silent(urls: list[str]) -> Iterator[Finding]:
         thread.join(max(0.0, deadline - monotonic()))
     for (host, port), url in addresses.items():
         if reason := reasons.get((host, port), f"no answer within {SECONDS} seconds"):
-            is_proxy = host != urlsplit(url).hostname
             shown = without_credentials(url)
-            cure = "correct `HTTP_PROXY` or `HTTPS_PROXY`" if is_proxy else "start it, or correct its `url`"
             advice = (
-                f"OpenLineage's backend at {shown} cannot be reached from here ({'the proxy ' * is_proxy}"
-                f"{host}:{port}: {reason}); {cure}."
+                f"OpenLineage's backend at {shown} cannot be reached from here ({host}:{port}: {reason}); "
+                "start it, or correct its `url`."
             )
             yield problem("transport-silent", "transport", f"no answer from {shown}", advice)
 
 
 def _address(url: str) -> tuple[str, int] | None:
-    """Return the host and port that the client connects to, which may be a proxy."""
+    """Return the host and port that the client connects to; None behind a proxy, which may know the host."""
     try:
         parts = urlsplit(url.strip())
         if parts.scheme not in _PORTS or not parts.hostname:
             return None
-        proxies = getproxies()
-        proxy = proxies.get(parts.scheme) or proxies.get("all")
-        if proxy and not proxy_bypass(parts.hostname):
-            parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-        return (parts.hostname, parts.port or _PORTS.get(parts.scheme, 1080)) if parts.hostname else None
+        if {parts.scheme, "all"} & getproxies().keys() and not proxy_bypass(parts.hostname):
+            return None
+        return parts.hostname, parts.port or _PORTS[parts.scheme]
     except ValueError:  # A port that is not a number: `transport-url` reports it.
         return None
 

@@ -57,9 +57,6 @@ class Extractor:
     is_import_error: bool = False
     """The provider ignores an extractor whose import raises ImportError; any other stops its plugin."""
 
-    interface: str = ""
-    """Problem of the class, as the end of a sentence that begins with its path."""
-
     dotted: str = ""
     """The class with the module that defines it; `path` may name a re-export."""
 
@@ -68,9 +65,6 @@ class Extractor:
 
     is_registered: bool = True
     """False if it can be imported now, but could not be while Airflow loaded its plugins."""
-
-    airflow_imports: Sequence[str] = ()
-    """Modules of Airflow that its file imports at the top."""
 
     @property
     def is_ours(self) -> bool:

@@ -7,9 +7,7 @@ imported, so that circular imports fail here as they do in Airflow.
 
 from __future__ import annotations
 
-import ast
 import importlib
-import importlib.util
 import inspect
 import json
 import os
@@ -120,17 +118,16 @@ def _registered() -> list[type]:
 
 def _extractor(path: str) -> dict[str, Any]:
     """Return the fields of an `Extractor`, and its class if it can be imported."""
-    row: dict[str, Any] = {
-        "path": path,
-        "airflow_imports": _airflow_imports(_source(path.rpartition(".")[0])),
-    }
     try:
         cls = _imported(path)
     except BaseException as error:
-        return {**row, "error": reason(error), "is_import_error": isinstance(error, ImportError)}
-    names, interface = _interface(cls)
+        return {"path": path, "error": reason(error), "is_import_error": isinstance(error, ImportError)}
     dotted = f"{getattr(cls, '__module__', '')}.{getattr(cls, '__qualname__', cls)}"
-    return {**row, "cls": cls, "dotted": dotted, "names": names, "interface": interface}
+    try:
+        names = sorted(map(str, cls.get_operator_classnames()))
+    except BaseException:  # Its class is wrong, or is not one.
+        names = []
+    return {"path": path, "cls": cls, "dotted": dotted, "names": names}
 
 
 def _imported(path: str) -> Any:
@@ -141,76 +138,6 @@ def _imported(path: str) -> Any:
     if not hasattr(imported, name):
         raise ImportError(f"module {module} has no attribute {name}")
     return getattr(imported, name)
-
-
-def _interface(cls: Any) -> tuple[list[str], str]:
-    """Return the class names of an extractor's operators, and the problem of its interface."""
-    if not inspect.isclass(cls):
-        return [], "is not a class"
-    read = getattr(cls, "get_operator_classnames", None)
-    if read is None:
-        return [], "has no class method `get_operator_classnames`"
-    try:
-        names = read()
-    except BaseException as error:
-        return [], f"raises {reason(error)} in `get_operator_classnames`, which must be a class method"
-    if isinstance(names, str) or not isinstance(names, (list, tuple, set, frozenset)):
-        return [], f"returns {type(names).__name__} from `get_operator_classnames`, not a list of class names"
-    strings = sorted(name for name in names if isinstance(name, str))
-    missing = sorted(getattr(cls, "__abstractmethods__", ()))
-    if missing:
-        return strings, f"does not implement {', '.join(missing)}"
-    dotted = [name for name in strings if "." in name]
-    if dotted:
-        return strings, f"names {dotted[0]}, but OpenLineage compares class names without their module"
-    return strings, ""
-
-
-def _source(module: str) -> str:
-    """Return the text of a module without importing it; its parent packages are imported."""
-    try:
-        spec = importlib.util.find_spec(module)
-        return Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
-    except BaseException:  # Importing the package may raise anything, which is reported with the extractor.
-        return ""
-
-
-_HARMLESS = ("airflow.providers.openlineage.extractors", "airflow.providers.common.compat.openlineage")
-"""Modules that define an extractor's base; OpenLineage's plugin has imported them before."""
-
-
-def _airflow_imports(text: str) -> list[str]:
-    """Return the modules of Airflow that are imported when the module is, sorted.
-
-    >>> _airflow_imports("from airflow.models import DAG")
-    ['airflow.models']
-    """
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return []
-    names = set[str]()
-    for node in _executed(tree):
-        match node:
-            case ast.Import(aliases):
-                names.update(alias.name for alias in aliases)
-            case ast.ImportFrom(str(module), _, 0):
-                names.add(module)
-    return sorted(
-        name for name in names if f"{name}.".startswith("airflow.") and not name.startswith(_HARMLESS)
-    )
-
-
-def _executed(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes that run on import: not inside functions, nor under `if TYPE_CHECKING`."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            continue
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            yield from _executed(ast.Module(node.orelse, []))
-            continue
-        yield node
-        yield from _executed(node)
 
 
 def _broken(paths: list[str]) -> Iterator[tuple[str, str]]:

@@ -49,27 +49,8 @@ def mistakes_of(config: Any) -> Iterator[Finding]:
     elif kind == "noop":
         advice = "The OpenLineage transport `noop` discards every event; choose another type."
         yield problem("transport-noop", "transport", kind, advice)
-    elif kind == "console":
-        advice = "Events only go to the task's log; choose another transport to keep them."
-        yield note("transport-console", "transport", kind, advice)
-    elif kind == "file" and _may_append(str(config.get("log_file_path", ""))) and not _appends(config):
-        advice = (
-            "The OpenLineage transport `file` writes each event to a new file, "
-            "`<log_file_path>-<time>.json`; "
-            'set `"append": true` for one file with a line for each event.'
-        )
-        yield note("transport-not-appended", "transport", _address(config), advice)
     for member in members_of(config):
-        yield from (finding for finding in mistakes_of(member) if finding.level == "problem")
-
-
-def _may_append(path: str) -> bool:
-    """Return whether a file can grow there: object stores only replace files."""
-    return "://" not in path or path.startswith("file://")
-
-
-def _appends(config: dict[str, Any]) -> bool:
-    return str(config.get("append", "")).lower() == "true"
+        yield from mistakes_of(member)
 
 
 def _url_advice(url: str) -> str:

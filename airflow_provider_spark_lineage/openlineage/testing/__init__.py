@@ -4,7 +4,6 @@
 | --- | --- |
 | `comparison` | compares events with expectations: `compare`, `assert_lineage` |
 | `expected`, `keys` | read expected files: values, matchers and variables; keys and `when` |
-| `templates` | read the expected files of Airflow's own system tests |
 | `matchers`, `differences` | compare one value |
 | `relations` | rules that must hold between events |
 | `report` | the result as text and JSON |

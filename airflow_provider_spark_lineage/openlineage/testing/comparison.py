@@ -41,7 +41,6 @@ from airflow_provider_spark_lineage.openlineage.testing.relations import (
 )
 from airflow_provider_spark_lineage.openlineage.testing.report import Difference, Kind, Line, Report
 from airflow_provider_spark_lineage.openlineage.testing.runs import DagRun
-from airflow_provider_spark_lineage.openlineage.testing.templates import Templates
 
 Emitted: TypeAlias = DagRun | Events | Iterable[Mapping[str, Any]] | Path | str
 """Source of events: a run, a file or folder, or the events themselves."""
@@ -130,7 +129,7 @@ def compare(
 
     `variables` replaces `${NAME}` in expected strings. `scope` tells which emitted events must be expected:
     `"all"`, `"dags"` (events of the DAGs that the expected keys name) or `"keys"` (events of these keys); the
-    default is dags for a file, all for a folder, and keys for a JSON array. `versions`, for example
+    default is dags for a file, and all for a folder. `versions`, for example
     `{"airflow": "3.2"}`, wins over versions in events and installed ones. `without` names relations to skip.
     Raises BadInputError for a variable without value, an unknown version, an unknown relation, and if no
     event is expected for these versions.
@@ -161,14 +160,11 @@ class _Comparison:
     def report(self, wanted: list[ExpectedEvent], without: Collection[str]) -> Report:
         for group in groups_of(wanted, self._emitted):
             self._compare_group(group)
-        for templates in self._expected.templates:
-            self._compare_templates(templates)
         for event in self._emitted.left():
             self._add_unexpected(event, self._why_unexpected(event))
         relations = relations_without(without)
-        several = {templates.key for templates in self._expected.templates if templates.count.most > 1}
         compared = frozenset(map(id, self._scoped.compared))
-        runs = Runs(self._scoped.related, self._events, several, compared)
+        runs = Runs(self._scoped.related, self._events, compared)
         notes = [note for name, check in relations.items() for note in self._add_findings(name, check(runs))]
         return Report(
             passed=tuple(self._passed),
@@ -181,7 +177,7 @@ class _Comparison:
             skipped_keys=self._scoped.skipped_keys,
         )
 
-    def _compare_group(self, group: Group, count: str = "") -> None:
+    def _compare_group(self, group: Group) -> None:
         for i, j in sorted(group.pairs.items()):
             expected, event = group.wanted[i], group.emitted[j]
             mismatches = list(differences(expected.document, event.document))
@@ -197,7 +193,7 @@ class _Comparison:
                 )
             else:
                 self._passed.append(group.key)
-        count = f"{len(group.emitted)} with this key were emitted, {count or len(group.wanted)} expected"
+        count = f"{len(group.emitted)} with this key were emitted, {len(group.wanted)} expected"
         for i in others(group.wanted, group.pairs):
             reason = count if group.emitted else "no event with this key was emitted"
             self._add_missing(group.wanted[i], reason)
@@ -206,29 +202,6 @@ class _Comparison:
             if id(event) not in self._surplus:
                 self._surplus.add(id(event))
                 self._add_unexpected(event, count, group.key)
-
-    def _compare_templates(self, templates: Templates) -> None:
-        key, count = templates.key, templates.count
-        events = templates.sorted(self._emitted.take(key))
-        wanted = [ExpectedEvent(key, document, templates.source) for document in templates.documents]
-        if templates.absent:
-            for event in events:
-                self._add_unexpected(event, f"must not be emitted: {templates.absent}")
-            if not self._events:
-                self._add_missing(wanted[0], "no event was emitted at all, so its absence proves nothing")
-            self._passed += [] if events or not self._events else [key]
-            return
-        if not count.most:
-            wanted = []
-        # One template is for the last event; several templates are for all events in order.
-        first = len(events) - 1 if len(wanted) == 1 and events else 0
-        pairs = {i: first + i for i in range(min(len(wanted), len(events)))}
-        if count.least <= len(events) <= count.most and (events or not count.most):
-            # The number of events is allowed: compare only those with a template.
-            events, pairs = [events[j] for j in pairs.values()], {i: i for i in pairs}
-        elif len(wanted) == len(pairs) and len(events) < count.least:
-            wanted.append(wanted[-1])
-        self._compare_group(Group(key, wanted, events, pairs), count.text)
 
     def _why_unexpected(self, event: Event) -> str:
         if event.key in self._emitted.asked:

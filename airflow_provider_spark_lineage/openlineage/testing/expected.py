@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import yaml
 
@@ -34,10 +34,6 @@ from airflow_provider_spark_lineage.openlineage.testing.matchers import (
     nearest,
     sentence,
 )
-from airflow_provider_spark_lineage.openlineage.testing.templates import SortKey, Templates, templates_of
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 Scope = Literal["all", "dags", "keys"]
 """Emitted events to compare: all, events of the DAGs that the expected keys name, or events of these keys."""
@@ -75,9 +71,6 @@ class Expected:
     scope: Scope = "all"
     """Default scope of a comparison: dags for a file, all for a folder or a mapping."""
 
-    templates: tuple[Templates, ...] = ()
-    """The expectations of files in the format of Airflow's own system tests."""
-
     @classmethod
     def of(cls, keys: Mapping[str, Any], source: str = "expected", scope: Scope = "all") -> Expected:
         """Return expectations from a mapping of key to one event or a list; BadInputError names the mistake.
@@ -95,28 +88,10 @@ class Expected:
         """Return the expectations of one file, from the values of `keys_of`."""
         return cls(tuple(events_of_tree(keys, str(path))), "dags")
 
-    @classmethod
-    def of_templates(
-        cls,
-        templates: Mapping[str, Any] | Sequence[Any],
-        source: str = "expected",
-        *,
-        counts: Mapping[str, str | int] | None = None,
-        sort: SortKey | None = None,
-        helpers: Environment | None = None,
-    ) -> Expected:
-        """Return expectations from templates of Airflow's own system tests, by key or as an array.
-
-        `counts` is the number of events, for example `">=2"`, by regular expression that covers a key.
-        `sort` orders the events of a key by their documents. `helpers` is a Jinja environment whose globals,
-        filters and tests the templates may use in addition to ours.
-        """
-        return cls((), "keys", templates_of(templates, source, counts or {}, sort, helpers))
-
     @property
     def keys(self) -> list[str]:
-        """The keys of all events and templates, as written."""
-        return [event.key for event in self.events] + [templates.key for templates in self.templates]
+        """The keys of all events, as written."""
+        return [event.key for event in self.events]
 
     def meant_for(self, versions: Versions) -> list[ExpectedEvent]:
         """Return the events that are expected for these versions.
@@ -125,38 +100,28 @@ class Expected:
         """
         refusals = [versions.refusal(event.when) for event in self.events]
         applicable = [event for event, refusal in zip(self.events, refusals, strict=True) if not refusal]
-        if self.events and not applicable and not self.templates:
+        if self.events and not applicable:
             names = ", ".join(sorted({event.source for event in self.events}))
             raise BadInputError(f"{names}: no event is expected for these versions: {refusals[0]}.")
         files: dict[str, str] = {}
-        items: list[ExpectedEvent | Templates] = [*self.templates, *applicable]
-        for item in items:
-            if files.setdefault(item.key, item.source) != item.source:
-                raise BadInputError(f"{item.source}: `{item.key}` is also expected in {files[item.key]}.")
+        for event in applicable:
+            if files.setdefault(event.key, event.source) != event.source:
+                raise BadInputError(f"{event.source}: `{event.key}` is also expected in {files[event.key]}.")
         return applicable
 
 
 @collector_paused()
 def read_expected(path: Path | str) -> Expected:
-    """Return the expected events of a file or of a folder; BadInputError names file, place and cause.
-
-    A JSON array is read as Airflow's own system tests read it.
-    """
+    """Return the expected events of a file or of a folder; BadInputError names file, place and cause."""
     path = Path(path)
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
         if not files:
             raise BadInputError(f"{path}: has no file of expected events ({', '.join(SUFFIXES)}).")
-        parts = [read_expected(file) for file in files]
-        events = tuple(event for part in parts for event in part.events)
-        templates = tuple(templates for part in parts for templates in part.templates)
-        return Expected(events, "all" if events else "keys", templates)
+        return Expected(tuple(event for file in files for event in read_expected(file).events))
     if not path.is_file():
         raise BadInputError(f"{path}: no such file or folder of expected events.")
-    tree = parse(read_text(path), path)
-    if isinstance(tree, list) and path.suffix == ".json":
-        return Expected.of_templates(tree, str(path))
-    return Expected.of_file(keys_of(tree, path), path)
+    return Expected.of_file(keys_of(parse(read_text(path), path), path), path)
 
 
 def keys_of(tree: Any, file: Path) -> dict[str, Any]:
@@ -164,7 +129,10 @@ def keys_of(tree: Any, file: Path) -> dict[str, Any]:
     if tree is None:
         raise BadInputError(f"{file}: is empty, so no event is expected.")
     if not isinstance(tree, dict):
-        raise BadInputError(f"{file}: not a mapping of `<dag_id>.<task_id>.event.<type>` to events.")
+        raise BadInputError(
+            f"{file}: not a mapping of `<dag_id>.<task_id>.event.<type>` to events;"
+            " `spark-lineage expect` writes one from emitted events."
+        )
     if not tree.keys() - {WHEN}:
         raise BadInputError(f"{file}: expects no events.")
     keys: dict[str, Any] = values_of(tree, str(file))

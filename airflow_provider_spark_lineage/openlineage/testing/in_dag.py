@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
@@ -14,12 +14,7 @@ from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events import EVENT_TYPES, Events
 from airflow_provider_spark_lineage.openlineage.events.model import TERMINAL
 from airflow_provider_spark_lineage.openlineage.testing.comparison import LineageDiffersError, compare
-from airflow_provider_spark_lineage.openlineage.testing.expected import (
-    Expected,
-    parse,
-    read_expected,
-    read_text,
-)
+from airflow_provider_spark_lineage.openlineage.testing.expected import Expected, read_expected
 from airflow_provider_spark_lineage.openlineage.testing.keys import parse_key
 from airflow_provider_spark_lineage.openlineage.testing.relations import RELATIONS, relations_without
 from airflow_provider_spark_lineage.openlineage.testing.report import Report
@@ -32,7 +27,6 @@ from airflow_provider_spark_lineage.openlineage.testing.stores import (
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
-    from jinja2 import Environment
 
 NOT_WHILE_RUNNING = ("one_terminal",)
 """Relations that need not hold before the DAG run has ended."""
@@ -43,9 +37,6 @@ NOT_IF_CLEARED = ("parents",)
 PAUSE_S = 0.2
 """Time between two reads of the events."""
 
-TEMPLATE_OPTIONS = ("env", "allow_duplicate_events_regex", "event_count_assertions", "event_sort_fn")
-"""Arguments for templates only."""
-
 
 class OpenLineageTestOperator(BaseOperator):
     """Compares the events of this DAG run, and in files also of DAGs that it triggered, with expected ones.
@@ -55,16 +46,12 @@ class OpenLineageTestOperator(BaseOperator):
     raises LineageDiffersError with all differences. Its own events and the end events of its DAG run are not
     compared. If it fails, it deletes nothing.
 
-    :param event_templates: templates by `<dag_id>.<task_id>.event.<type>`, as in Airflow's own system tests;
-        each a template, a list of templates, or `{"$absent": reason}`.
-    :param file_path: a file instead: a JSON array of templates, or an expected file of this package.
-    :param env: Jinja environment with more globals, filters and tests for templates.
-    :param allow_duplicate_events_regex: regular expression of keys that may have several events.
-    :param event_count_assertions: counts by regular expression: `"2"`, `"==2"`, `">=2"`, `"<=2"`.
+    :param file_path: an expected file, or a folder of them.
+    :param expected: the events themselves instead, by `<dag_id>.<task_id>.event.<type>`: one event or
+        a list, with matchers as in a JSON file.
     :param clear_variables: delete this DAG run's Variables of a VariableTransport after success; if a DAG has
         several checks, only the last may do so.
     :param fail_fast: raise with the first difference only.
-    :param event_sort_fn: sort key of a key's events, from their JSON objects, before they are compared.
     :param events: file or folder with the events; by default the destination of OpenLineage's client here.
     :param variables: values of `${NAME}` in an expected file.
     :param without: relations to skip, besides those that cannot hold while tasks run.
@@ -75,14 +62,10 @@ class OpenLineageTestOperator(BaseOperator):
     def __init__(
         self,
         *,
-        event_templates: Mapping[str, Any] | None = None,
         file_path: str | Path | None = None,
-        env: Environment | None = None,
-        allow_duplicate_events_regex: str | None = None,
-        event_count_assertions: Mapping[str, str | int] | None = None,
+        expected: Mapping[str, Any] | None = None,
         clear_variables: bool = True,
         fail_fast: bool = False,
-        event_sort_fn: Callable[[Mapping[str, Any]], Any] | None = None,
         events: str | Path | None = None,
         variables: Mapping[str, str] | None = None,
         without: Collection[str] = (),
@@ -91,26 +74,22 @@ class OpenLineageTestOperator(BaseOperator):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.event_templates = event_templates
         self.file_path = file_path
-        self.env = env
-        self.allow_duplicate_events_regex = allow_duplicate_events_regex
-        self.event_count_assertions = event_count_assertions
+        self.expected = expected
         self.clear_variables = clear_variables
         self.fail_fast = fail_fast
-        self.event_sort_fn = event_sort_fn
         self.events = events
         self.variables = variables
         self.without = (without,) if isinstance(without, str) else tuple(without)
         self.timeout_s = timeout_s
         self.settle_s = settle_s
         # Wrong arguments fail when the DAG is parsed: unknown relations, variables without a value.
-        expected = self._expected()
+        wanted = self._expected()
         relations_without(self.without)
         # Versions are known only when there are events.
-        if not any(event.when for event in expected.events):
+        if not any(event.when for event in wanted.events):
             # Without relations: a DAG is parsed often, and JSON schemas load slowly.
-            compare(expected, Events((), ()), variables=variables, without=RELATIONS)
+            compare(wanted, Events((), ()), variables=variables, without=RELATIONS)
 
     def execute(self, context: Context) -> None:
         """Wait for the events, compare them, and raise LineageDiffersError if they differ."""
@@ -173,7 +152,6 @@ class OpenLineageTestOperator(BaseOperator):
         return replace(
             expected,
             events=tuple(event for event in expected.events if event.key not in left_out),
-            templates=tuple(template for template in expected.templates if template.key not in left_out),
         )
 
     def _store(self, task: CheckingTask) -> FileStore | VariableStore:
@@ -186,24 +164,12 @@ class OpenLineageTestOperator(BaseOperator):
 
     def _expected(self) -> Expected:
         """Return the expected events of the arguments; BadInputError names a mistake in them."""
-        if (self.event_templates is None) is (self.file_path is None):
+        if (self.expected is None) is (self.file_path is None):
             raise BadInputError(
-                f"OpenLineageTestOperator `{self.task_id}`: give either event_templates or file_path."
+                f"OpenLineageTestOperator `{self.task_id}`: give either file_path or expected."
             )
-        templates: Any = self.event_templates
-        source = f"event_templates of `{self.task_id}`"
         if self.file_path is not None:
-            path = Path(self.file_path)
-            source = str(path)
-            templates = parse(read_text(path), path) if path.suffix == ".json" and path.is_file() else None
-            if not isinstance(templates, list):
-                for name in TEMPLATE_OPTIONS:
-                    if getattr(self, name) is not None:
-                        raise BadInputError(f"{path}: not a JSON array, so `{name}` has no effect.")
-                return read_expected(path)
-        counts = dict(self.event_count_assertions or {})
-        if self.allow_duplicate_events_regex:
-            counts.setdefault(self.allow_duplicate_events_regex, ">=1")
-        return Expected.of_templates(
-            templates, source, counts=counts, sort=self.event_sort_fn, helpers=self.env
-        )
+            return read_expected(self.file_path)
+        if not self.expected:
+            raise BadInputError(f"OpenLineageTestOperator `{self.task_id}`: expects no events.")
+        return Expected.of(self.expected, f"expected of `{self.task_id}`")

@@ -43,8 +43,6 @@ class Matcher:
         return self.name in ("absent", "optional")
 
     def __str__(self) -> str:
-        if self.name == "template":  # of Airflow's own system tests, which have no tags
-            return json_text(self.argument)
         return f"!{self.name}" if self.argument is None else f"!{self.name} {json_text(self.argument)}"
 
 

@@ -43,9 +43,6 @@ class Runs:
     all_events: Events
     """Compared or not: a parent may belong to another DAG."""
 
-    several: Collection[str] = ()
-    """Keys with more than one allowed event per run."""
-
     compared: Collection[int] = ()
     """The `id` of each event in scope; the other events complete their runs and DAGs."""
 
@@ -163,7 +160,7 @@ def _unique_keys(runs: Runs) -> Findings:
             other = next((e for e in before if not may_repeat or e.document == event.document), None)
             before.append(event)
             is_resumed = event.type == "start" and runs.all_events.try_of(event)
-            if other and not is_resumed and event.key not in runs.several:
+            if other and not is_resumed:
                 yield Broken(event, "", f"comes a second time in its run, after {_label(other)}")
 
 

@@ -39,10 +39,6 @@ def yaml_line(value: Any) -> str:
 _STANDARD = "tag:yaml.org,2002:"
 
 
-_NO_TAGS = frozenset({"template", "in_order", "unless_empty"})
-"""Matchers of Airflow's own templates, which have no YAML syntax: only their argument is shown."""
-
-
 class _File(dict[str, Any]):
     """The value of a whole file: every key starts a line."""
 
@@ -71,8 +67,6 @@ class _Dumper(yaml.SafeDumper):
 
 def _represent_matcher(dumper: yaml.SafeDumper, matcher: Matcher) -> yaml.Node:
     argument, tag = matcher.argument, f"!{matcher.name}"
-    if matcher.name in _NO_TAGS:
-        return dumper.represent_data(argument)
     if argument is None:
         return dumper.represent_scalar(tag, "")
     if isinstance(argument, str):

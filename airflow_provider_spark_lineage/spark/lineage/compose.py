@@ -141,7 +141,7 @@ class Composer:
                 self._unsettled.setdefault(gap.output, []).append(known)
 
     def _in_task(self, output: Output) -> Output:
-        """Return a write as it adds to what the task has written.
+        """Return a write as an addition to the task's earlier writes.
 
         A target may be without data because an earlier write of the task had no rows, which may be different
         in the next run. If that write had rows, something else has removed them since.
