@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from airflow_provider_spark_lineage.get_provider_info import get_provider_info
-from airflow_provider_spark_lineage.spark.planned.lineage import PLANNED
+from airflow_provider_spark_lineage.spark.gaps.of_programs import PLANNED
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -19,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from shop_events import EVENTS, GOLDEN, golden
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "events.md"
 
@@ -127,6 +129,10 @@ FACETS = {
 }
 """Part of an event -> key of a facet -> the question that it answers."""
 
+KINDS = """\
+Each gap in `sparkLineage_gaps` has a `kind`, one of these. `reason` is a sentence for a person. Its words may
+change in any release, so a program should decide by the kind. Older events have no kinds."""
+
 CUT = "..."
 MAX_ITEMS = 3
 MAX_TEXT = 150
@@ -204,9 +210,16 @@ def table(events: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def kinds_of_gaps() -> str:
+    """Return the table of all kinds of gaps."""
+    lines = ["| kind | meaning |", "| --- | --- |"]
+    return "\n".join([*lines, *(f"| `{kind.value}` | {kind.meaning} |" for kind in GapKind)])
+
+
 def page(events: dict[str, dict[str, Any]]) -> str:
     parts = [HEAD.strip(), "## Which facet answers what", table(events)]
     parts.append("[usage.md](usage.md#run-facets) has the content of each run facet of this package.")
+    parts += ["## Kinds of gaps", KINDS, kinds_of_gaps()]
     shown: set[Facet] = set()
     for number, (name, event) in enumerate(events.items(), 1):
         title, introduction = SECTIONS[name]

@@ -46,7 +46,7 @@ FACETS: dict[str, Row] = {
         }
     },
     "sparkLineage_gaps": {
-        "gaps": {"reason": Keep.MESSAGE, "output": _DATASET, "column": _VALUE, "where": _OUT},
+        "gaps": {"kind": _VALUE, "reason": Keep.MESSAGE, "output": _DATASET, "column": _VALUE, "where": _OUT},
     },
     "sparkLineage_launch": {
         "applications": {

@@ -12,9 +12,8 @@ import click
 from airflow_provider_spark_lineage.airflow.submitted.jobs import PY_FILES
 from airflow_provider_spark_lineage.cli.page import page, show
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
 from airflow_provider_spark_lineage.spark.lineage.document import document
-from airflow_provider_spark_lineage.spark.planned.lineage import PLANNED
-from airflow_provider_spark_lineage.spark.planned.python.reader import NOT_PYTHON
 from airflow_provider_spark_lineage.spark.planned.sql.statements import lines_not_parsed
 from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage, program_text
 
@@ -94,12 +93,12 @@ def command(
         path=str(file.absolute()),
     )
     for gap in lineage.gaps:
-        if gap.reason.startswith(NOT_PYTHON):
-            refuse(f"{file} is not Python: {gap.where}: {gap.reason.removeprefix(NOT_PYTHON)}")
+        if gap.kind is GapKind.UNREAD_PROGRAM:
+            refuse(f"{file}: {gap.where}: {gap.reason}")
     if as_json:
         click.echo(json.dumps(document(lineage), indent=2, ensure_ascii=False))
     else:
-        is_empty = not lineage and all(gap.reason == PLANNED for gap in lineage.gaps)
+        is_empty = not lineage and all(gap.kind is GapKind.PLANNED for gap in lineage.gaps)
         show(f"{_NOTHING if is_empty else ''}{page(document(lineage))}")
     unparsed = lines_not_parsed(text, _pairs(variables, "--var")) if language == "sql" else []
     complain([f"{file} cannot be parsed as Spark SQL: line {line}" for line in unparsed])

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Callable, Iterator, List, Optional, Type
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
+
 log = logging.getLogger("airflow_provider_spark_lineage")
 
 
@@ -30,7 +32,8 @@ def withhold(count: int) -> None:
 class harmless:  # noqa: N801  reads as a statement
     """Run a block whose exceptions must not reach the user's code.
 
-    `lost` is a sentence for the log; it is also added to `problems`, which become gaps.
+    `lost` is a sentence for the log; it is added to `problems`, too, which become gaps. If it is a `Reason`,
+    its kind is the gap's.
 
     >>> with harmless("the example could not be run"):  # doctest: +SKIP
     ...     raise ValueError("on purpose")
@@ -58,14 +61,17 @@ class harmless:  # noqa: N801  reads as a statement
 
         sentence = f"{self._what}: {type(error).__name__}"
         if _withheld:
-            tell(sentence, self._problems)
+            tell(self._of_kind(sentence), self._problems)
             return True
         reason = _first_line(without_secrets(str(error)))[:300]
-        if tell(f"{sentence}: {reason}", self._problems):
+        if tell(self._of_kind(f"{sentence}: {reason}"), self._problems):
             # Messages of Spark may contain the options of a source.
             details = "".join(traceback.format_exception(kind, error, trace))
             log.debug("Spark lineage failure details:\n%s", without_secrets(details))
         return True
+
+    def _of_kind(self, sentence: str) -> str:
+        return self._what.reworded(sentence) if isinstance(self._what, Reason) else sentence
 
 
 @contextmanager

@@ -13,7 +13,8 @@ Event = Mapping[str, Any]
 Tells = Literal["all", "part", "nothing"]
 """Share of a try's outputs that an event has to name: a part of them comes with a gap."""
 
-TOLD_TO_STOP = "asked the task to stop"
+TOLD_TO_STOP = "task_stopped"
+"""Kind of the gap of an event that was sent because the task was to be killed."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def _wrong_end(attempt: Try, event: Event, label: str, outputs: Mapping[str, int
         yield f"{label}: comes from where nothing is known, and names {sorted(outputs)}, {gaps}"
     elif tells == "all" and (set(outputs) != set(attempt.wrote) or gaps_of(event, of=attempt.wrote)):
         yield f"{label}: names {sorted(outputs)} of {sorted(attempt.wrote)}, gaps {gaps}"
-    elif tells == "part" and not (outputs and any(TOLD_TO_STOP in gap for gap in gaps)):
+    elif tells == "part" and not (outputs and TOLD_TO_STOP in gaps):
         yield f"{label}: names {sorted(outputs)}, gaps {gaps}"
 
 
@@ -175,10 +176,10 @@ def outputs_of(event: Event) -> dict[str, int | None]:
 
 
 def gaps_of(event: Event, of: Collection[str] = ()) -> list[str]:
-    """The reasons of an event's gaps; with `of`, without those about other outputs."""
+    """The kinds of an event's gaps; with `of`, without those about other outputs."""
     facet = event["run"].get("facets", {}).get("sparkLineage_gaps", {})
     return [
-        gap["reason"]
+        gap["kind"]
         for gap in facet.get("gaps", [])
         if not of or not gap.get("output") or gap["output"]["name"] in of
     ]

@@ -15,6 +15,7 @@ OURS = "airflow_provider_spark_lineage"
 FILES = sorted(
     [
         ROOT / "guard.py",
+        *(ROOT / "gaps").rglob("*.py"),
         *(ROOT / "records").rglob("*.py"),
         *(ROOT / "agent").rglob("*.py"),
         *(ROOT / "sources").rglob("*.py"),

@@ -119,6 +119,8 @@ WAITS_FOR_SPARK = {
         "spark.capture.arrival",
         "spark.capture.imports",
         "spark.capture.replaced",
+        "spark.gaps",
+        "spark.gaps.kinds",
         "airflow.known_operators",
         "airflow.task",
         "airflow.task.hook_reports",

@@ -117,7 +117,7 @@ def test_a_text_that_no_parser_accepts_is_a_mistake(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "more", "sentence"),
     [
-        ("app.py", b"x = 1\nspark.read(\n", (), "is not Python: line 2: '(' was never closed"),
+        ("app.py", b"x = 1\nspark.read(\n", (), "line 2: the script is not Python: '(' was never closed"),
         ("app.py", b"\xff\xfe", (), "is not UTF-8: byte 0 cannot be decoded; save it as UTF-8"),
         ("app.py", b"x\0", (), "is not Python"),
         ("app.sh", b"", (), "give a PySpark script (.py) or a file of Spark SQL (.sql, .hql)"),

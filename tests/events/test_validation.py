@@ -32,6 +32,7 @@ from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
 from airflow_provider_spark_lineage.spark.facets.events import EventExecution, EventRun, events_of
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
@@ -68,7 +69,7 @@ def event() -> Event:
     lineage = Lineage(
         inputs=(Input(a, Statistics(rows=1)),),
         outputs=(Output(b, Mode.CREATE, Statistics(rows=1), edges, (a.id,)),),
-        gaps=(Gap("node", "reason", b.id, "k"),),
+        gaps=(Gap("node", Reason(GapKind.UNKNOWN, "reason"), b.id, "k"),),
     )
     execution = EventExecution("j.out", AT, AT, lineage, sql="SELECT 1", engine_version="4.1.0")
     whole = EventRun("app", AT, AT, lineage)

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from airflow_provider_spark_lineage.airflow.known_operators import COMMAND, DRIVERS, PYTHON, driver_kind
-from airflow_provider_spark_lineage.airflow.task import answers, task_lineage
+from airflow_provider_spark_lineage.airflow.task import task_lineage
 from airflow_provider_spark_lineage.airflow.task.process import TASK
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Gap, Input, Lineage
 from airflow_provider_spark_lineage.spark.runs.pipeline import Run
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
@@ -34,7 +35,7 @@ def extractor(monkeypatch: pytest.MonkeyPatch):
     from airflow_provider_spark_lineage.extractors import SparkExtractor
 
     run = Run(Lineage(inputs=(Input(Dataset(Identity(ORDERS))),)))
-    planned = Lineage(gaps=(Gap("text", "not what ran"),))
+    planned = Lineage(gaps=(Gap("text", Reason(GapKind.PLANNED, "not what ran")),))
     captured = SimpleNamespace(run=lambda: run, planned=planned, findings=())
     monkeypatch.setattr(TASK, "lineage", None)
     TASK.set_lineage(instance(), task_lineage.TaskLineage(captured))
@@ -43,7 +44,7 @@ def extractor(monkeypatch: pytest.MonkeyPatch):
 
 def gaps(lineage) -> list[str]:
     facet = lineage.run_facets.get("sparkLineage_gaps")
-    return [gap.reason for gap in facet.gaps] if facet else []
+    return [gap.kind for gap in facet.gaps] if facet else []
 
 
 def test_a_failed_or_skipped_task_has_no_lineage_of_its_text(extractor):
@@ -51,7 +52,7 @@ def test_a_failed_or_skipped_task_has_no_lineage_of_its_text(extractor):
     failed = extractor.extract_on_failure(instance())
     assert ([each.name for each in failed.inputs], gaps(failed)) == (["/in/orders"], [])
     ended = extractor.extract_on_complete(instance())
-    assert gaps(ended) == ["not what ran"]
+    assert gaps(ended) == ["planned"]
     skipped = extractor.extract_on_complete(instance(state="skipped"))
     assert ([each.name for each in skipped.inputs], gaps(skipped)) == (["/in/orders"], [])
 
@@ -61,9 +62,9 @@ def test_a_failed_or_skipped_task_has_no_lineage_of_its_text(extractor):
 def test_a_task_that_was_not_captured_has_a_gap_with_the_cure(extractor, monkeypatch, method, other):
     """Another try, another mapped instance: no guess."""
     answer = getattr(extractor, method)(instance(**other))
-    assert (answer.inputs, answer.outputs, gaps(answer)) == ([], [], [answers.SWITCHED_OFF])
+    assert (answer.inputs, answer.outputs, gaps(answer)) == ([], [], ["not_captured"])
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE", "True")
-    assert gaps(getattr(extractor, method)(instance(**other))) == [answers.NOT_CAPTURED]
+    assert gaps(getattr(extractor, method)(instance(**other))) == ["not_captured"]
 
 
 @pytest.mark.parametrize(
@@ -102,15 +103,15 @@ def test_an_operator_that_breaks_its_reader_raises_nothing():
         def sql(self):
             raise RuntimeError("on purpose")
 
-    for operator, reasons in (
-        (SparkSqlOperator(), [answers.SWITCHED_OFF, "its text could not be read: RuntimeError"]),
+    for operator, kinds in (
+        (SparkSqlOperator(), ["not_captured", "unread_program"]),
         (object(), []),
     ):
         extractor = SparkExtractor(operator)
         start, end = extractor.extract(), extractor.extract_on_complete(instance(dag_id="other"))
         for answer in (start, end):
             assert (answer.inputs, answer.outputs) == ([], [])
-        assert (gaps(start), gaps(end)) == ([], reasons)
+        assert (gaps(start), gaps(end)) == ([], kinds)
 
 
 def test_the_table_names_operators_that_airflow_has():

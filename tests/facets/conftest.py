@@ -5,6 +5,7 @@ from datetime import datetime, timezone
 import pytest
 
 from airflow_provider_spark_lineage.spark.facets.events import EventExecution, EventRun
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
@@ -77,8 +78,13 @@ def totals() -> Lineage:
             ),
         ),
         gaps=(
-            Gap("MapInPandas at map#4", "Code over whole rows was not looked into.", TOTALS, "total"),
-            Gap("RDD at map#7", "Rows came out of an RDD."),
+            Gap(
+                "MapInPandas at map#4",
+                Reason(GapKind.CODE_OVER_ROWS, "Code over whole rows was not looked into."),
+                TOTALS,
+                "total",
+            ),
+            Gap("RDD at map#7", Reason(GapKind.ROWS_FROM_PYTHON, "Rows came out of an RDD.")),
         ),
     )
 

@@ -11,6 +11,7 @@ import pytest
 from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.model import Failure, Gap
 
 # In a process of its own, because importing the provider starts Airflow, which makes itself a home.
@@ -39,7 +40,7 @@ def redacted(whole, failures, tmp_path):
     lineage = replace(
         whole.lineage,
         failures=(*failures, Failure("ValueError", "cannot log in with hunter2")),
-        gaps=(Gap("RDD at map#7", "hunter2 came out of an RDD."),),
+        gaps=(Gap("RDD at map#7", Reason(GapKind.ROWS_FROM_PYTHON, "hunter2 came out of an RDD.")),),
     )
     (tmp_path / "whole").write_bytes(pickle.dumps(replace(whole, lineage=lineage)))
     done = subprocess.run(

@@ -13,6 +13,7 @@ from airflow_provider_spark_lineage.spark.facets.runs import (
     error_text,
     lineage_run_facets,
 )
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.model import Failure, Gap, Lineage
 
 
@@ -20,11 +21,12 @@ def test_gaps_are_visible_with_output_and_column(totals):
     assert Serde.to_dict(lineage_run_facets(totals)[GAPS])["gaps"] == [
         {
             "where": "MapInPandas at map#4",
+            "kind": "code_over_rows",
             "reason": "Code over whole rows was not looked into.",
             "output": {"namespace": "file", "name": "/out/totals"},
             "column": "total",
         },
-        {"where": "RDD at map#7", "reason": "Rows came out of an RDD."},
+        {"where": "RDD at map#7", "kind": "rows_from_python", "reason": "Rows came out of an RDD."},
     ]
 
 
@@ -46,7 +48,10 @@ def test_all_failures_are_kept_because_airflow_replaces_the_error_message(failur
 
 def test_an_event_does_not_grow_with_the_number_of_executions():
     """A hundred gaps and the last hundred failures are listed, and the omission of others is a gap."""
-    gaps = tuple(Gap(f"RDD#{number}", "Rows came out of an RDD.") for number in range(MAX_GAPS + 1))
+    gaps = tuple(
+        Gap(f"RDD#{number}", Reason(GapKind.ROWS_FROM_PYTHON, "Rows came out of an RDD."))
+        for number in range(MAX_GAPS + 1)
+    )
     failures = tuple(Failure("E", str(number)) for number in range(MAX_GAPS + 2))
     facets = lineage_run_facets(Lineage(gaps=gaps, failures=failures))
     assert [gap.reason for gap in facets[GAPS].gaps[MAX_GAPS:]] == [

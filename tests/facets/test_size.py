@@ -29,6 +29,7 @@ from airflow_provider_spark_lineage.spark.facets.size_of_run import (
     fitting_findings,
     size_of_findings,
 )
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
@@ -181,11 +182,15 @@ LARGE = {
         "messages of more than 500 characters",
     ),
     "gaps": (
-        Lineage(inputs(1), outputs(2), gaps=(Gap("text", LONG),) * 300),
+        Lineage(inputs(1), outputs(2), gaps=(Gap("text", Reason(GapKind.UNKNOWN, LONG)),) * 300),
         "messages of more than 500 characters",
     ),
     "names in gaps": (
-        Lineage(inputs(1), outputs(2), gaps=(Gap("text", "odd", DatasetId("file", LONG)),) * 300),
+        Lineage(
+            inputs(1),
+            outputs(2),
+            gaps=(Gap("text", Reason(GapKind.UNKNOWN, "odd"), DatasetId("file", LONG)),) * 300,
+        ),
         "280 gaps",
     ),
 }
@@ -241,7 +246,7 @@ def test_a_few_inputs_stay_beside_thousands_of_outputs():
 
 def test_what_is_left_out_is_the_first_gap():
     """An event lists a limited number of gaps: the one about the missing parts is among them."""
-    gaps = tuple(Gap("text", f"odd {number}") for number in range(200))
+    gaps = tuple(Gap("text", Reason(GapKind.UNKNOWN, f"odd {number}")) for number in range(200))
     smaller = fitted(Content(Lineage(inputs(1), outputs(3_000), gaps)), 900_000)
     assert "of 3,000 outputs" in smaller.lineage.gaps[0].reason
 
@@ -251,7 +256,10 @@ def test_the_largest_facets_of_a_run_are_left_out():
     at = "2026-01-01T00:00:00"
     names = tuple(DatasetId("s3://lake", f"{number}" * 1_000) for number in range(10))
     executions = [ExecutionSummary(number, "save", at, at, False, reads=names) for number in range(100)]
-    facets = {**executions_facets(executions), **lineage_run_facets(Lineage(gaps=(Gap("a", "b"),)))}
+    facets = {
+        **executions_facets(executions),
+        **lineage_run_facets(Lineage(gaps=(Gap("a", Reason(GapKind.UNKNOWN, "b")),))),
+    }
     kept, left_out = fitting_facets(facets, 900_000)
     assert left_out == ["sparkLineage_executions"]
     assert size_of(kept) < 1_000

@@ -21,15 +21,15 @@ def edges_of(lineage: Lineage, name: str) -> set[tuple[str, Kind]]:
     }
 
 
-def gaps_of(lineage: Lineage) -> str:
-    return "\n".join(f"{gap.where} {gap.reason}" for gap in lineage.gaps)
+def gaps_of(lineage: Lineage) -> set[tuple[str, str]]:
+    return {(gap.where.partition("#")[0], gap.kind.value) for gap in lineage.gaps}
 
 
 def test_node_in_the_middle() -> None:
     """Columns that pass through it keep their edges; a gap says that it may do more."""
     lineage = lineage_of(project(node("FutureNode", scan(column("a", 1))), alias("x", 2, column("a", 1))))
     assert edges_of(lineage, "x") == READ
-    assert "FutureNode" in gaps_of(lineage)
+    assert ("FutureNode", "unknown_node") in gaps_of(lineage)
 
 
 def test_node_that_replaces_its_columns() -> None:
@@ -37,7 +37,7 @@ def test_node_that_replaces_its_columns() -> None:
     future = node("FutureNode", scan(column("a", 1), column("b", 2)), output=[column("x", 3)])
     lineage = lineage_of(project(future, column("x", 3)))
     assert {field for field, _ in edges_of(lineage, "x")} == {"a", "b"}
-    assert "FutureNode" in gaps_of(lineage)
+    assert ("FutureNode", "unknown_node") in gaps_of(lineage)
 
 
 def test_leaf() -> None:
@@ -47,7 +47,7 @@ def test_leaf() -> None:
     lineage = lineage_of(project(join, column("a", 1), column("b", 2)))
     assert edges_of(lineage, "a") == READ
     assert not edges_of(lineage, "b")
-    assert "FutureLeaf" in gaps_of(lineage)
+    assert ("FutureLeaf", "unknown_node") in gaps_of(lineage)
 
 
 def test_command() -> None:
@@ -57,7 +57,7 @@ def test_command() -> None:
     lineage = execution_lineage(execution).lineage
     assert not lineage.outputs
     assert [read.dataset.id.name for read in lineage.inputs] == ["/in"]
-    assert "FutureCommand" in gaps_of(lineage)
+    assert ("FutureCommand", "unknown_node") in gaps_of(lineage)
 
 
 def test_expression() -> None:
@@ -79,7 +79,7 @@ def test_node_inside_of_a_subquery() -> None:
     inner = node("FutureNode", scan(column("a", 1)))
     lineage = lineage_of(project(scan(column("a", 1)), alias("x", 2, subquery(inner))))
     assert edges_of(lineage, "x") == READ
-    assert "FutureNode" in gaps_of(lineage)
+    assert ("FutureNode", "unknown_node") in gaps_of(lineage)
 
 
 def test_attribute_that_nobody_makes() -> None:
@@ -88,7 +88,7 @@ def test_attribute_that_nobody_makes() -> None:
         project(scan(column("a", 1)), alias("x", 2, call("Add", column("a", 1), column("lost", 9))))
     )
     assert edges_of(lineage, "x") == {("a", Kind.TRANSFORMATION)}
-    assert "that none of its inputs has" in gaps_of(lineage)
+    assert ("Project", "broken_plan") in gaps_of(lineage)
 
 
 def test_relation_that_no_source_can_name() -> None:
@@ -98,7 +98,7 @@ def test_relation_that_no_source_can_name() -> None:
     lineage = execution_lineage(execution).lineage
     assert not lineage.inputs
     assert not edges_of(lineage, "a")
-    assert "LogicalRelation" in gaps_of(lineage)
+    assert ("LogicalRelation", "unnamed_dataset") in gaps_of(lineage)
 
 
 def test_relation_of_an_unknown_provider() -> None:
@@ -107,7 +107,7 @@ def test_relation_of_an_unknown_provider() -> None:
     execution.facts[0]["probed"] = {"relation_class": "com.example.FutureRelation"}
     lineage = execution_lineage(execution).lineage
     assert [read.dataset.id.namespace for read in lineage.inputs] == ["FutureRelation"]
-    assert "unknown data source" in gaps_of(lineage)
+    assert ("LogicalRelation", "unknown_source") in gaps_of(lineage)
 
 
 @pytest.mark.parametrize("name", ["name", "exprId", "dataType", "num-children", "class"])

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from gap_kinds import gap_kinds
 from recordings import Recording
 
 from airflow_provider_spark_lineage.airflow.launch.application import (
@@ -22,7 +23,6 @@ from airflow_provider_spark_lineage.airflow.launch.collector import Launched
 from airflow_provider_spark_lineage.airflow.launch.shell.applications import of_words
 from airflow_provider_spark_lineage.airflow.launch.texts import planned_of
 from airflow_provider_spark_lineage.airflow.submitted.planned import certain
-from airflow_provider_spark_lineage.spark.planned.lineage import PLANNED
 from airflow_provider_spark_lineage.spark.records.record import Record, encode_record
 from airflow_provider_spark_lineage.spark.records.status import UNFINISHED, DriverNote
 
@@ -81,7 +81,7 @@ def test_a_dataset_between_two_applications_is_the_tasks_own(tmp_path):
     both = [script(path, "s3://b/in", "s3://b/between"), script(path, "s3://b/between", "s3://b/out")]
     lineage, _ = planned_of(both)
     assert names(lineage) == (["in"], ["between", "out"])
-    assert reasons(lineage) == [PLANNED]
+    assert gap_kinds(lineage) == ["planned"]
 
 
 def test_a_file_of_this_name_on_another_machine_may_be_another(tmp_path):

@@ -71,4 +71,4 @@ def test_a_batch_has_its_records_its_id_and_its_address(tmp_path):
     [application] = failed["run"]["facets"]["sparkLineage_launch"]["applications"]
     assert application == {"type": "jar", "main": "s3://jobs/fails.jar", "mainClass": "org.example.Fails"}
     [gap] = failed["run"]["facets"]["sparkLineage_gaps"]["gaps"]
-    assert "its code (jar) is not read" in gap["reason"]
+    assert gap["kind"] == "not_captured"

@@ -21,6 +21,7 @@ from tasks import (
     writes,
 )
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.compose import Composer, compose
 from airflow_provider_spark_lineage.spark.lineage.execution import ExecutionLineage
 from airflow_provider_spark_lineage.spark.lineage.model import (
@@ -267,7 +268,7 @@ def test_column_born_in_the_task_is_traced_to_where_it_was_born() -> None:
 
 def test_failures_and_gaps_are_kept() -> None:
     """Failures and gaps of any execution belong to the task."""
-    failure, gap = Failure("E", "broken"), Gap("x", "reason")
+    failure, gap = Failure("E", "broken"), Gap("x", Reason(GapKind.UNKNOWN, "reason"))
     lineage = compose([execution(failures=(failure,), gaps=(gap,)), execution(gaps=(gap,))])
     assert lineage.failures == (failure,)
     assert lineage.gaps == (gap,)
@@ -325,7 +326,7 @@ def test_a_failed_command_has_the_target_of_the_write_inside() -> None:
 
 def test_wrapping_command_that_failed_leaves_no_gap_of_its_write() -> None:
     """An inner write with an unknown target is not claimed, and its gaps are dropped."""
-    unknown = Gap("AppendData#0", "its location was not recorded")
+    unknown = Gap("AppendData#0", Reason(GapKind.UNNAMED_DATASET, "its location was not recorded"))
     inner = ExecutionLineage(execution(reads("a", "x"), gaps=(unknown,)), query=(1,))
     failed = execution(reads("a", "x"), failures=(Failure("E", "broken"),))
     outer = ExecutionLineage(failed, wraps=True, query=(1,))
@@ -459,7 +460,11 @@ def test_failure_in_the_middle_leaves_completed_writes() -> None:
     assert len(lineage.failures) == 1
 
 
-FAILED_GAP = Gap("Insert#0", "the write failed; earlier rows may have been removed", place("t"))
+FAILED_GAP = Gap(
+    "Insert#0",
+    Reason(GapKind.FAILED_WRITE, "the write failed; earlier rows may have been removed"),
+    place("t"),
+)
 FAILED = execution(reads("a", "x"), failures=(Failure("E", "broken"),), gaps=(FAILED_GAP,))
 RETRIED = execution(reads("a", "x"), writes("t", edge("a.x", "x")))
 

@@ -19,6 +19,7 @@ from tasks import (
     writes,
 )
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.compose import compose
 from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
@@ -217,7 +218,7 @@ def test_dropping_an_existing_dataset_is_an_output_without_edges() -> None:
 
 def test_gap_of_an_execution_is_one_of_the_task() -> None:
     """Whatever became of the output that it is about."""
-    gap = Gap("MapInPandas#1", "taken from every input column", place("tmp"))
+    gap = Gap("MapInPandas#1", Reason(GapKind.CODE_OVER_ROWS, "taken from every input column"), place("tmp"))
     creation = execution(
         reads("a", "x"), writes("tmp", edge("a.x", "x"), mode=Mode.CREATE, table="db.tmp"), gaps=(gap,)
     )

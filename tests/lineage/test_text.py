@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
@@ -36,7 +37,14 @@ EDGES = (
 LINEAGE = Lineage(
     inputs=(Input(ORDERS, Statistics(3)),),
     outputs=(Output(TOTALS, Mode.OVERWRITE, Statistics(2, 100, 1), EDGES, (ORDERS.id,)),),
-    gaps=(Gap("MapInPandas#4", "taken from every input column", TOTALS.id, "total"),),
+    gaps=(
+        Gap(
+            "MapInPandas#4",
+            Reason(GapKind.CODE_OVER_ROWS, "taken from every input column"),
+            TOTALS.id,
+            "total",
+        ),
+    ),
     failures=(Failure("E", "broken\nat line 1", "42000", "execution 2 (command)"),),
 )
 
@@ -57,7 +65,10 @@ def test_readable_lineage() -> None:
 
 def test_a_gap_of_a_dataset_that_is_not_an_output_names_it() -> None:
     """Several writes may fail in the same way: only their targets differ."""
-    failed = [Gap("Insert#0", "the write failed", dataset(f"/out/{name}").id) for name in "ab"]
+    failed = [
+        Gap("Insert#0", Reason(GapKind.FAILED_WRITE, "the write failed"), dataset(f"/out/{name}").id)
+        for name in "ab"
+    ]
     assert render(Lineage(gaps=tuple(failed))).splitlines() == [
         "gap     Insert#0 -> file /out/a   the write failed",
         "gap     Insert#0 -> file /out/b   the write failed",
@@ -66,7 +77,11 @@ def test_a_gap_of_a_dataset_that_is_not_an_output_names_it() -> None:
 
 def test_the_gap_of_a_failed_write_names_a_target_that_another_write_reached() -> None:
     """A task may write a dataset and fail to write it again: the gap is about one of its outputs."""
-    gap = Gap("Insert#0", "the write failed; earlier rows may have been removed", dataset("/out/totals").id)
+    gap = Gap(
+        "Insert#0",
+        Reason(GapKind.FAILED_WRITE, "the write failed; earlier rows may have been removed"),
+        dataset("/out/totals").id,
+    )
     (line,) = render(replace(LINEAGE, gaps=(gap,), failures=())).splitlines()[-1:]
     assert line.startswith("gap     Insert#0 -> file /out/totals   the write failed")
 

@@ -8,6 +8,7 @@ from datetime import datetime
 import pytest
 
 from airflow_provider_spark_lineage.spark.capture.jvm.classes import reader_class
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, reason_of
 from airflow_provider_spark_lineage.spark.records.record import SUFFIX, Record, read_record, write_record
 from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage
 
@@ -219,10 +220,10 @@ def test_a_plan_that_is_too_large_has_a_gap(spark, recorded, orders):
     with recorded(max_plan_bytes=10) as nothing:
         frame.collect()
     assert records[0].plan_kind == "optimized"
-    assert "the optimized plan was read instead" in records[0].problems[0]
+    assert reason_of(records[0].problems[0]).kind is GapKind.LIMIT_REACHED
     assert facts(records, "LogicalRelation")
     assert nothing[0].plan_kind == "none"
-    assert "it was not read" in nothing[0].problems[0]
+    assert reason_of(nothing[0].problems[0]).kind is GapKind.UNREAD_PLAN
 
 
 def test_children_are_written_as_their_positions(spark, recorded, orders):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from airflow_runs import run_dag
+from gap_kinds import gap_kinds
 
 from airflow_provider_spark_lineage.testing import tail
 
@@ -82,7 +83,7 @@ def test_start_has_a_gap_for_an_unknown_file_system(tmp_path, monkeypatch, text)
     lineage = operator.get_openlineage_facets_on_start()
     assert (lineage.inputs, lineage.outputs) == ([], [])
     (gap,) = lineage.run_facets["sparkLineage_gaps"].gaps
-    assert "set HADOOP_CONF_DIR, or the property spark.hadoop.fs.defaultFS" in gap.reason
+    assert gap.kind == "no_file_system"
 
 
 def copies(folder):
@@ -124,4 +125,4 @@ def test_a_job_without_records_has_the_lineage_of_its_text(tmp_path):
         assert [each["name"] for each in event["outputs"]] == ["job"]
     reasons = [gap["reason"] for gap in complete["run"]["facets"]["sparkLineage_gaps"]["gaps"]]
     assert any("the driver has written nothing" in reason for reason in reasons)
-    assert any("not what ran" in reason for reason in reasons)
+    assert "planned" in gap_kinds(complete)

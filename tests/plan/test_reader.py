@@ -39,7 +39,7 @@ def test_unknown_leaf_is_a_gap() -> None:
     """Rows of an unknown class come from somewhere."""
     evaluation, edges = evaluated(node("FutureLeaf", output=[column("a", 1)]))
     assert edges == {"a": set()}
-    assert "not known" in evaluation.gaps[0].reason
+    assert [gap.reason.kind.value for gap in evaluation.gaps] == ["unknown_node", "broken_plan"]
 
 
 @pytest.mark.parametrize(("kind", "views"), [("LocalTempView", 0), ("PersistedView", 1)])
@@ -58,7 +58,7 @@ def test_unknown_command_is_a_gap() -> None:
     for tree in (node("AlterTableSetFutureCommand"), node("AlterTableSetFuture", table)):
         evaluation, _ = evaluated(tree)
         assert len(evaluation.commands) == 1
-        assert ["AlterTableSetFuture" in gap.reason for gap in evaluation.gaps] == [True]
+        assert [gap.reason.kind.value for gap in evaluation.gaps] == ["unknown_node"]
 
 
 def test_unknown_command_with_a_query_is_a_gap() -> None:

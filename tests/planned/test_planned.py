@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from gap_kinds import gap_kinds
 from hypothesis import given
 from hypothesis import strategies as st
 from planned_text import cases
 
+from airflow_provider_spark_lineage.spark.gaps.of_programs import PLANNED
 from airflow_provider_spark_lineage.spark.lineage.model import Lineage
 from airflow_provider_spark_lineage.spark.lineage.text import render
-from airflow_provider_spark_lineage.spark.planned.lineage import PLANNED
 from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage
 
 CASES = Path(__file__).with_name("planned.txt")
@@ -37,7 +38,7 @@ def test_datasets(rule: str, text: str, expected: str) -> None:
 def test_every_planned_lineage_says_that_nothing_ran() -> None:
     """A START event, or a last resort, must not look like a finished run."""
     for text in ("", "select * from db.t", "selec"):
-        assert planned_lineage(text, language="sql").gaps[0].reason == PLANNED
+        assert gap_kinds(planned_lineage(text, language="sql"))[0] == "planned"
 
 
 def test_no_secret_of_an_option_is_kept() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from airflow_runs import run_dag
+from gap_kinds import gap_kinds
 from providers import import_or_skip
 
-from airflow_provider_spark_lineage.airflow.task.answers import SWITCHED_OFF
 from airflow_provider_spark_lineage.testing import DagRun, tail
 
 pytestmark = pytest.mark.airflow
@@ -118,7 +118,7 @@ def test_the_extractor_alone_has_the_texts_lineage_and_names_the_setting(tmp_pat
     assert datasets(ends) == known
     assert not any("spark.lineage" in call or "eventLog" in call for call in calls.values())
     for task in (*known, "jdbc", "pipeline", "hookless"):
-        assert reasons(ends[task])[0] == SWITCHED_OFF
+        assert gap_kinds(ends[task])[0] == "not_captured"
     assert reasons(ends["nightly"]) == []
 
 

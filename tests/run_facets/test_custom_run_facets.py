@@ -21,6 +21,7 @@ from airflow_provider_spark_lineage.spark.facets.executions import executions_fa
 from airflow_provider_spark_lineage.spark.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.spark.facets.resources import bottlenecks_facets, resources_facets
 from airflow_provider_spark_lineage.spark.facets.streams import streams_facets
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.model import ExecutionSummary, Failure, Gap, Join, Lineage
 from airflow_provider_spark_lineage.spark.records.application import Application
 from airflow_provider_spark_lineage.spark.records.streams import Progress, StreamRun, Streams, StreamSource
@@ -90,7 +91,9 @@ def test_a_task_without_spark_has_no_facet(name):
 @pytest.fixture
 def ran(monkeypatch):
     """A task that executed once on Spark has ended in this process."""
-    lineage = Lineage(gaps=(Gap("records", "one is missing"),), failures=(Failure("E", "no"),))
+    lineage = Lineage(
+        gaps=(Gap("records", Reason(GapKind.NOT_RECORDED, "one is missing")),), failures=(Failure("E", "no"),)
+    )
     run = Run(lineage, applications=(APPLICATION,), executions=(EXECUTION,))
     captured = SimpleNamespace(run=lambda: run, planned=None, findings=())
     monkeypatch.setattr(TASK, "lineage", None)

@@ -9,6 +9,7 @@ import pytest
 from agreement import TakenStep, differences
 from disk import File, Moment, Place
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Edge,
@@ -82,7 +83,7 @@ def test_the_comparison_finds_false_statements_about_columns(name):
     lineage, wanted = WRONG[name]
     texts = differing(lineage)
     assert any(wanted in text for text in texts), texts
-    assert differing(replace(lineage, gaps=(Gap("x", "not known"),))) == []
+    assert differing(replace(lineage, gaps=(Gap("x", Reason(GapKind.UNKNOWN, "not known")),))) == []
 
 
 def test_the_comparison_finds_nothing_in_true_statements_about_columns():
@@ -132,7 +133,7 @@ def test_only_an_edge_or_a_gap_lets_a_column_change():
     assert not Claims(program(), RIGHT).explained(changed, [f"{OLD}.v"])
     assert not Claims(program(), said(edge("id"))).explained(changed, [f"{OLD}.id"])
     assert Claims(program(), said(edge(""))).explained(changed, [f"{OLD}.id"])
-    with_gap = replace(RIGHT, gaps=(Gap("x", "y", DatasetId("file", NEW), "s"),))
+    with_gap = replace(RIGHT, gaps=(Gap("x", Reason(GapKind.UNKNOWN, "y"), DatasetId("file", NEW), "s"),))
     assert Claims(program(), with_gap).admitted(changed)
     assert not Claims(program(), with_gap).admitted((NEW, "id"))
 

@@ -11,6 +11,7 @@ from disk import File, Moment, Place, Table
 from programs import ALL, of_seed
 from wide_programs import WIDE, wide_of_seed
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Gap,
@@ -135,7 +136,7 @@ def test_the_comparison_finds_false_statements(name):
     steps = [step(before, after, (PLACE,) if name == "not read" else ())]
     texts = differences(lineage, steps)
     assert any(wanted in text for text in texts), texts
-    assert differences(replace(lineage, gaps=(Gap("x", "not known"),)), steps) == []
+    assert differences(replace(lineage, gaps=(Gap("x", Reason(GapKind.UNKNOWN, "not known")),)), steps) == []
 
 
 def test_the_comparison_finds_nothing_in_true_statements():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from openlineage.client.naming.dataset import Kafka
 
+from airflow_provider_spark_lineage.spark.gaps import of_datasets
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
 from airflow_provider_spark_lineage.spark.sources import identify
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
 
@@ -30,7 +32,7 @@ def test_the_first_broker_is_the_namespace(servers: str, host: str, port: str) -
     """Brokers of one cluster are one place, whatever their protocol."""
     (identity,) = identify({"options": {SERVERS: servers, "subscribe": "orders"}})
     assert identity.id == topic(host, port, "orders")
-    assert identity.note == ""
+    assert identity.note is None
 
 
 @pytest.mark.parametrize(
@@ -49,16 +51,17 @@ def test_a_pattern_says_that_its_topics_are_not_known() -> None:
     """Spark does not report the topics that a pattern matched."""
     (identity,) = identify({"options": {SERVERS: "h", "subscribepattern": "orders.*"}})
     assert identity.id.name == "orders.*"
-    assert "not recorded" in identity.note
+    assert identity.note is not None
+    assert identity.note.kind is GapKind.SEVERAL_DATASETS
 
 
 def test_a_write_goes_to_its_topic() -> None:
     """The option decides; without it each row names its topic, and which ones is not known."""
     (identity,) = identify({"options": {SERVERS: "h", "topic": "out"}, "writes": "x"})
-    assert (identity.id.name, identity.note) == ("out", "")
+    assert (identity.id.name, identity.note) == ("out", None)
     (identity,) = identify({"options": {SERVERS: "h"}, "writes": "x"})
     assert identity.id.name == "*"
-    assert "`topic`" in identity.note
+    assert identity.note == of_datasets.TOPICS_IN_ROWS()
 
 
 def test_assignments_that_cannot_be_read_name_nothing() -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from airflow_provider_spark_lineage.spark.gaps import of_datasets
 from airflow_provider_spark_lineage.spark.sources import identify, patterns
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 from airflow_provider_spark_lineage.spark.sources.paths import MAX_SIBLINGS, TOO_MANY
-from airflow_provider_spark_lineage.spark.sources.patterns import NOT_ALL, UNMATCHED
 
 
 def read(pattern: str | list[str], *paths: str, **more: Any) -> tuple[Identity, ...]:
@@ -64,7 +64,7 @@ def test_matched_files_belong_to_the_folder_before_the_wildcard(
     """One match, two or 676: the name is the pattern's, so that each day's run reads the same dataset."""
     (identity,) = read(pattern, *files)
     assert identity.id == DatasetId("file", name)
-    assert identity.note == ""
+    assert identity.note is None
     assert set(identity.locations) == set(files)
 
 
@@ -105,7 +105,7 @@ def test_partitions_by_a_wildcard_are_one_dataset(count: int) -> None:
     """However many there are, and also if only some of them were recorded."""
     days = [f"file:/in/day={number}/" for number in range(count)][:1000]
     (identity,) = read("/in/day=*", *days, path_count=count)
-    assert (identity.id.name, identity.note) == ("/in", "")
+    assert (identity.id.name, identity.note) == ("/in", None)
     assert identity.part.shown == ("file:/in/day=*",)
 
 
@@ -143,9 +143,11 @@ def test_very_many_matches_that_were_recorded_in_part_are_no_part_to_compare() -
     assert (identity.id.name, identity.locations, identity.folders) == ("/in", (), frozenset())
     assert identity.part.shown == ("file:/in/*.json",)
     folders = [f"file:/in/{number % 3}/x{number}=1/" for number in range(1000)]
-    assert {each.note for each in read("/in/*/*", *folders, path_count=10_000)} == {NOT_ALL}
+    assert {each.note for each in read("/in/*/*", *folders, path_count=10_000)} == {
+        of_datasets.NOT_ALL_PATHS()
+    }
     plain = {"paths": ["file:/a/1.json", "file:/b/1.json"], "path_count": 10_000}
-    assert {each.note for each in identify(plain)} == {NOT_ALL}
+    assert {each.note for each in identify(plain)} == {of_datasets.NOT_ALL_PATHS()}
 
 
 def test_names_tell_files_where_nothing_else_does() -> None:
@@ -157,15 +159,15 @@ def test_names_tell_files_where_nothing_else_does() -> None:
 @pytest.mark.parametrize(
     ("pattern", "note"),
     [
-        ("file:/in/*.json", ""),
-        ("file:/in/day=*", ""),
-        ("file:/in/day=*/*", ""),
-        ("file:/in/part-*", ""),
-        ("file:/in/*", UNMATCHED),
-        ("file:/in/*/orders.parquet", UNMATCHED),
+        ("file:/in/*.json", None),
+        ("file:/in/day=*", None),
+        ("file:/in/day=*/*", None),
+        ("file:/in/part-*", None),
+        ("file:/in/*", of_datasets.UNMATCHED()),
+        ("file:/in/*/orders.parquet", of_datasets.UNMATCHED()),
     ],
 )
-def test_pattern_alone_has_a_gap_if_it_may_match_folders(pattern: str, note: str) -> None:
+def test_pattern_alone_has_a_gap_if_it_may_match_folders(pattern: str, note: str | None) -> None:
     """Without recorded matches, only a text can tell files from folders."""
     (identity,) = identify({"patterns": [pattern], "format": "json"})
     assert (identity.id, identity.note) == (DatasetId("file", "/in"), note)

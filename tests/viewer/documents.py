@@ -176,6 +176,7 @@ def simple() -> Document:
         gaps=[
             {
                 "where": "project#4",
+                "kind": "code_over_rows",
                 "reason": "a Python function computes it",
                 "dataset": 2,
                 "column": "score",
@@ -413,7 +414,7 @@ def hostile() -> Document:
         edges,
         title=names[0],
         failures=[dict.fromkeys(("message", "error_class", "sql_state", "execution", "fragment"), names[1])],
-        gaps=[{"where": names[0], "reason": names[1], "dataset": 1, "column": names[3]}],
+        gaps=[{"where": names[0], "kind": names[1], "reason": names[1], "dataset": 1, "column": names[3]}],
         facts=[{"name": names[0], "text": names[2]}],
         links=[
             {"name": names[0], "href": "javascript:alert(5)"},

@@ -251,6 +251,19 @@ def test_malformed_parts_are_left_out_and_named(
     assert modules.evaluate(CLEAN, {**documents.simple(), **change}) == expected
 
 
+def test_a_gap_of_a_document_of_an_earlier_release_has_no_kind(modules: Page) -> None:
+    """It is shown like the others."""
+    gap = {"where": "a", "reason": "b", "dataset": 0, "column": None, "task": None}
+    kinds = modules.evaluate(
+        """async (value) => {
+          const { clean } = await import("/document.js");
+          return clean(value).gaps.map(({ kind }) => kind);
+        }""",
+        {**documents.simple(), "gaps": [gap, {**gap, "kind": "planned"}]},
+    )
+    assert kinds == [None, "planned"]
+
+
 @pytest.mark.parametrize("value", [None, 3, "text", [], True])
 def test_what_is_not_a_document_is_none(modules: Page, value: object) -> None:
     """The viewer then shows its empty state."""

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from viewer.view_events import (
     OURS,
-    STOPPED,
     columns,
     dataset,
     event,
@@ -25,7 +24,6 @@ from airflow_provider_spark_lineage.openlineage.viewer.datasets import labels_of
 from airflow_provider_spark_lineage.openlineage.viewer.document import document_of
 from airflow_provider_spark_lineage.openlineage.viewer.listing import answer_of, listing
 from airflow_provider_spark_lineage.openlineage.viewer.runs import RunEvents
-from airflow_provider_spark_lineage.spark.planned.lineage import PLANNED
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -86,7 +84,7 @@ def test_a_later_part_without_a_schema_keeps_that_of_the_earlier():
 
 
 def test_lineage_from_a_text_is_marked_as_planned():
-    gaps = {"sparkLineage_gaps": {"gaps": [{"where": "text", "reason": PLANNED}]}}
+    gaps = {"sparkLineage_gaps": {"gaps": [{"where": "text", "kind": "planned", "reason": "any words"}]}}
     assert view(event(facets=gaps))["planned"]
     assert not view(event())["planned"]
 
@@ -253,7 +251,7 @@ def test_what_a_task_did_before_it_deferred_itself_is_in_its_document(change, ro
 
 def test_a_task_that_was_asked_to_stop_and_went_on_has_everything_in_its_end_event():
     """The event that was sent in between counts for nothing then, but for all if no other one knows."""
-    asked = part("OTHER", "/a", 100, STOPPED)
+    asked = part("OTHER", "/a", 100, "any words", kind_of_gap="task_stopped")
     went_on = view(asked, part("COMPLETE", "/a", 100, "known"))
     assert [each["writes"] for each in went_on["datasets"] if each["written"]] == [{"rows": 100}]
     assert [gap["reason"] for gap in went_on["gaps"]] == ["known"]

@@ -185,7 +185,7 @@ def test_masked_is_explained_where_it_is_said(show: Show) -> None:
 def test_gaps_of_a_run_name_their_tasks(show: Show) -> None:
     """Where no dataset is known, a gap is of the task."""
     shown = documents.composed()
-    gap = {"where": "", "reason": "it was killed", "dataset": None, "column": None}
+    gap = {"where": "", "kind": "task_stopped", "reason": "it was killed", "dataset": None, "column": None}
     shown["gaps"] = [{**gap, "task": 1}, {**gap, "task": None}]
     page = show(documents.answer(shown, kind="dag_run"))
     page.get_by_role("tab", name="Gaps 2").click()

@@ -29,9 +29,6 @@ def view(*events: dict[str, Any], children: tuple[RunEvents, ...] = ()) -> dict[
     return document_of(Events.of(events), children)
 
 
-STOPPED = "Airflow asked the task to stop: what it did after that is not in this event"
-
-
 OURS = {"sparkLineage_gaps": {"gaps": []}}
 """Run facets by which an event is one of this package."""
 
@@ -74,10 +71,12 @@ def written(name: str, rows: int, change: str = "", **facets: Any) -> dict[str, 
     return {**dataset(name, **facets), "outputFacets": {"outputStatistics": {"rowCount": rows}}}
 
 
-def part(kind: str, source: str, rows: int, gap: str, change: str = "") -> dict[str, Any]:
+def part(
+    kind: str, source: str, rows: int, gap: str, change: str = "", *, kind_of_gap: str = "code_over_rows"
+) -> dict[str, Any]:
     """An event of one process of a task: an execution, a gap, and rows appended to `/x`."""
     facets = {
-        "sparkLineage_gaps": {"gaps": [{"where": "task", "reason": gap}]},
+        "sparkLineage_gaps": {"gaps": [{"where": "task", "kind": kind_of_gap, "reason": gap}]},
         "sparkLineage_executions": {
             "executions": [{"number": 1, "name": source, "outputs": [dataset("/x")]}]
         },

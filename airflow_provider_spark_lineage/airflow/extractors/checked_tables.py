@@ -12,9 +12,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.airflow.task.process import TASK
+from airflow_provider_spark_lineage.spark.gaps import of_programs
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
 from airflow_provider_spark_lineage.spark.guard import harmless
 from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Gap, Input, Lineage
-from airflow_provider_spark_lineage.spark.planned.lineage import PLANNED, Planner
+from airflow_provider_spark_lineage.spark.planned.lineage import Planner
 from airflow_provider_spark_lineage.spark.planned.program import Access, Program, Unread
 from airflow_provider_spark_lineage.spark.planned.session import Session
 from airflow_provider_spark_lineage.spark.planned.sources import of_relation
@@ -23,9 +25,6 @@ from airflow_provider_spark_lineage.spark.sources import identify, source_of
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.spark.sources.dataset import Facts, Identity
-
-NOT_LOCATED = "the location of `{}` is not known: the dataset has its name on the server"
-"""The reason of the gap of a table that is not named by its files."""
 
 _MOST_TABLES = 20
 """Each is one more statement on the server."""
@@ -39,7 +38,7 @@ def checked_tables(operator: Any) -> Lineage | None:
         return None
     lineage = read(operator, _connection_of(hook))
     # The operator runs just this text, so there is no gap between the two.
-    return replace(lineage, gaps=tuple(gap for gap in lineage.gaps if gap.reason != PLANNED))
+    return replace(lineage, gaps=tuple(gap for gap in lineage.gaps if gap.kind is not GapKind.PLANNED))
 
 
 def _connection_of(hook: Any) -> Any:
@@ -126,7 +125,7 @@ def _of_thrift_server(operator: Any, connection: Any) -> Lineage:
         if isinstance(step, Access) and step.table:
             identities = _identities(TASK.described.get(_name(step), {}))
             if not identities:
-                gaps.append(Gap("text", NOT_LOCATED.format(".".join(_name(step)))))
+                gaps.append(Gap("text", of_programs.NOT_LOCATED(name=".".join(_name(step)))))
                 url = ("url", _url("hive2", connection, 10000, "default"))
                 table = ("dbtable", ".".join(map(_quoted, step.table)))
                 step = Access(1, format="jdbc", options=(url, table))  # noqa: PLW2901

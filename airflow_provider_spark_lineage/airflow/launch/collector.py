@@ -15,10 +15,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.airflow.launch.application import Launch
-from airflow_provider_spark_lineage.airflow.launch.texts import UNREADABLE, planned_of
+from airflow_provider_spark_lineage.airflow.launch.texts import planned_of
 from airflow_provider_spark_lineage.airflow.submitted.other_process import OtherProcess
 from airflow_provider_spark_lineage.spark.agent.folder import local_path
 from airflow_provider_spark_lineage.spark.agent.settings import RECORDS
+from airflow_provider_spark_lineage.spark.gaps import of_tasks
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
 from airflow_provider_spark_lineage.spark.guard import harmless, tell
 from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
@@ -28,23 +30,6 @@ from airflow_provider_spark_lineage.spark.records.status import losses, read_not
 from airflow_provider_spark_lineage.spark.runs.collector import OnExecution
 from airflow_provider_spark_lineage.spark.runs.executions import executions
 from airflow_provider_spark_lineage.spark.runs.pipeline import Run, RunBuilder
-
-NOTHING_WRITTEN = (
-    "the application has written nothing to {} since the task began: the agent did not start in its driver, "
-    "or could not write there, as the driver's log says, or the application still runs"
-)
-NOT_BELOW = "its records go to {}, which is not below [spark_lineage] records: they are not read"
-NOT_A_DISK = (
-    "its records go to {}, which this worker cannot read as a local folder: download them, and read them by "
-    "`spark-lineage events`"
-)
-SEVERAL = (
-    "{} has records of {} applications since the task began; the task's own could not be told apart: give "
-    "each run a folder of its own, with `run_id` in its name"
-)
-MAY_BE_OF_OTHERS = (
-    "{} may also have records of another run: give each run a folder of its own, with `run_id` in its name"
-)
 
 
 class Launched(OtherProcess):
@@ -92,7 +77,7 @@ class Launched(OtherProcess):
             with harmless("the text of the application could not be read", lost):
                 self.planned, unread = planned_of(self._launch.applications)
             for gap in unread:
-                if gap.reason.startswith(UNREADABLE):
+                if gap.kind is GapKind.UNREAD_PROGRAM:
                     tell(f"{gap.where}: {gap.reason}")
             run = RunBuilder().run(lost)
             run = replace(run, lineage=Lineage(gaps=(*run.lineage.gaps, *unread)))
@@ -120,11 +105,11 @@ class Launched(OtherProcess):
         """Return the folder of a place that may be read here; else report the reason and return None."""
         clean = without_secrets(uri)
         if not f"{uri}/".startswith(f"{self._base}/") or "/../" in f"{uri}/":
-            tell(NOT_BELOW.format(clean), lost)
+            tell(of_tasks.NOT_BELOW(place=clean), lost)
             return None
         folder = local_path(uri)
         if folder is None:
-            tell(NOT_A_DISK.format(clean), lost)
+            tell(of_tasks.NOT_A_DISK(place=clean), lost)
         return folder
 
     def _read_folder(self, folder: Path, uri: str, count: int, builder: RunBuilder, lost: list[str]) -> None:
@@ -152,12 +137,12 @@ class Launched(OtherProcess):
             started = {name: at for name, at in started.items() if name not in earlier}
         ids = {*started, *(note.application_id for note in notes)}
         if not (paths or notes):
-            tell(NOTHING_WRITTEN.format(without_secrets(uri)), lost)
+            tell(of_tasks.APPLICATION_WROTE_NOTHING(place=without_secrets(uri)), lost)
         if len(ids) > count and not is_own:
-            tell(SEVERAL.format(without_secrets(uri), len(ids)), lost)
+            tell(of_tasks.SEVERAL_APPLICATIONS(place=without_secrets(uri), count=len(ids)), lost)
             return
         if ids and not is_own and not (self._run_id and self._run_id in _letters(uri)):
-            tell(MAY_BE_OF_OTHERS.format(without_secrets(uri)), lost)
+            tell(of_tasks.MAY_BE_OF_OTHERS(place=without_secrets(uri)), lost)
         self._notes += notes
         for loss in losses(notes):
             tell(loss, lost)

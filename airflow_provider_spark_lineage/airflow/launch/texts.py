@@ -15,14 +15,12 @@ from urllib.request import url2pathname
 
 from airflow_provider_spark_lineage.airflow.launch.application import PYTHON, SQL, LaunchedApplication
 from airflow_provider_spark_lineage.airflow.submitted.planned import is_readable
+from airflow_provider_spark_lineage.spark.gaps import of_tasks
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason, reason_of
 from airflow_provider_spark_lineage.spark.lineage.compose import Composer
 from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage, program_text
 from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
-
-OTHER_MACHINE = "the text was read from {} on this worker; the application runs the file of another machine"
-UNREADABLE = "its text could not be read"
-UNKNOWN_ARGUMENTS = "the application's arguments are unknown from number {} on"
 
 
 def planned_of(applications: Iterable[LaunchedApplication]) -> tuple[Lineage | None, tuple[Gap, ...]]:
@@ -37,7 +35,7 @@ def planned_of(applications: Iterable[LaunchedApplication]) -> tuple[Lineage | N
         try:
             lineage = _of_application(application)
         except (OSError, UnicodeError) as error:
-            lineage, reason = None, f"{UNREADABLE}: {type(error).__name__}"
+            lineage, reason = None, of_tasks.UNREAD_TEXT(error=type(error).__name__)
         if lineage is None:
             unread[Gap(_where(application), reason)] = None
             continue
@@ -45,7 +43,7 @@ def planned_of(applications: Iterable[LaunchedApplication]) -> tuple[Lineage | N
         composer.add(replace(lineage, gaps=()))
         gaps.update(dict.fromkeys(lineage.gaps))
         if application.problem:
-            gaps[Gap(_where(application), application.problem)] = None
+            gaps[Gap(_where(application), _problem(application.problem))] = None
     planned = replace(composer.lineage(), gaps=tuple(gaps)) if is_known else None
     return planned, tuple(unread)
 
@@ -62,12 +60,12 @@ def _of_application(application: LaunchedApplication) -> Lineage | None:
             return None
         text = program_text(path)
         if not application.is_here:
-            gaps.append(Gap(_where(application), OTHER_MACHINE.format(path)))
+            gaps.append(Gap(_where(application), of_tasks.OTHER_MACHINE(path=path)))
     arguments = list[str]()
     for number, argument in enumerate(application.arguments, 1):
         if argument is None:
             # It may be several words, so the numbers of later arguments are unknown.
-            gaps.append(Gap(_where(application), UNKNOWN_ARGUMENTS.format(number)))
+            gaps.append(Gap(_where(application), of_tasks.UNKNOWN_ARGUMENTS(number=number)))
             break
         arguments.append(argument)
     lineage = planned_lineage(
@@ -96,10 +94,14 @@ def _where(application: LaunchedApplication) -> str:
     return without_secrets(name) or "application"
 
 
-def _unread(application: LaunchedApplication) -> str:
+def _problem(sentence: str) -> Reason:
+    return reason_of(sentence, GapKind.NOT_CONSTANT)
+
+
+def _unread(application: LaunchedApplication) -> Reason:
     """Return the reason why an application has no planned lineage."""
     if application.problem:
-        return application.problem
+        return _problem(application.problem)
     if application.kind in (PYTHON, SQL):
-        return "its text is not on this worker, so its inputs and outputs are unknown before it runs"
-    return f"its code ({application.kind}) is not read, so its inputs and outputs are unknown before it runs"
+        return of_tasks.TEXT_ELSEWHERE()
+    return of_tasks.UNREAD_CODE(kind=application.kind)

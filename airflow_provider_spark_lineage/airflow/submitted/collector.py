@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.spark.agent.settings import PROPERTIES, RECO
 from airflow_provider_spark_lineage.spark.agent.zipped import write_agent
 from airflow_provider_spark_lineage.spark.capture.replaced import Replacements
 from airflow_provider_spark_lineage.spark.event_log import SETTINGS, is_event_log
+from airflow_provider_spark_lineage.spark.gaps import of_tasks
 from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.spark.records.application import Application
 from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
@@ -28,30 +29,6 @@ from airflow_provider_spark_lineage.spark.records.status import DriverNote, loss
 from airflow_provider_spark_lineage.spark.runs.collector import OnExecution
 from airflow_provider_spark_lineage.spark.runs.executions import Execution
 from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder, Run, RunBuilder
-
-NOT_STARTED = (
-    "the driver has written nothing: the task ended before the driver began, or the agent did not start "
-    "in it or could not write to {}, as the driver's log says"
-)
-NO_LOG = "the driver has written no event log: it did not start Spark, or the task ended before it did"
-OWN_LOG = (
-    "nothing is captured: the application writes its event log to {}; leave spark.eventLog.enabled to the "
-    "operator, or read that log by `spark-lineage events`"
-)
-LOG_IS_OFF = (
-    "nothing is captured: the job sets spark.eventLog.enabled to false, and the lineage of a driver without "
-    "Python comes from that log; remove the setting"
-)
-UNREACHABLE = (
-    "nothing is captured: the driver runs on the cluster; set [spark_lineage] records to a URI that it can "
-    "write and this worker can read"
-)
-WITHOUT_FILES = (
-    "nothing is captured: in Kubernetes' cluster mode the driver cannot get files of this worker; set "
-    "[spark_lineage] agent to the URI of the zip that `spark-lineage agent --out` writes"
-)
-NO_HOOK = "nothing is captured: {} has neither `_get_hook` nor `hook`, unlike Airflow's operators"
-NO_JOB = "the task ended before it started a job, or started it by another hook than its operator's"
 
 REDACTION = "spark.redaction.regex"
 _TRANSPORT = "spark.openlineage.transport."
@@ -110,7 +87,7 @@ class Submitted(OtherProcess):
         # Leave the operator's `hook` lazy: `execute` may change the attributes that it is created from.
         owner = next((parent for parent in type(self.task).__mro__ if "hook" in vars(parent)), None)
         if owner is None:
-            tell(NO_HOOK.format(type(self.task).__name__), self._problems)
+            tell(of_tasks.NO_HOOK(operator=type(self.task).__name__), self._problems)
         else:
             self._methods.replace(owner, "hook", self._watching)
 
@@ -156,20 +133,21 @@ class Submitted(OtherProcess):
         if job.obstacle:
             return job.obstacle
         if job.is_on_cluster and not self.place.is_shared:
-            return UNREACHABLE
+            return of_tasks.UNREACHABLE()
         records = {RECORDS: self.place.uri}
         if job.is_python:
             if job.is_on_cluster and job.is_on_kubernetes and not self.agent:
-                return WITHOUT_FILES
+                return of_tasks.WITHOUT_FILES()
             agent = self.agent or str(write_agent(self.place.temporary() / "spark_lineage_agent.zip"))
             job.add({**records, **self.settings}, agent)
             return ""
         properties = job.properties
         if properties.get("spark.eventLog.enabled", "").lower() == "true":
-            return OWN_LOG.format(properties.get("spark.eventLog.dir", "Spark's default folder"))
+            place = properties.get("spark.eventLog.dir", "Spark's default folder")
+            return of_tasks.OWN_LOG(place=place)
         # A default of the cluster is not a wish about this job.
         if job.conf.get("spark.eventLog.enabled", "").lower() == "false":
-            return LOG_IS_OFF
+            return of_tasks.LOG_IS_OFF()
         # Spark stops an application if the folder of its event log does not exist.
         self.place.create(job)
         folder = local_path(self.place.uri)
@@ -261,7 +239,7 @@ class Submitted(OtherProcess):
     def _executions(self, lost: list[str], timeout_seconds: float) -> Iterator[Execution]:
         uri = self.place.uri if self._job is not None else self.place.earlier()
         if not uri and not lost:
-            tell(NO_JOB, lost)
+            tell(of_tasks.NO_JOB(), lost)
         if not uri or not (self._is_armed or self._job is None):
             return
         folder = self.place.read_from(uri, self._job, lost, timeout_seconds)
@@ -275,7 +253,8 @@ class Submitted(OtherProcess):
         has_records = is_log or any(folder.glob("*" + SUFFIX))
         if not has_records and not self._notes:
             is_python = self._job is None or self._job.is_python
-            tell(NOT_STARTED.format(without_secrets(uri)) if is_python else NO_LOG, lost)
+            wrote_nothing = of_tasks.DRIVER_WROTE_NOTHING(place=without_secrets(uri))
+            tell(wrote_nothing if is_python else of_tasks.NO_LOG(), lost)
         self._has_written = is_log or bool(self._notes)
         if has_records:
             for execution in self._recorded.executions(lost):

@@ -20,8 +20,9 @@ from airflow_provider_spark_lineage.airflow.submitted.properties import (
     default_file_system,
     default_properties,
 )
+from airflow_provider_spark_lineage.spark.gaps import of_tasks
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
 from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.spark.planned.lineage import NO_FILE_SYSTEM, PLANNED
 from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage, program_text
 
 LARGEST_BYTES = 200_000
@@ -40,7 +41,7 @@ def planned_of(task: Any, driver: str | None = None) -> Lineage | None:
         return read(task)
     # Text and attributes are the user's: any error is possible. Its message may quote the text.
     except Exception as error:
-        return Lineage(gaps=(Gap("job", f"its text could not be read: {type(error).__name__}"),))
+        return Lineage(gaps=(Gap("job", of_tasks.UNREAD_TEXT(error=type(error).__name__)),))
 
 
 def planned_of_query(task: Any, sql: str, conf: Mapping[str, str]) -> Lineage:
@@ -50,12 +51,12 @@ def planned_of_query(task: Any, sql: str, conf: Mapping[str, str]) -> Lineage:
 
 def certain(lineage: Lineage) -> bool:
     """Return whether the names of all datasets in a planned lineage are certain."""
-    return all(gap.reason == PLANNED for gap in lineage.gaps)
+    return all(gap.kind is GapKind.PLANNED for gap in lineage.gaps)
 
 
 def lacks_file_system(lineage: Lineage) -> bool:
     """Return whether only Hadoop's default file system is missing in a planned lineage."""
-    return {gap.reason for gap in lineage.gaps} == {PLANNED, NO_FILE_SYSTEM}
+    return {gap.kind for gap in lineage.gaps} == {GapKind.PLANNED, GapKind.NO_FILE_SYSTEM}
 
 
 def is_readable(*paths: Path) -> bool:
@@ -123,7 +124,7 @@ def _of_pipeline(task: Any) -> Lineage | None:
         lineage,
         # Flows have no order: a flow may read the table of a flow further down in the text.
         inputs=tuple(read for read in lineage.inputs if read.dataset.id not in written),
-        gaps=(*lineage.gaps, *(Gap(file, "flows in Python are not read") for file in unread)),
+        gaps=(*lineage.gaps, *(Gap(file, of_tasks.UNREAD_FLOWS()) for file in unread)),
     )
 
 

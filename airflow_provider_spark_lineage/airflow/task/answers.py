@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.airflow.task.annotation import annotated, joined
+from airflow_provider_spark_lineage.spark.gaps import of_tasks
 from airflow_provider_spark_lineage.spark.guard import harmless
 
 if TYPE_CHECKING:
@@ -21,13 +22,7 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.spark.lineage.model import Lineage
     from airflow_provider_spark_lineage.spark.runs.pipeline import Run
 
-SWITCHED_OFF = "operators of other packages are not captured: set [spark_lineage] auto_capture to True"
-NO_FILE_SYSTEM = (
-    "the text has paths without a scheme, and Hadoop's default file system is unknown on this machine:"
-    " set HADOOP_CONF_DIR, or the property spark.hadoop.fs.defaultFS"
-)
 TOO_LARGE_TO_STORE = "the lineage is too large for the viewer's store"
-NOT_CAPTURED = "auto-capture did not start in this task: the task's log may say why"
 
 
 def answer(
@@ -174,7 +169,7 @@ def _planned_operator_lineage(operator: Any) -> OperatorLineage:
 
         lineage = _planned(operator)
         if lineage is not None and lacks_file_system(lineage):
-            return rendered(content_of(Lineage(gaps=(Gap("text", NO_FILE_SYSTEM),))))
+            return rendered(content_of(Lineage(gaps=(Gap("text", of_tasks.NO_FILE_SYSTEM()),))))
         if lineage is not None:
             return rendered_plan(lineage)
     return OperatorLineage()
@@ -193,7 +188,8 @@ def uncaptured_operator_lineage(operator: Any, failed: bool) -> OperatorLineage:
         from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
 
         if not conf.disabled() and is_selected(operator.dag_id, operator.task_id):
-            gap = Gap("task", NOT_CAPTURED if conf.auto_capture() else SWITCHED_OFF)
+            reason = of_tasks.NOT_STARTED if conf.auto_capture() else of_tasks.SWITCHED_OFF
+            gap = Gap("task", reason())
             planned = None if failed else _planned(operator)
             lineage = Lineage() if planned is None else planned
             return rendered(content_of(replace(lineage, gaps=(gap, *lineage.gaps))))

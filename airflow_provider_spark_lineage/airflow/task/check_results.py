@@ -23,6 +23,7 @@ from airflow_provider_spark_lineage.spark.checks.comparison import (
     is_without_text,
     verdict,
 )
+from airflow_provider_spark_lineage.spark.gaps import of_tasks
 from airflow_provider_spark_lineage.spark.sources.databases import DATABASES
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def add_results(lineage: OperatorLineage, findings: Sequence[Findings], max_byte
     limit = conf.max_event_bytes() if max_bytes is None else max_bytes
     findings, left_out = fitting_findings(findings, conf.sql_text(), limit)
     if left_out:
-        gap = Gap("event", f"the event would be too large: it leaves out {' and '.join(left_out)}")
+        gap = Gap("event", of_tasks.TOO_LARGE_FOR_RESULTS(lost=" and ".join(left_out)))
         lineage.run_facets = with_gap(lineage.run_facets or {}, gap)
 
     if conf.assertion_names() == "class":

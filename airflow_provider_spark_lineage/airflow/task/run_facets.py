@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_tasks
 from airflow_provider_spark_lineage.spark.runs import facets
 
 if TYPE_CHECKING:
@@ -79,5 +80,5 @@ def fitting_run_facets(run: Run, max_bytes: int | None = None) -> tuple[dict[str
     facets, left_out = fitting_facets(all_run_facets(bare), limit)
     if not left_out:
         return facets, run.lineage
-    gap = Gap("event", f"the event would be too large: it leaves out the facets {', '.join(left_out)}")
+    gap = Gap("event", of_tasks.TOO_LARGE_FOR_FACETS(lost=", ".join(left_out)))
     return facets, replace(run.lineage, gaps=(gap, *run.lineage.gaps))

@@ -14,6 +14,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.airflow import conf, stored
+from airflow_provider_spark_lineage.spark.gaps import of_tasks
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, told_elsewhere, within
 
 if TYPE_CHECKING:
@@ -30,10 +32,6 @@ _TRIES = 4
 """Limit of the number of times that a large lineage is packed, each time with less in it."""
 
 _LOST = "the viewer will not show the lineage of this task"
-
-
-_LAST_LOOK = "a sensor was rescheduled: an XCom has only its last look"
-_TOO_LONG = "the task continued in many processes: the first ones are left out, because the store is limited"
 
 
 def prepare() -> None:
@@ -123,7 +121,7 @@ def _store_end(
             with told_elsewhere():
                 event = _end_event(task_instance, lineage, error, failed, max_bytes)
             if conf.store() == "xcom" and _is_rescheduled(task_instance):
-                _add_gap(event, _LAST_LOOK)
+                _add_gap(event, of_tasks.LAST_LOOK())
             return event
 
         _store_fitting(task_instance, event_of)
@@ -140,7 +138,7 @@ def _store_fitting(task_instance: Any, event_of: Callable[[int | None], stored.J
     for _ in range(_TRIES):
         event = event_of(max_bytes)
         if len(recent) < len(earlier):
-            _add_gap(event, _TOO_LONG)
+            _add_gap(event, of_tasks.TOO_MANY_PROCESSES())
         events = [*recent, event]
         value = stored.pack(events, _summary_of(event, task_instance, is_whole=max_bytes is None))
         excess = stored.excess_of(events, value)
@@ -152,12 +150,12 @@ def _store_fitting(task_instance: Any, event_of: Callable[[int | None], stored.J
     log.warning("Spark lineage: %s: it is too large to store. This has no impact on the task.", _LOST)
 
 
-def _add_gap(event: stored.Json, reason: str) -> None:
+def _add_gap(event: stored.Json, reason: Reason) -> None:
     """Add a gap of what is stored to an event that was sent without it."""
     from airflow_provider_spark_lineage.spark.facets.runs import GAPS
 
     gaps = event["run"].setdefault("facets", {}).setdefault(GAPS, {"gaps": []})
-    gaps["gaps"].append({"where": "task", "reason": reason})
+    gaps["gaps"].append({"where": "task", "kind": reason.kind.value, "reason": str(reason)})
 
 
 def _end_event(

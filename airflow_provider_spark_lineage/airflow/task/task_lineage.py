@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.airflow.task.hook_reports import Reported, reported_so_far
 from airflow_provider_spark_lineage.airflow.task.process import TASK
+from airflow_provider_spark_lineage.spark.gaps import of_tasks
 from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, within
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from airflow_provider_spark_lineage.spark.lineage.model import Lineage
     from airflow_provider_spark_lineage.spark.runs.collector import Collector
     from airflow_provider_spark_lineage.spark.runs.pipeline import Run
-
-ENDED_EARLY = "it is unknown which part of the job ran before the task ended, so its text is not used"
 
 KILL_DRAIN_SECONDS = 2.0
 KILL_TIMEOUT_SECONDS = 4.0
@@ -146,8 +145,7 @@ class TaskLineage:
             # Problems of this event only: if the task continues, its final event may be complete.
             problems = self._collector.drain(KILL_DRAIN_SECONDS)
             lineage = self._collector.run(problems).lineage
-            reason = "Airflow asked the task to stop: what it did after that is not in this event"
-            lineage = replace(lineage, gaps=(*lineage.gaps, Gap("task", reason)))
+            lineage = replace(lineage, gaps=(*lineage.gaps, Gap("task", of_tasks.STOPPED())))
             _send(self._of_task(lineage), task_instance, whole=lineage)
 
     def _of_task(self, lineage: Lineage) -> Lineage:
@@ -196,7 +194,7 @@ class TaskLineage:
             if not failed:
                 lineage = replace(planned, gaps=(*lineage.gaps, *planned.gaps))
             elif not (lineage or lineage.gaps):
-                lineage = replace(lineage, gaps=(Gap("task", ENDED_EARLY),))
+                lineage = replace(lineage, gaps=(Gap("task", of_tasks.ENDED_EARLY()),))
         facets, lineage = fitting_run_facets(replace(run, lineage=lineage), max_bytes)
         limit = conf.max_event_bytes() if max_bytes is None else max_bytes
         results, _ = fitting_findings(self.findings, conf.sql_text(), limit)

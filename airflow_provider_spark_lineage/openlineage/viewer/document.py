@@ -33,8 +33,11 @@ _Value = TypeVar("_Value")
 
 _STATES = frozenset({"complete", "fail", "abort", "running", "start"})
 
-_PLANNED = "read from the text of the program"
-"""How the gap begins that lineage from a text has."""
+PLANNED = "planned"
+"""Kind of the gap that lineage from a text has."""
+
+MANY_FLOWS = "limit_reached"
+"""Kind of the viewer's own gap about flows that it leaves out."""
 
 
 def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> Document:
@@ -84,7 +87,16 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
     flows, is_whole = flows_of(datasets, run, lineage["outputs"], executions, unfinished)
     gaps = [_gap(datasets, gap) for gap in lineage["gaps"]]
     if not is_whole:
-        gaps.append({"where": "", "reason": TOO_MANY, "dataset": None, "column": None, "task": None})
+        gaps.append(
+            {
+                "where": "",
+                "kind": MANY_FLOWS,
+                "reason": TOO_MANY,
+                "dataset": None,
+                "column": None,
+                "task": None,
+            }
+        )
     began, ended = _times(run, executions)
     dag_id, task_id, dag_run_id = _airflow_ids(last)
     facts = [facts_of(some, has_ended=run.is_ended) for some in facets]
@@ -119,7 +131,7 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
         "links": [{"name": "Spark", "href": link} for link in _each_once(links)],
         # Only an end event without gaps says that nothing is missing.
         "reports_gaps": last.type == "complete" and is_ours(last),
-        "planned": any(gap["reason"].startswith(_PLANNED) for gap in lineage["gaps"]),
+        "planned": any(gap["kind"] == PLANNED for gap in lineage["gaps"]),
     }
 
 
@@ -201,6 +213,7 @@ def _gap(datasets: Datasets, gap: Mapping[str, Any]) -> dict[str, Any]:
         where = " ".join(filter(None, (" ".join(id_of(gap["output"])), where)))
     return {
         "where": where,
+        "kind": gap["kind"],
         "reason": gap["reason"],
         "dataset": output,
         "column": gap["column"],

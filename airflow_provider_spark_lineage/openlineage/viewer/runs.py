@@ -19,8 +19,8 @@ from airflow_provider_spark_lineage.openlineage.words import counted
 
 _PRODUCER = "airflow-provider-spark-lineage"
 
-_STOPPED = "Airflow asked the task to stop"
-"""Begin of the gap in an event that was sent because the task might be killed."""
+STOPPED = "task_stopped"
+"""Kind of the gap in an event that was sent because the task might be killed."""
 
 
 class RunEvents:
@@ -196,7 +196,7 @@ def _names_datasets(event: Event) -> bool:
 
 
 def _is_stop(event: Event) -> bool:
-    return any(gap["reason"].startswith(_STOPPED) for gap in _gaps(event))
+    return any(gap["kind"] == STOPPED for gap in _gaps(event))
 
 
 def _id(value: Mapping[str, Any]) -> dict[str, str]:
@@ -262,6 +262,8 @@ def _gaps(event: Event) -> Iterator[dict[str, Any]]:
         output = object_at(gap, "output")
         yield {
             "where": text(gap.get("where")),
+            # Events of earlier releases have no kinds.
+            "kind": text(gap.get("kind")) or None,
             "reason": text(gap.get("reason")),
             "output": _id(output) if output else None,
             "column": text(gap.get("column")) or None,

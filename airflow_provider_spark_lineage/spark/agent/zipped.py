@@ -18,7 +18,7 @@ PACKAGE = "spark_lineage_agent"
 
 _OURS = "airflow_provider_spark_lineage"
 _MODULES = ("guard.py",)
-_PACKAGES = ("agent", "capture", "records", "sources")
+_PACKAGES = ("agent", "capture", "gaps", "records", "sources")
 _STAYS = ("agent/zipped.py", "agent/sitecustomize.py")
 _TIME = (1980, 1, 1, 0, 0, 0)
 """Time of every file in the zip, so that equal sources give an equal zip."""

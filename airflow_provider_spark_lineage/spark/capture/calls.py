@@ -11,6 +11,7 @@ from airflow_provider_spark_lineage.spark.capture.jvm import CALL, JvmReader
 from airflow_provider_spark_lineage.spark.capture.rdd_saves import RDD_SAVES, target
 from airflow_provider_spark_lineage.spark.capture.results import caller, line_of_use
 from airflow_provider_spark_lineage.spark.capture.watched import RDD_ACTIONS, Call, Kind
+from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.guard import harmless
 from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
 from airflow_provider_spark_lineage.spark.records.record import MAX_MESSAGE_LENGTH, Record
@@ -186,7 +187,7 @@ def _new_record(call: Call, application: LiveApplication) -> Record:
 
 def _read(record: Record, application: LiveApplication, session: Any, query: Any) -> None:
     """Add the plan of a query and the facts of its reads to a record."""
-    with harmless("the plan could not be read", record.problems):
+    with harmless(of_plans.NOT_READ(), record.problems):
         fill(record, application.reader.read(session, query, application.max_plan_bytes))
 
 

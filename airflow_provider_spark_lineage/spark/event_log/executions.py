@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.spark.event_log.files import FIRST
 from airflow_provider_spark_lineage.spark.event_log.metrics import joins_of, metrics_of
 from airflow_provider_spark_lineage.spark.event_log.streams import LoggedStreams
 from airflow_provider_spark_lineage.spark.event_log.usage import LoggedUsage
+from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.records.application import Application, has_java_agent
 from airflow_provider_spark_lineage.spark.records.call_sites import RETURN_ROWS, call_site
 from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
@@ -383,7 +384,7 @@ class LoggedApplication:
             number=self._number,
             started_at=_time(running.started_ms),
             ended_at=_time(ended_ms),
-            problems=[_UNKNOWN_SINK] if running.is_batch_without_sink else [],
+            problems=[of_explained.NO_SINK()] if running.is_batch_without_sink else [],
             outcome="failure" if error else "success",
             error=_error(error, self._sql_text) if error else None,
             sql=sql,
@@ -407,9 +408,6 @@ _STREAM_RUN = re.compile(r"^id = [0-9a-f-]{36}\nrunId = ([0-9a-f-]{36})\nbatch =
 """Description that Spark gives to what runs in the thread of a query."""
 
 _FUNCTION = re.compile(r"^~?WriteToMicroBatchDataSourceV1 ForeachBatchSink, ", re.MULTILINE)
-_UNKNOWN_SINK = (
-    "the target of a stream's batch is not in its physical plan: set spark.sql.ui.explainMode to extended"
-)
 
 
 def _is_of_function(root: _Execution, running: _Execution) -> bool:

@@ -16,7 +16,8 @@ from openlineage.client.utils import RedactMixin
 
 from airflow_provider_spark_lineage import __version__
 from airflow_provider_spark_lineage.spark.facets.failures import MAX_FAILURES, failures_facets
-from airflow_provider_spark_lineage.spark.facets.producer import PRODUCER, OwnSchema
+from airflow_provider_spark_lineage.spark.facets.producer import PRODUCER, OwnSchema, schema_url
+from airflow_provider_spark_lineage.spark.gaps import of_tasks
 from airflow_provider_spark_lineage.spark.lineage.model import ExecutionSummary, Failure, Gap, Lineage
 
 GAPS = "sparkLineage_gaps"
@@ -39,6 +40,7 @@ class GapEntry(RedactMixin):
     """One `Gap` of the lineage model."""
 
     where: str
+    kind: str
     reason: str
     output: OutputEntry | None = None
     column: str | None = None
@@ -49,6 +51,11 @@ class SparkLineageGapsRunFacet(OwnSchema, RunFacet):
     """Gaps of the run's lineage; without this facet, the lineage claims to be complete."""
 
     gaps: list[GapEntry]
+
+    @classmethod
+    def _get_schema(cls) -> str:
+        # In 1-0-0, gaps had no kind.
+        return schema_url(cls.__name__, "1-1-0")
 
 
 def lineage_run_facets(lineage: Lineage) -> dict[str, RunFacet]:
@@ -64,7 +71,7 @@ def gaps_facets(lineage: Lineage) -> dict[str, RunFacet]:
         ("gaps", len(lineage.gaps), MAX_GAPS),
     ):
         if count > limit:
-            gaps.append(Gap("event", f"{count - limit} more {name} are not listed"))
+            gaps.append(Gap("event", of_tasks.NOT_LISTED(count=count - limit, names=name)))
     if not gaps:
         return {}
     return {GAPS: SparkLineageGapsRunFacet([_gap(gap) for gap in gaps], producer=PRODUCER)}
@@ -141,4 +148,4 @@ def engine_facet(version: str) -> dict[str, RunFacet]:
 
 def _gap(gap: Gap) -> GapEntry:
     output = OutputEntry(*gap.output) if gap.output else None
-    return GapEntry(gap.where, gap.reason, output, gap.column or None)
+    return GapEntry(gap.where, gap.kind.value, str(gap.reason), output, gap.column or None)

@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.openlineage.words import counted
 from airflow_provider_spark_lineage.spark.facets.datasets import input_datasets, output_datasets
 from airflow_provider_spark_lineage.spark.facets.jobs import lineage_job_facets
 from airflow_provider_spark_lineage.spark.facets.runs import error_facet, lineage_run_facets
+from airflow_provider_spark_lineage.spark.gaps import of_tasks
 from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Edge, Gap, Input, Lineage, Output
 from airflow_provider_spark_lineage.spark.sources.dataset import Identity
 
@@ -64,7 +65,7 @@ def fitted(content: Content, limit_bytes: int, used_bytes: int = 0, reason: str 
     if not lost:
         return content
     reason = reason or f"the event would be larger than [spark_lineage] max_event_bytes ({limit_bytes:,})"
-    return shrinking.content(Gap("event", f"{reason}: it leaves out {', '.join(lost)}"))
+    return shrinking.content(Gap("event", of_tasks.TOO_LARGE(why=reason, lost=", ".join(lost))))
 
 
 class _Shrinking:
@@ -188,7 +189,7 @@ class _Shrinking:
     def _shorten(self) -> bool:
         """Cut long messages, and return whether there were any."""
         before = self._gaps, self._failures
-        self._gaps = tuple(replace(gap, reason=_short(gap.reason)) for gap in self._gaps)
+        self._gaps = tuple(replace(gap, reason=gap.reason.reworded(_short(gap.reason))) for gap in self._gaps)
         self._failures = tuple(replace(each, message=_short(each.message)) for each in self._failures)
         self._sizes["run", 0] = self._size_of_run()
         return (self._gaps, self._failures) != before

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
+from airflow_provider_spark_lineage.spark.gaps import of_plans
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.lineage.values import (
     NOTHING,
     Origin,
@@ -51,7 +53,7 @@ class PlanGap:
     """A node of the plan at which the origin of columns is unknown."""
 
     label: str
-    reason: str
+    reason: Reason
     columns: tuple[str, ...] = ()
 
 
@@ -221,7 +223,7 @@ class _Evaluator:
             case Write():
                 self._write(node, inputs)
 
-    def _gap(self, node: Node, reason: str, columns: Iterable[Attribute] = ()) -> None:
+    def _gap(self, node: Node, reason: Reason, columns: Iterable[Attribute] = ()) -> None:
         self.reach.gaps[PlanGap(node.label, reason, tuple(column.name for column in columns))] = None
 
     def _values(self, node: Node, scope: Scope) -> list[Value]:
@@ -231,7 +233,7 @@ class _Evaluator:
         """
         unknown = [column for column in node.output if column.id not in scope]
         if unknown:
-            self._gap(node, "the source of the values is not in the plan", unknown)
+            self._gap(node, of_plans.NOT_IN_PLAN(), unknown)
         return [scope.get(column.id, NOTHING) for column in node.output]
 
     def _inputs(self, node: Node, inputs: list[Scope]) -> list[list[Value]]:
@@ -251,7 +253,7 @@ class _Evaluator:
             source = self.plan.nodes[node.inputs[0]]
             columns = tuple(zip(source.output, self._values(source, inputs[0]), strict=True))
         elif not node.copied:
-            self._gap(node, "its query is not in the plan")
+            self._gap(node, of_plans.NO_QUERY())
         reach = self.reach
         self.result.writes.append(
             Written(node, columns, frozenset(reach.rows), tuple(reach.scans), tuple(reach.gaps))
@@ -261,11 +263,11 @@ class _Evaluator:
         # Only output columns: a scope may also have columns that were projected away.
         everything = union(chain.from_iterable(self._inputs(node, inputs))).whole
         transformed = apply(Transformation(Kind.TRANSFORMATION), everything)
-        reason = node.reason
+        reason = node.reason or of_plans.EVERY_INPUT()
         if len(transformed) * len(node.output) > MAX_OPAQUE_EDGES:
             self.reach.rows.update(transformed)
             transformed = frozenset()
-            reason = f"{reason}; too many edges for single columns, so all act on the whole output"
+            reason = reason.reworded(of_plans.TOO_MANY_EDGES.format(reason=reason))
         # The code decides how many rows it returns, too.
         self.reach.rows.update(apply(Transformation(Kind.FILTER), everything))
         self._influence(node, _merged(inputs))
@@ -275,7 +277,7 @@ class _Evaluator:
     def _derive(self, node: Derive, inputs: list[Scope]) -> Scope:
         scope = _merged(inputs)
         if self._are_ambiguous(node, inputs):
-            self._gap(node, "different columns of its inputs have the same id and could not be told apart")
+            self._gap(node, of_plans.SAME_IDS())
         self._influence(node, scope)
         if node.reason:
             self._gap(node, node.reason)
@@ -302,7 +304,7 @@ class _Evaluator:
         def column(attribute: int) -> Value:
             value = scope.get(attribute, self.outer.get(attribute))
             if value is None:
-                self._gap(node, "an expression uses a column that none of its inputs has")
+                self._gap(node, of_plans.NO_SUCH_INPUT())
             return value or NOTHING
 
         used = [column(attribute).after(step) for attribute, step in expression.uses]
@@ -343,7 +345,7 @@ class _Evaluator:
     def _reference(self, node: Reference) -> Scope:
         self._define(node.definition, node.label)
         if node.definition not in self.evaluated:
-            self._gap(node, "its definition is not in the plan", node.output)
+            self._gap(node, of_plans.NO_DEFINITION(), node.output)
             return _nothing(node)
         reach, values = self.evaluated[node.definition]
         self.reach.absorb(reach)
@@ -355,7 +357,7 @@ class _Evaluator:
         if plan is None or definition in self.evaluated:
             return
         # Used only if the definition refers to itself: a broken plan, since recursion is a `Loop`.
-        gap = PlanGap(label, "its definition refers to itself")
+        gap = PlanGap(label, of_plans.OWN_DEFINITION())
         self.evaluated[definition] = (_Reach(gaps={gap: None}), [])
         inner = self._inside(plan, self.outer)
         self.evaluated[definition] = (inner.reach, inner.columns())

@@ -7,6 +7,8 @@ from itertools import chain
 from typing import cast
 from urllib.parse import unquote
 
+from airflow_provider_spark_lineage.spark.gaps import of_datasets, of_plans
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason, joined
 from airflow_provider_spark_lineage.spark.lineage.leaves import recorded_fields
 from airflow_provider_spark_lineage.spark.lineage.model import (
     ColumnChange,
@@ -54,12 +56,11 @@ def effect(command: Command, target: Facts) -> Effect:
     if command.change is Change.DROPPED and "tables" in target:
         return _dropped_with_its_database(command, target)
     if command.change is Change.DROPPED and target.get("cascade") is True:
-        reason = "a database was dropped with all its tables; their names are not recorded"
-        return Effect(gaps=(Gap(command.label, reason),))
+        return Effect(gaps=(Gap(command.label, of_plans.DROPPED_DATABASE()),))
     if command.change is None or _did_nothing(command.change, target):
         return Effect()
     identities = identify(target)
-    gap = ""
+    gap: Reason | None = None
     if command.change in _OF_ENTRIES:
         reaches = source_of(target).reaches_data(command.change.value)
         gap = _gap_reason(command.change, target, reaches)
@@ -77,7 +78,7 @@ def effect(command: Command, target: Facts) -> Effect:
         return _loaded(datasets, target)
     if not datasets and target.get("catalog"):
         table, catalog = target.get("table_text", ""), target["catalog"]
-        reason = f"the table `{table}` of the catalog `{catalog}` has no name"
+        reason = of_datasets.UNNAMED_TABLE(table=table, catalog=catalog)
         return Effect(gaps=(Gap(command.label, reason),))
     before = source_of(target).previous() if command.change is Change.RENAMED else ()
     partial = bool(target.get("partitions"))
@@ -132,7 +133,7 @@ def _dropped_with_its_database(command: Command, target: Facts) -> Effect:
         kind = {"table_type": "MANAGED"} if inside and table.get("table_type") == "EXTERNAL" else {}
         effects.append(effect(command, cast(Facts, {**shared, **table, **kind})))
     if unasked := target.get("unasked"):
-        gap = Gap(command.label, f"{unasked} more tables of the dropped database are not named")
+        gap = Gap(command.label, of_plans.MORE_DROPPED_TABLES(count=unasked))
         effects.append(Effect(gaps=(gap,)))
     return Effect(
         outputs=tuple(chain.from_iterable(each.outputs for each in effects)),
@@ -167,15 +168,15 @@ def _loaded(datasets: tuple[Dataset, ...], target: Facts) -> Effect:
     return Effect(tuple(inputs), tuple(outputs))
 
 
-def _gap_reason(change: Change, target: Facts, reaches: bool | None) -> str:
-    """Return the reason of a command's gap: its table was not probed before it ran; empty without a gap."""
+def _gap_reason(change: Change, target: Facts, reaches: bool | None) -> Reason | None:
+    """Return the reason of a command's gap: its table was not probed before it ran; None without a gap."""
     if change is Change.CREATED and target.get("if_not_exists") and "existed" not in target:
-        return "the table may have existed already"
+        return of_plans.MAY_HAVE_EXISTED()
     if change is not Change.DROPPED:
-        return ""
-    reasons = ["the dropped table's data may still exist"] if reaches is None else []
-    reasons += ["the dropped table may not have existed"] if _may_be_absent(target) else []
-    return "; ".join(reasons)
+        return None
+    reasons = [of_plans.DATA_MAY_EXIST()] if reaches is None else []
+    reasons += [of_plans.MAY_BE_ABSENT()] if _may_be_absent(target) else []
+    return joined(reasons)
 
 
 def _may_be_absent(target: Facts) -> bool:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
+from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.lineage.claims import Claim, renamed
 from airflow_provider_spark_lineage.spark.lineage.contents import Content, Parts
 from airflow_provider_spark_lineage.spark.lineage.model import (
@@ -321,7 +322,7 @@ class Composer:
             return {own}
         name = self._written_name(edge, source.dataset, content)
         if name not in content.columns and not content.from_outside:
-            reason = f"`{edge.field}` of {edge.source.name} was read back, but the task wrote no such column"
+            reason = of_plans.NO_SUCH_COLUMN(field=edge.field, dataset=edge.source.name)
             gaps[Gap("composition", reason, output.dataset.id, edge.column)] = None
         return content.trace(own, name, by_view=output.is_view)
 

@@ -66,6 +66,7 @@ def _edge(edge: Edge) -> dict[str, Any]:
 def _gap(gap: Gap) -> dict[str, Any]:
     return {
         "where": gap.where,
+        "kind": gap.kind.value,
         "reason": gap.reason,
         "output": _id(gap.output) if gap.output else None,
         "column": gap.column or None,

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_plans
+from airflow_provider_spark_lineage.spark.gaps.kinds import reason_of
 from airflow_provider_spark_lineage.spark.lineage import struct_fields
 from airflow_provider_spark_lineage.spark.lineage.columns import Evaluation, PlanGap, evaluate
 from airflow_provider_spark_lineage.spark.lineage.commands import effect
@@ -134,7 +136,7 @@ def lineage_of(plan: Plan | None, about: ExecutionFacts, results: Results | None
     for inner in map(evaluate, about.nested if len(inserts) == 1 else ()):
         leaves |= {scan: facts.leaf(scan) for scan in inner.scans}
         writes = [with_what_its_table_adds(write, inner) if write in inserts else write for write in writes]
-    gaps = [Gap(where="capture", reason=problem) for problem in about.problems]
+    gaps = [Gap("capture", reason_of(problem)) for problem in about.problems]
     outputs: list[Output] = []
     if about.failure is None:
         for number, write in enumerate(writes):
@@ -337,7 +339,7 @@ def _unknown_values(write: TableWrite, leaves: Leaves, fields: Sequence[Field]) 
         if names:
             yield PlanGap(scan.label, reason, names)
         if any(origin[0] is scan for origin, _ in written.rows):
-            yield PlanGap(scan.label, f"which rows there are: {reason}")
+            yield PlanGap(scan.label, reason.reworded(of_plans.OF_ROWS.format(reason=reason)))
 
 
 def _traced(sources: Sources, leaves: Mapping[Scan, Leaf]) -> frozenset[FieldUse]:
@@ -414,6 +416,7 @@ def _streamed_results(plan: Plan, leaves: Mapping[Scan, Leaf]) -> Results:
 def _gap(gap: PlanGap, output: DatasetId | None) -> Gap:
     names = ", ".join(f"`{name}`" for name in gap.columns[:20])
     more = f" and {len(gap.columns) - 20} more" if len(gap.columns) > 20 else ""
-    reason = f"columns {names}{more}: {gap.reason}" if names else gap.reason
+    of_columns = of_plans.OF_COLUMNS.format(columns=f"{names}{more}", reason=gap.reason)
+    reason = gap.reason.reworded(of_columns) if names else gap.reason
     column = gap.columns[0] if len(gap.columns) == 1 else ""
     return Gap(gap.label, reason, output, column)

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from airflow_provider_spark_lineage.spark.gaps import of_datasets, of_plans, of_queries
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason, Sentence
 from airflow_provider_spark_lineage.spark.lineage.columns import evaluate
 from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Field, Gap, Snapshot
 from airflow_provider_spark_lineage.spark.lineage.stored_results import (
@@ -65,7 +67,7 @@ class Leaf:
     column_gaps: tuple[Gap, ...] = ()
     """Gaps about its columns, which matter only if columns are written."""
 
-    unknown_value: str = ""
+    unknown_value: Reason | None = None
     """Why its values are unknown: a gap about the columns and rows that use them, and only about those."""
 
     name: str = ""
@@ -148,12 +150,12 @@ class FactsOfPlan:
             return _immediate(scan, self._variables())
         if scan.relation == NO_NEW_DATA:
             batch = self.kept(_ids(scan)).of(None)
-            return _result_leaf(scan, batch) if batch else _unnamed(scan, _ROWS_OF_STATE)
+            return _result_leaf(scan, batch) if batch else _unnamed(scan, of_plans.ROWS_OF_STATE)
         facts = self._of(scan)
         if scan.relation == "LocalRelation":
             same_schema = (listed,) if (listed := self._listed.get(str(facts.get("schema")))) else ()
             if program.is_of_program(facts, same_schema):
-                return _unnamed(scan, _ROWS_OF_PROGRAM)
+                return _unnamed(scan, of_plans.ROWS_OF_PROGRAM)
             # Spark evaluates the expressions of VALUES, so the plan has only their values.
             return _listed(self._variables_in_statement() if facts.get("in_sql") is True else [])
         source = source_of(facts)
@@ -232,9 +234,9 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
         if query.predicates:
             # Without the predicates the table may still be known, but not the rows that were read.
             all_rows = _source_leaf(scan, source_of(of_all_rows))
-            gap = Gap(scan.label, f"the predicates that choose its rows could not be read: {error}")
+            gap = Gap(scan.label, of_queries.UNREAD_PREDICATES(error=error))
             return replace(all_rows, gaps=(*all_rows.gaps, gap))
-        reason = f"its query could not be read, so only the database is named: {error}"
+        reason = of_queries.UNREAD_QUERY(error=error)
         return Leaf((Dataset(query.database),), gaps=(Gap(scan.label, reason),), name=name, is_counted=False)
     identities = {table: query.identify(table.relation) for table in evaluation.scans}
     names = {(table, column.id): column.name for table in evaluation.scans for column in table.output}
@@ -258,7 +260,8 @@ def _queried(scan: Scan, query: Query, facts: Facts) -> Leaf:
         Dataset(identity, tuple(field_of(table, column) for column in table.output))
         for table, identity in identities.items()
     )
-    gaps = dict.fromkeys(Gap(scan.label, f"in its query: {gap.reason}") for gap in evaluation.gaps)
+    reasons = (gap.reason.reworded(of_queries.INSIDE.format(reason=gap.reason)) for gap in evaluation.gaps)
+    gaps = dict.fromkeys(Gap(scan.label, reason) for reason in reasons)
     # Spark counts the rows of the query; without predicates these are the rows of the table.
     is_counted = query.predicates and source_of(of_all_rows).query() is None
     return Leaf(datasets, columns, traced(evaluation.rows), tuple(gaps), name=name, is_counted=is_counted)
@@ -287,7 +290,7 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
     gaps = [gap for query in queries for gap in query.gaps]
     gaps.extend(Gap(scan.label, reason) for reason in rdd.gap_reasons(facts))
     if not datasets:
-        return replace(_unnamed(scan, _ROWS_OF_PROGRAM), gaps=tuple(gaps))
+        return replace(_unnamed(scan, of_plans.ROWS_OF_PROGRAM), gaps=tuple(gaps))
     fields: set[FieldUse] = {
         ((dataset.id, dataset.snapshot), column.name, (), IDENTITY)
         for dataset in read
@@ -297,13 +300,13 @@ def _rdd(scan: Scan, facts: Facts, queries: list[StoredResult]) -> Leaf:
         frozenset((place, name, path, step.after(origin)) for place, name, path, origin in fields)
         for step in (Transformation(Kind.TRANSFORMATION), Transformation(Kind.FILTER))
     )
-    reason = "taken from every column that it read" if fields else "the columns that it read are not recorded"
+    sentence = of_plans.RDD_WITH_COLUMNS if fields else of_plans.RDD_WITHOUT_COLUMNS
     return Leaf(
         datasets,
         {column.id: everything for column in scan.output},
         tested.union(*(query.rows for query in queries)),
         tuple(gaps),
-        (Gap(scan.label, f"{_rows(scan)} came through an RDD; {reason}"),),
+        (Gap(scan.label, sentence(rows=_rows(scan))),),
         is_counted=scan.relation == _JOB,
     )
 
@@ -317,16 +320,13 @@ def _immediate(scan: Scan, variables: list[str]) -> Leaf:
         return Leaf()
     names = _any_of(variables)
     if scan.output[0].name == PARAMETER:
-        return Leaf(
-            unknown_value=f"a parameter of EXECUTE IMMEDIATE may be the value of the variable {names}"
-        )
-    reason = f"its text may have values of the variable {names}, which Spark reads as literals"
-    return Leaf(column_gaps=(Gap(scan.label, reason),))
+        return Leaf(unknown_value=of_plans.PARAMETER(names=names))
+    return Leaf(column_gaps=(Gap(scan.label, of_plans.TEXT_OF_VARIABLES(names=names)),))
 
 
 def _listed(variables: list[str]) -> Leaf:
     """Return the leaf of rows that a query lists, perhaps with values of variables."""
-    reason = f"the listed rows may have values of the variable {_any_of(variables)}"
+    reason = of_plans.LISTED_ROWS(names=_any_of(variables))
     return Leaf(unknown_value=reason) if variables else Leaf()
 
 
@@ -354,13 +354,9 @@ def merged(datasets: Iterable[Dataset], *, by_snapshot: bool = False) -> tuple[D
     return tuple(first.merged(*others) for first, *others in views.values())
 
 
-_ROWS_OF_PROGRAM = "came from an RDD or from Python memory; their source is not recorded"
-_ROWS_OF_STATE = "come from earlier batches of the stream; the inputs of those batches are not recorded"
-
-
-def _unnamed(scan: Scan, origin: str) -> Leaf:
+def _unnamed(scan: Scan, sentence: Sentence) -> Leaf:
     """Return the leaf of rows without a dataset."""
-    return Leaf(column_gaps=(Gap(scan.label, f"{_rows(scan)} {origin}"),))
+    return Leaf(column_gaps=(Gap(scan.label, sentence(rows=_rows(scan))),))
 
 
 def _rows(scan: Scan) -> str:
@@ -390,10 +386,9 @@ def fields_of(target: Facts, columns: tuple[Field, ...]) -> tuple[Field, ...]:
 def gaps_of(label: str, identities: tuple[Identity, ...]) -> tuple[Gap, ...]:
     """Return the gaps about the names of datasets."""
     if not identities:
-        return (Gap(label, "its location was not recorded, so the dataset has no name"),)
-    unknown = "unknown data source; {} is the name that Spark reports"
+        return (Gap(label, of_datasets.UNNAMED()),)
     return tuple(
-        Gap(label, identity.note or unknown.format(identity.id.name))
+        Gap(label, identity.note or of_datasets.UNKNOWN_SOURCE(name=identity.id.name))
         for identity in identities
         if identity.note or not identity.known
     )

@@ -12,6 +12,7 @@ from enum import Enum
 from itertools import chain
 from typing import NamedTuple
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.plan.algebra import Kind
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity, Part
 
@@ -281,10 +282,6 @@ class Output:
             object.__setattr__(self, "mode", Mode.OVERWRITE)
 
 
-WRITE_FAILED = "the write failed"
-"""Start of the reasons of gaps about the targets of failed writes."""
-
-
 @dataclass(frozen=True)
 class Gap:
     """A part of the lineage that could not be determined, reported so that its absence is visible.
@@ -295,14 +292,19 @@ class Gap:
     where: str
     """Node inside the plan, for example `MapInPandas#4`, or a line of the text that was read."""
 
-    reason: str
-    """A sentence for the person who reads the event, not for us."""
+    reason: Reason
+    """A sentence for the person who reads the event, not for us, with its kind."""
 
     output: DatasetId | None = None
     """The output concerned; None if nothing was written."""
 
     column: str = ""
     """The output's column concerned; empty for all columns."""
+
+    @property
+    def kind(self) -> GapKind:
+        """The kind: by it, programs decide."""
+        return self.reason.kind
 
 
 @dataclass(frozen=True)

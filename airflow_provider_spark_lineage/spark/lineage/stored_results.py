@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Gap, Snapshot
 from airflow_provider_spark_lineage.spark.plan.algebra import Transformation
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
@@ -126,8 +127,8 @@ def _common(frames: Sequence[StoredResult]) -> StoredResult:
         key: uses.intersection(*(frame.columns.get(key, nothing) for frame in others))
         for key, uses in first.columns.items()
     }
-    reason = "several kept frames have the same columns; the frame that is read could not be told apart"
-    gaps = dict.fromkeys([*(gap for frame in frames for gap in frame.gaps), Gap("LogicalRDD", reason)])
+    ambiguous = Gap("LogicalRDD", of_plans.SEVERAL_FRAMES())
+    gaps = dict.fromkeys([*(gap for frame in frames for gap in frame.gaps), ambiguous])
     datasets = tuple(each for each in first.datasets if all(each in frame.datasets for frame in others))
     rows = first.rows.intersection(*(frame.rows for frame in others))
     return StoredResult(columns, rows, datasets, tuple(gaps), kept_by)

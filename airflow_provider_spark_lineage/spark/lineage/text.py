@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from airflow_provider_spark_lineage.spark.lineage.model import WRITE_FAILED, Edge, Lineage, Mode, Statistics
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
+from airflow_provider_spark_lineage.spark.lineage.model import Edge, Lineage, Mode, Statistics
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
 
 _WITHOUT_ROWS = frozenset({Mode.ALTER, Mode.DROP, Mode.RENAME, Mode.TRUNCATE})
@@ -43,7 +44,7 @@ def render(lineage: Lineage, column: str = "") -> str:
         shown = {output.dataset.id for output in lineage.outputs}
         for gap in lineage.gaps:
             # The target of a write that failed is named, because it may be no output.
-            is_named = gap.output not in shown or gap.reason.startswith(WRITE_FAILED)
+            is_named = gap.output not in shown or gap.kind is GapKind.FAILED_WRITE
             target = " ".join(gap.output) if gap.output and is_named else ""
             where = " -> ".join(filter(None, [gap.where, target, gap.column]))
             lines.append(f"gap     {where}   {gap.reason}")

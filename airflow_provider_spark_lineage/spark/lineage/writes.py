@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.lineage.columns import Evaluation, PlanGap, Written
 from airflow_provider_spark_lineage.spark.lineage.leaves import Leaf, recorded_fields, relation_leaf
-from airflow_provider_spark_lineage.spark.lineage.model import WRITE_FAILED, Gap, Mode, Statistics
+from airflow_provider_spark_lineage.spark.lineage.model import Gap, Mode, Statistics
 from airflow_provider_spark_lineage.spark.lineage.values import NOTHING, Value, column_of
 from airflow_provider_spark_lineage.spark.plan.algebra import Attribute, Kind, Scan, Transformation, Write
 from airflow_provider_spark_lineage.spark.sources import copied_from, source_of
@@ -192,7 +193,7 @@ def _with_what_it_replaces(write: TableWrite) -> tuple[TableWrite, Leaves]:
     written, label = write.written, write.node.label
     names = write.source.replaced_by()
     if names is None:
-        gap = PlanGap(label, "the columns that decide which rows it replaces are not recorded")
+        gap = PlanGap(label, of_plans.REPLACED_BY())
         return replace(write, written=replace(written, gaps=(*written.gaps, gap))), {}
     if not names:
         return write, {}
@@ -245,6 +246,6 @@ def gaps_of_failed(write: TableWrite) -> Iterator[Gap]:
         return
     for identity in write.source.identities:
         if write.mode is Mode.OVERWRITE and not target.get("dynamic_partitions"):
-            yield Gap(label, f"{WRITE_FAILED}; earlier rows may have been removed", identity.id)
+            yield Gap(label, of_plans.REMOVED_ROWS(), identity.id)
         elif not identity.storage_layer:
-            yield Gap(label, f"{WRITE_FAILED}; some of its rows may have been written", identity.id)
+            yield Gap(label, of_plans.SOME_ROWS(), identity.id)

@@ -13,6 +13,8 @@ from enum import Enum
 from functools import cache
 from typing import TypeVar
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
+
 
 class Kind(Enum):
     """The action of a field on another; the value is OpenLineage's (type, subtype).
@@ -243,7 +245,7 @@ class Constant(Node):
 class Opaque(Node):
     """Code over whole rows: every output column may depend on every input column."""
 
-    reason: str = ""
+    reason: Reason | None = None
     influences: tuple[tuple[Kind, Expression], ...] = ()
     """The keys of code that runs once for each group."""
 
@@ -258,8 +260,8 @@ class Derive(Node):
     influences: tuple[tuple[Kind, Expression], ...] = ()
     """Expressions that decide which rows are in the output, and their order."""
 
-    reason: str = ""
-    """Reason of a gap, for a node that the reader does not know; empty otherwise."""
+    reason: Reason | None = None
+    """Reason of a gap, for a node that the reader does not know; None otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,8 +333,8 @@ class Command(Node):
     relation: str = ""
     target: int = 0
     change: Change | None = None
-    reason: str = ""
-    """Why its effect is unknown; empty for a command that moves no rows."""
+    reason: Reason | None = None
+    """Why its effect is unknown; None for a command that moves no rows."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_programs, of_queries
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.lineage.columns import evaluate
 from airflow_provider_spark_lineage.spark.lineage.compose import Composer
 from airflow_provider_spark_lineage.spark.lineage.leaves import gaps_of
@@ -20,12 +22,6 @@ from airflow_provider_spark_lineage.spark.planned.program import UNKNOWN_FORMAT,
 from airflow_provider_spark_lineage.spark.sources import identify, source_of
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Facts, Identity
 from airflow_provider_spark_lineage.spark.sources.patterns import alternatives
-
-PLANNED = "read from the text of the program; not what ran"
-"""The reason of the gap that every planned lineage has."""
-
-NO_FILE_SYSTEM = "no default file system is given: paths without one are taken as local files"
-"""The reason of the gap of a planned lineage whose paths may be on another file system."""
 
 
 class Planner:
@@ -72,7 +68,7 @@ class Planner:
             inputs=tuple(inputs[name] for name in sorted(inputs)),
             outputs=tuple(outputs[name] for name in sorted(outputs)),
             gaps=(
-                Gap("text", PLANNED),
+                Gap("text", of_programs.PLANNED),
                 *sorted((gap for gap in self._gaps if gap not in hidden), key=_place),
             ),
         )
@@ -117,7 +113,7 @@ class Planner:
             previous=previous,
         )
 
-    def _gap(self, access: Access, reason: str) -> None:
+    def _gap(self, access: Access, reason: Reason) -> None:
         self._gaps[Gap(_where(access), reason)] = None
 
     # --- Names
@@ -159,9 +155,9 @@ class Planner:
         """Return a table by its entry in the catalog, with a gap, because its data have another name."""
         entries = source_of(facts).entries() or identify(facts)
         if not all(identity.known for identity in entries):
-            reason = f"the catalog of `{name}` is not known: the dataset has its name in the session"
+            reason = of_programs.UNKNOWN_CATALOG(name=name)
         else:
-            reason = f"the location of `{name}` is not known: the dataset has its name in the catalog"
+            reason = of_programs.UNKNOWN_LOCATION(name=name)
         # One gap for each table, at the line of its first use.
         if entries and entries[0].id not in self._unplaced:
             self._unplaced[entries[0].id] = gap = Gap(_where(access), reason)
@@ -174,12 +170,12 @@ class Planner:
             return ()
         option = described.needs(access.format, access.paths, access.unknown_options)
         if option is not None:
-            problem = "its options are" if option == "*" else f"its option `{option}` is"
-            self._gap(access, f"{problem} not constant, so the dataset has no name")
+            sentence = of_programs.UNKNOWN_OPTIONS if option == "*" else of_programs.UNKNOWN_OPTION
+            self._gap(access, sentence(name=option))
             return ()
         options, missing = described.with_servers(access.format, dict(access.options), self._settings)
         if missing:
-            self._gap(access, f"its servers are not given (`{missing}`), so the dataset has no name")
+            self._gap(access, of_programs.NO_SERVERS(name=missing))
             return ()
         facts = self._relation(replace(access, options=tuple(options.items())))
         if facts is None:
@@ -198,7 +194,7 @@ class Planner:
         try:
             scans = evaluate(read_query(query.text, Dialect(query.dialect, query.fold), [])).scans
         except SqlError as error:
-            self._gap(access, f"its query could not be read, so only the database is named: {error}")
+            self._gap(access, of_queries.UNREAD_QUERY(error=error))
             return (query.database,)
         return tuple(dict.fromkeys(query.identify(scan.relation) for scan in scans))
 
@@ -218,13 +214,13 @@ class Planner:
             return
         for path in access.paths:
             # A target is not a pattern.
-            places = [(path, "")] if access.change else map(described.without_pattern, alternatives(path))
+            places = [(path, None)] if access.change else map(described.without_pattern, alternatives(path))
             for written, unmatched in places:
                 full, problem = written, unmatched
                 if not problem:
                     full, problem = described.full_path(written, self._settings, self._directory)
                 if full.startswith("/"):
-                    self._gaps[Gap("text", NO_FILE_SYSTEM)] = None
+                    self._gaps[Gap("text", of_programs.NO_FILE_SYSTEM)] = None
                 if problem:
                     self._gap(access, problem)
                 else:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
+
 HOLE = "\ufdd0"
 """Placeholder in a text for an unknown part; no name of a file or table can have this character."""
 
@@ -67,7 +69,7 @@ class Unread:
     """A part of the text that could not be understood, or whose value only the run knows."""
 
     line: int
-    reason: str
+    reason: Reason
     file: str = ""
     """As in `Access`."""
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from airflow_provider_spark_lineage.spark.gaps import of_programs
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
+
 _VIEWS = "global_temp"
 """Spark's database of global temporary views."""
 
@@ -111,20 +114,19 @@ class Session:
         """Return whether a name is certainly a temporary view."""
         return parts[0].lower() == _VIEWS if len(parts) > 1 else self._is_view(parts[0]) is True
 
-    def resolve(self, parts: tuple[str, ...]) -> Name | str:
+    def resolve(self, parts: tuple[str, ...]) -> Name | Reason:
         """Return the full name of a table, or why it is unknown; call `is_view` first."""
         if len(parts) == 1 and self.has_unknown_view:
-            return f"`{parts[0]}` is a table, or a temporary view whose name is not a constant"
+            return of_programs.OR_UNNAMED_VIEW(name=parts[0])
         if len(parts) == 1 and self._is_view(parts[0]) is None:
-            return f"`{parts[0]}` is a table, or a temporary view that a condition may register"
+            return of_programs.OR_UNCERTAIN_VIEW(name=parts[0])
         if len(parts) > 1 and (parts[0] in self.catalogs or parts[0] == SESSION_CATALOG):
             return Name(_own(parts[0]), parts[1:])
         if len(parts) > 2:
             return Name(parts[0], parts[1:])
         if self._catalog is None or (len(parts) == 1 and self._database is None):
             what = "catalog" if self._catalog is None else "database"
-            name = ".".join(parts)
-            return f"the {what} of `{name}` is not known: a USE before it may not run, or is not constant"
+            return of_programs.UNCERTAIN_USE(what=what, name=".".join(parts))
         if len(parts) == 2 or self._database is None:
             return Name(self._catalog, parts)
         return Name(self._catalog, (*self._database, *parts))

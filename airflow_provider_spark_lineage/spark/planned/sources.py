@@ -10,6 +10,8 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
+from airflow_provider_spark_lineage.spark.gaps import of_programs
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.sources import OPTIONS
 from airflow_provider_spark_lineage.spark.sources.delta_facts import DeltaFacts
 from airflow_provider_spark_lineage.spark.sources.files import FileFacts
@@ -35,35 +37,35 @@ _SERVERLESS = re.compile(r"(?:hdfs|viewfs):/(?!/[^/])", re.IGNORECASE)
 """A path without its server, which the settings name: `hdfs:///data`."""
 
 
-def without_pattern(written: str) -> tuple[str, str]:
+def without_pattern(written: str) -> tuple[str, Reason | None]:
     """Return the folder before the wildcards of a path that is read, or why the dataset is unknown.
 
     >>> without_pattern("/in/day=*/*.csv")
-    ('/in', '')
+    ('/in', None)
     """
     pattern = Pattern.of(written)
     if pattern.rest and not pattern.names_files:
-        return "", f"the files that `{written}` matches are not known"
-    return pattern.folder or ".", ""
+        return "", of_programs.UNMATCHED(path=written)
+    return pattern.folder or ".", None
 
 
-def full_path(path: str, settings: Mapping[str, str], directory: str) -> tuple[str, str]:
-    """Return a path with its file system, or why that is unknown: one of the two is empty.
+def full_path(path: str, settings: Mapping[str, str], directory: str) -> tuple[str, Reason | None]:
+    """Return a path with its file system and None, or an empty text and why that is unknown.
 
     `directory` is the working directory of the driver.
     """
     default = _setting(settings, "fs.defaultFS")
     if _SERVERLESS.match(path):
         if not default.startswith(path.partition(":")[0].lower()):
-            return "", f"the server of `{path}` is not known"
+            return "", of_programs.UNKNOWN_SERVER(path=path)
         path = "/" + path.partition(":")[2].lstrip("/")
     elif is_complete(path):
-        return path, ""
+        return path, None
     if not path.startswith("/"):
         if not directory or (default and not default.startswith("file:")):
-            return "", f"`{path}` is relative to a folder that is not known"
+            return "", of_programs.RELATIVE(path=path)
         path = posixpath.normpath(posixpath.join(directory, path))
-    return completed(path, default), ""
+    return completed(path, default), None
 
 
 def of_relation(

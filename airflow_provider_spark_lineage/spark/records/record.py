@@ -18,6 +18,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import reason_of, reasons
+
 FORMAT = "spark-lineage-record"
 VERSION = 1
 SUFFIX = ".record.json.gz"
@@ -114,7 +116,11 @@ class Record:
     """`rows` and `size_bytes` written by all tasks of the execution; None if no tasks ran."""
 
     problems: list[str] = field(default_factory=list)
-    """Parts that capture could not record, one sentence each."""
+    """Parts that capture could not record, one sentence each; a `Reason` has the kind of its gap.
+
+    In JSON, the kinds are a list of their own, `problem_kinds`: so earlier releases can read the sentences.
+    Records of earlier releases have no kinds.
+    """
 
     rdd_id: int | None = None
     """Set if nothing ran yet: the RDD with this id has the plan's rows, and later records refer to it."""
@@ -144,7 +150,9 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as a plain JSON object."""
-        return {"format": FORMAT, "version": VERSION, **{f.name: getattr(self, f.name) for f in fields(self)}}
+        kinds = [reason_of(problem).kind.value for problem in self.problems]
+        named = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {"format": FORMAT, "version": VERSION, **named, **({"problem_kinds": kinds} if kinds else {})}
 
     @classmethod
     def from_json(cls, value: Any) -> Record:
@@ -164,6 +172,7 @@ class Record:
         for name, is_right in _CHECKS.items():
             if not is_right(getattr(record, name)):
                 raise RecordError(f"has a wrong value in field {name!r}")
+        record.problems = reasons(record.problems, value.get("problem_kinds"))
         return record
 
 

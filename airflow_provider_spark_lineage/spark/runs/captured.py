@@ -22,6 +22,7 @@ from airflow_provider_spark_lineage.spark.capture.sessions import (
 )
 from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, Findings
 from airflow_provider_spark_lineage.spark.checks.in_flight import ChecksInFlight
+from airflow_provider_spark_lineage.spark.gaps.kinds import reason_of
 from airflow_provider_spark_lineage.spark.guard import harmless, tell
 from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.spark.records.application import PROPERTIES
@@ -207,7 +208,7 @@ class Captured(Recorded, Collector):
             return self._builder.run((*self.problems, *problems))
         # Nothing of the lineage's own code is used after it has failed.
         all_problems = (*self.problems, *problems)
-        gaps = tuple(Gap("records", problem) for problem in all_problems)
+        gaps = tuple(Gap("records", reason_of(problem)) for problem in all_problems)
         return Run(Lineage(gaps=gaps), problems=all_problems)
 
     def progress(self) -> Run | None:

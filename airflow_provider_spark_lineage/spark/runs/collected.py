@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.lineage.model import Gap
 from airflow_provider_spark_lineage.spark.plan.spark.tree import spans
 from airflow_provider_spark_lineage.spark.records.call_sites import UNKNOWN
@@ -67,8 +68,9 @@ class Collected:
         return tuple(
             Gap(
                 PROGRAM,
-                f"the program collected rows of {dataset.name}{_at(rows.lines)}: literals in its later "
-                f"writes to {_listed(rows.outputs)} may come from these rows, without an edge",
+                of_plans.COLLECTED(
+                    dataset=dataset.name, lines=_at(rows.lines), outputs=_listed(rows.outputs)
+                ),
             )
             for (_, dataset), rows in self._rows.items()
             if rows.outputs

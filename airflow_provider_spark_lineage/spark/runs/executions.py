@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from airflow_provider_spark_lineage.spark.checks.in_flight import Written
+from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.lineage.execution import (
     ExecutionFacts,
     ExecutionLineage,
@@ -64,7 +65,7 @@ def execution_lineage(record: Record, results: Results | None = None) -> Executi
         return _refreshed(lineage) if record.name == REFRESH else lineage
     # A damaged plan, or a plan of a future Spark version, may break any assumption of the readers.
     except Exception as error:
-        problem = f"the plan could not be read: {type(error).__name__}: {error}"
+        problem = of_plans.UNREAD_PLAN(error=type(error).__name__, message=error)
         return lineage_of(None, replace(about, facts=(), problems=(*record.problems, problem)), results)
 
 
@@ -95,7 +96,7 @@ def explained(record: Record) -> Record:
                 read = read_connect(read, plain, record.connect, record.settings)
         # A text of a future Spark version may break any assumption of the reader.
         except Exception as error:
-            problems.append(f"the plan's text could not be read: {type(error).__name__}")
+            problems.append(of_plans.UNREAD_TEXT(error=type(error).__name__))
             return {"plan": [], "facts": []}
         if not record.failed:
             problems.extend(problem for problem in read.problems if problem not in problems)

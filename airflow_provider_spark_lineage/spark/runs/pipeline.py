@@ -12,6 +12,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.spark.checks.assertion import Findings
 from airflow_provider_spark_lineage.spark.event_log import LoggedApplication, is_event_log, read_event_log
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, reason_of
 from airflow_provider_spark_lineage.spark.lineage.compose import Composer
 from airflow_provider_spark_lineage.spark.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.spark.lineage.model import ExecutionSummary, Gap, Join, Lineage
@@ -82,7 +83,7 @@ class RunBuilder:
                 sum(filter(None, rows)) if rows and None not in rows else None,
                 unfinished=execution.target.id if record.failed and execution.target else None,
                 joins=tuple(_joins(record)),
-                unread=next((gap.reason for gap in execution.lineage.gaps if _UNREAD.match(gap.reason)), ""),
+                unread=_unread(execution.lineage),
                 statement=_beginning(record.sql),
                 line=record.collected if record.collected != UNKNOWN else "",
             )
@@ -115,7 +116,7 @@ class RunBuilder:
         gaps = (
             *lineage.gaps,
             *self._collected.gaps(),
-            *(Gap("records", problem) for problem in problems),
+            *(Gap("records", reason_of(problem)) for problem in problems),
         )
         return Run(
             lineage=replace(lineage, gaps=gaps),
@@ -270,8 +271,9 @@ class RecordedFolder(Recorded):
         return replace(run, started_at=logged.started_at, ended_at=logged.ended_at or logged.started_at)
 
 
-_UNREAD = re.compile(r"the plan('s text)? could not be read|the plan has .*: it was not read$")
-"""Reasons of a gap about the whole plan of an execution."""
+def _unread(lineage: Lineage) -> str:
+    """Return why the whole plan of an execution was not read; empty if it was."""
+    return next((str(gap.reason) for gap in lineage.gaps if gap.kind is GapKind.UNREAD_PLAN), "")
 
 
 def _beginning(statement: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Callable, FrozenSet, NamedTuple, Optional, Tuple
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.sources.facts import Facts
 from airflow_provider_spark_lineage.spark.sources.paths import split_location
 
@@ -100,7 +101,7 @@ class Identity:
     known: bool = True
     """False when no source knows the relation, and the name is derived from its options or its class."""
 
-    note: str = ""
+    note: Optional[Reason] = None
     """Unknown part of the name, although its source is known; becomes a gap."""
 
     type: str = ""

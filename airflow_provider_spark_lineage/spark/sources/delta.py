@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import FrozenSet, Optional, Tuple
 from urllib.parse import unquote
 
+from airflow_provider_spark_lineage.spark.gaps import of_datasets
 from airflow_provider_spark_lineage.spark.sources.catalogs import parts_of, symlinks, warehouse_uri
 from airflow_provider_spark_lineage.spark.sources.dataset import Before, Catalog, DatasetId, Identity
 from airflow_provider_spark_lineage.spark.sources.delta_facts import PROBES, DeltaFacts
 from airflow_provider_spark_lineage.spark.sources.facts import is_of_execution
-from airflow_provider_spark_lineage.spark.sources.paths import (
-    RELATIVE,
-    completed,
-    is_complete,
-    split_location,
-)
+from airflow_provider_spark_lineage.spark.sources.paths import completed, is_complete, split_location
 from airflow_provider_spark_lineage.spark.sources.source import Source
 
 _OF_CHANGES = ("CdcAddFileIndex", "DeltaCDFRelation", "TahoeChangeFileIndex", "TahoeRemoveFileIndex")
@@ -41,7 +37,7 @@ class Delta(Source[DeltaFacts]):
         path = str(facts.get("delta_path") or unquote(facts.get("delta_location") or ""))
         if not path:
             return ()
-        note = "" if is_complete(path) or path.startswith("/") else RELATIVE
+        note = None if is_complete(path) or path.startswith("/") else of_datasets.RELATIVE()
         path = completed(path, str(facts.get("file_system") or ""))
         # The whole path is the name, even if its last folder looks like a partition.
         namespace, name = split_location(path)

@@ -10,6 +10,7 @@ import re
 from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 from urllib.parse import unquote
 
+from airflow_provider_spark_lineage.spark.gaps import of_datasets
 from airflow_provider_spark_lineage.spark.sources.accessors import (
     BY_MODE,
     BY_OUTPUT_MODE,
@@ -23,7 +24,6 @@ from airflow_provider_spark_lineage.spark.sources.catalogs import metastore, sym
 from airflow_provider_spark_lineage.spark.sources.dataset import Before, DatasetId, Facts, Identity
 from airflow_provider_spark_lineage.spark.sources.formats import format_name
 from airflow_provider_spark_lineage.spark.sources.paths import (
-    RELATIVE,
     Group,
     completed,
     is_complete,
@@ -31,7 +31,7 @@ from airflow_provider_spark_lineage.spark.sources.paths import (
     roots,
     split_location,
 )
-from airflow_provider_spark_lineage.spark.sources.patterns import NOT_ALL, matches, without_matches
+from airflow_provider_spark_lineage.spark.sources.patterns import matches, without_matches
 from airflow_provider_spark_lineage.spark.sources.probe import Probe, read, write
 from airflow_provider_spark_lineage.spark.sources.source import Source
 
@@ -209,7 +209,7 @@ class Files(Source[FileFacts]):
                 file_format=format_name(self.facts.get("format")),
                 symlinks=symlinks(self.facts),
                 catalog=metastore(self.facts),
-                note=RELATIVE if is_relative else group.note,
+                note=of_datasets.RELATIVE() if is_relative else group.note,
                 # Some of very many paths are no part that a later read can be compared with.
                 locations=tuple(group.paths) if group.paths != [root] and _has_all(self.facts) else (),
                 patterns=tuple(group.patterns) if root not in group.paths else (),
@@ -265,7 +265,7 @@ def _groups(facts: FileFacts) -> Dict[str, Group]:
         groups = roots(_paths(facts))
     else:
         groups = matches(given, paths, facts.get("is_file") or ())
-    note = "" if _has_all(facts) or len(groups) == 1 else NOT_ALL
+    note = None if _has_all(facts) or len(groups) == 1 else of_datasets.NOT_ALL_PATHS()
     return {
         root: Group(_read_below(facts, root) or group.paths, group.patterns, group.note or note)
         for root, group in groups.items()

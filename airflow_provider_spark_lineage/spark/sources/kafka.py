@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Mapping, Tuple
+from typing import Mapping, Optional, Tuple
 
+from airflow_provider_spark_lineage.spark.gaps import of_datasets
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.sources.accessors import BY_MODE, BY_OUTPUT_MODE
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Facts, Identity
 from airflow_provider_spark_lineage.spark.sources.probe import read, write
@@ -76,13 +78,14 @@ class Kafka(Source[KafkaFacts]):
         # The first broker, without its protocol.
         broker = re.sub(r"^\s*\w+://", "", servers.split(",", maxsplit=1)[0].strip()).lower()
         namespace = f"kafka://{broker}" if re.search(r":\d+$", broker) else f"kafka://{broker}:9092"
-        note, pattern = "", str(options.get("subscribepattern") or "")
+        note: Optional[Reason] = None
+        pattern = str(options.get("subscribepattern") or "")
         if self.facts.get("writes"):
             topics: Tuple[str, ...] = (str(options.get("topic") or "*"),)
             if not options.get("topic"):
-                note = "its rows name their topics themselves, in the column `topic`"
+                note = of_datasets.TOPICS_IN_ROWS()
         elif pattern:
-            topics, note = (pattern,), f"the topics that the pattern `{pattern}` matched are not recorded"
+            topics, note = (pattern,), of_datasets.TOPICS_OF_PATTERN(pattern=pattern)
         else:
             topics = _topics(options)
         return tuple(Identity(DatasetId(namespace, topic), note=note) for topic in topics)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import Dict, List, NamedTuple, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from airflow_provider_spark_lineage.spark.gaps import of_datasets
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 
 _FOLDED_SCHEMES = {"s3a": "s3", "s3n": "s3"}
 _OBJECT_STORES = frozenset({"s3", "gs", "abfs", "abfss", "wasb", "wasbs"})
@@ -22,9 +25,7 @@ _STAGE = re.compile(r"(.+)/stages/\d+_[A-Za-z]\w*_[0-9a-f]{12}(?:/.*)?\Z")
 MAX_SIBLINGS = 50
 """Limit of sibling folders in one read; above it, their parent is the dataset."""
 
-TOO_MANY = f"it reads more than {MAX_SIBLINGS} folders at once, so it is named by the folder above them"
-
-RELATIVE = "its path is relative to a folder that was not recorded; it is named as if that were the root"
+TOO_MANY = of_datasets.TOO_MANY_FOLDERS(limit=MAX_SIBLINGS)
 
 _PART = re.compile(r"part-\d{5,}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}[^/]*\Z")
 """A file written by a task of Spark, which is part of its folder's dataset."""
@@ -93,7 +94,7 @@ class Group(NamedTuple):
     patterns: List[str]
     """The patterns that matched them, with full names; empty without a pattern."""
 
-    note: str = ""
+    note: Optional[Reason] = None
     """What is not known about it."""
 
 
@@ -123,7 +124,7 @@ def roots(paths: Sequence[str]) -> Dict[str, Group]:
         if not _is_root(folder):
             _move(groups, list(groups), folder)
             parents.add(folder)
-    return {root: Group(groups[root], [], TOO_MANY if root in parents else "") for root in sorted(groups)}
+    return {root: Group(groups[root], [], TOO_MANY if root in parents else None) for root in sorted(groups)}
 
 
 def _move(groups: Dict[str, List[str]], names: List[str], to: str) -> None:

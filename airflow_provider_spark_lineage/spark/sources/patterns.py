@@ -10,6 +10,7 @@ import posixpath
 import re
 from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
+from airflow_provider_spark_lineage.spark.gaps import of_datasets
 from airflow_provider_spark_lineage.spark.sources.paths import (
     MAX_SIBLINGS,
     TOO_MANY,
@@ -21,9 +22,6 @@ from airflow_provider_spark_lineage.spark.sources.paths import (
     split_location,
     trim_partitions,
 )
-
-NOT_ALL = "too many paths are read at once: only some of them were recorded, so there may be further datasets"
-UNMATCHED = "what its pattern matches was not recorded; a folder that it matches may be a dataset of its own"
 
 _MAX_ALTERNATIVES = 50
 """Limit of the patterns of one path with slashes in braces."""
@@ -172,7 +170,7 @@ def without_matches(patterns: Sequence[str]) -> Dict[str, Group]:
     groups: Dict[str, Group] = {}
     for pattern in (Pattern.of(path) for text in patterns for path in alternatives(text)):
         text = pattern.full(pattern.folder) if pattern.rest else pattern.folder
-        note = UNMATCHED if pattern.rest and not pattern.names_files else ""
+        note = of_datasets.UNMATCHED() if pattern.rest and not pattern.names_files else None
         _add(groups, trim_partitions(pattern.folder), Group([], [text] if pattern.rest else [], note))
     return groups
 

@@ -9,6 +9,8 @@ import posixpath
 import re
 from typing import Tuple, cast
 
+from airflow_provider_spark_lineage.spark.gaps import of_datasets
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.sources.dataset import Facts, Identity
 from airflow_provider_spark_lineage.spark.sources.delta import is_log
 from airflow_provider_spark_lineage.spark.sources.files import FileFacts, Files
@@ -55,16 +57,16 @@ def is_empty(facts: Facts) -> bool:
 
 
 _UNKNOWN = {
-    "more": "an RDD depends on too many others, so not all files that it reads were recorded",
-    "unasked": "an RDD reads too many partitions, so only the files of some were recorded",
-    "unnamed": "an RDD reads with a Hadoop input format without files, so its source is not recorded",
+    "more": of_datasets.MORE_RDDS,
+    "unasked": of_datasets.UNASKED_PARTITIONS,
+    "unnamed": of_datasets.UNNAMED_READ,
 }
 
 
-def gap_reasons(facts: Facts) -> Tuple[str, ...]:
+def gap_reasons(facts: Facts) -> Tuple[Reason, ...]:
     """Return the reasons for gaps, one for each kind of read behind an RDD that cannot be named."""
     reads = facts.get("origins") or ()
-    return tuple(reason for key, reason in _UNKNOWN.items() if any(key in origin for origin in reads))
+    return tuple(sentence() for key, sentence in _UNKNOWN.items() if any(key in origin for origin in reads))
 
 
 class Rdd(Source[Facts]):

@@ -36,11 +36,11 @@ from airflow_provider_spark_lineage.airflow.launch.shell.shim import (
     remove_ended,
 )
 from airflow_provider_spark_lineage.airflow.launch.table import launch_of
-from airflow_provider_spark_lineage.airflow.submitted.collector import UNREACHABLE, WITHOUT_FILES
 from airflow_provider_spark_lineage.airflow.submitted.jobs import Job
 from airflow_provider_spark_lineage.airflow.submitted.records_folder import TIMEOUT_SECONDS, RecordsFolder
 from airflow_provider_spark_lineage.spark.agent.folder import local_path
 from airflow_provider_spark_lineage.spark.agent.settings import RECORDS
+from airflow_provider_spark_lineage.spark.gaps import of_tasks
 from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, tell
 from airflow_provider_spark_lineage.spark.records.credentials import REMOVED, without_secrets
 from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
@@ -48,36 +48,14 @@ from airflow_provider_spark_lineage.spark.runs.executions import Execution
 from airflow_provider_spark_lineage.spark.runs.pipeline import Run
 
 NOT_ADDED = "the agent could not be added to the command"
-NO_PYTHON = "nothing is captured of {}: the agent needs a driver that runs Python"
-NOT_CALLED = (
-    "nothing is captured: no `spark-submit` was called by its name; the script did not come to it, or calls "
-    "it by a path, as another user, in a container or on another machine"
-)
-NOT_SEEN = (
-    "nothing is captured of {}: it did not run, or the script calls it by a path, as another user or in an "
-    "environment of its own"
-)
-BACKGROUND = (
-    "{} still runs in the background: its lineage is incomplete; its files in {} are removed by a later task"
-)
-NO_SHIM = "nothing is captured: {}"
 LOOKED_UP = "the script looks up the path of `spark-submit`, which must not change"
 SHELL_OPTIONS = "the script exports options of the shell, which must not change"
-ELSEWHERE = "nothing is captured of {}: it runs in a container or on another machine"
-OTHER_MACHINE = (
-    "nothing is captured: the command runs on another machine; set [spark_lineage] records to a URI, and "
-    "[spark_lineage] agent to the zip that `spark-lineage agent --out` writes, both for that machine"
-)
-IN_BACKGROUND_THERE = (
-    "nothing is captured: the command on the other machine runs something in the background, which the agent "
-    "could change"
-)
 REASONS = {
-    add_agent.NO_PYTHON: NO_PYTHON,
-    add_agent.UNREACHABLE: UNREACHABLE,
-    add_agent.WITHOUT_FILES: WITHOUT_FILES,
-    add_agent.UNREADABLE: "nothing is captured of {}: a file of its properties cannot be read",
-    add_agent.WRAPPED: "nothing is captured of {}: its `spark-submit` is a program with options of its own",
+    add_agent.NO_PYTHON: of_tasks.NO_PYTHON,
+    add_agent.UNREACHABLE: of_tasks.UNREACHABLE,
+    add_agent.WITHOUT_FILES: of_tasks.WITHOUT_FILES,
+    add_agent.UNREADABLE: of_tasks.UNREAD_PROPERTIES,
+    add_agent.WRAPPED: of_tasks.WRAPPED,
 }
 
 # No pattern here takes more than linear time: a script may have a value of many thousand letters.
@@ -202,7 +180,7 @@ class Armed(Launched):
         if any(map(_LOOKUP.search, [script, *others])):
             reason = LOOKED_UP
         if reason:
-            tell(NO_SHIM.format(reason), self._problems)
+            tell(of_tasks.NO_SHIM(why=reason), self._problems)
             return environment
         # A function is another process than its command: `$!` and signals would differ.
         runs_in_background = any(
@@ -272,12 +250,12 @@ class Armed(Launched):
 
     def _obstacle_there(self, application: LaunchedApplication, script: str) -> str:
         if application.kind != PYTHON:
-            return NO_PYTHON.format(_name(application))
+            return of_tasks.NO_PYTHON(application=_name(application))
         if not (self._place.is_shared and self._agent):
-            return OTHER_MACHINE
+            return of_tasks.COMMAND_ELSEWHERE()
         if _LOOKUP.search(script):
-            return NO_SHIM.format(LOOKED_UP)
-        return IN_BACKGROUND_THERE if _BACKGROUND.search(script) else ""
+            return of_tasks.NO_SHIM(why=LOOKED_UP)
+        return of_tasks.IN_BACKGROUND_THERE() if _BACKGROUND.search(script) else ""
 
     def stop(self) -> None:
         """Read the calls of the shims and the records, and remove the files of this try."""
@@ -297,17 +275,17 @@ class Armed(Launched):
         statements = [each for each in self._launch.applications if each.kind == SQL]
         known = [each for each in self._launch.applications if each.kind != SQL]
         for each in statements:
-            tell(NO_PYTHON.format(_name(each)), self._problems)
+            tell(of_tasks.NO_PYTHON(application=_name(each)), self._problems)
         if not calls:
             if known:
-                tell(NOT_CALLED, self._problems)
+                tell(of_tasks.NOT_CALLED(), self._problems)
             return
         applications = list[LaunchedApplication]()
         end = time.monotonic() + (ENDING_SECONDS if self._has_returned else 0)
         for call in calls:
             application = _called(call, known)
             if call["reason"]:
-                tell(REASONS[call["reason"]].format(_name(application)), self._problems)
+                tell(REASONS[call["reason"]](application=_name(application)), self._problems)
             if call["is_armed"]:
                 variables = texts(self._task.env)
                 application = replace(application, conf={**application.conf, **self._properties})
@@ -316,16 +294,17 @@ class Armed(Launched):
                 if is_running(call["process"], end - time.monotonic()):
                     self._is_running = True
                     if self._has_returned:
-                        tell(BACKGROUND.format(_name(application), self._place.uri), self._problems)
+                        name, place = _name(application), self._place.uri
+                        tell(of_tasks.IN_BACKGROUND(application=name, place=place), self._problems)
             applications.append(application)
         called = {application.main for application in applications}
         hides = _UNSEEN.search(self._task.bash_command) is not None
         for application in known:
             if application.is_elsewhere:
-                tell(ELSEWHERE.format(_name(application)), self._problems)
+                tell(of_tasks.RUNS_ELSEWHERE(application=_name(application)), self._problems)
                 applications.append(application)
             elif hides and not ("$" in application.main or application.main in called):
-                tell(NOT_SEEN.format(_name(application)), self._problems)
+                tell(of_tasks.NOT_SEEN(application=_name(application)), self._problems)
         self._launch = replace(self._launch, applications=(*applications, *statements), problems=())
 
     def _is_own(self, uri: str) -> bool:

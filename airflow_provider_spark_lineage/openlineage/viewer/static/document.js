@@ -76,7 +76,7 @@ const DOCUMENT = record({
   failures: list("failures", record({
     message: words, error_class: words, sql_state: words, execution: words, fragment: words,
   })),
-  gaps: list("gaps", record({ where: words, reason: text, dataset: maybePlace, column: or(text, null), task: maybePlace })),
+  gaps: list("gaps", record({ where: words, kind: or(text, null), reason: text, dataset: maybePlace, column: or(text, null), task: maybePlace })),
   checks: list("checks", CHECK),
   bottlenecks: list("bottlenecks", record({ kind: words, message: text })),
   facts: list("facts", record({ name: words, text })),

@@ -69,7 +69,7 @@ interface Execution extends Step {
 
 interface Failure { message: string; error_class: string; sql_state: string; execution: string; fragment: string }
 
-interface Gap { where: string; reason: string; dataset: number | null; column: string | null; task: number | null }
+interface Gap { where: string; kind: string | null; reason: string; dataset: number | null; column: string | null; task: number | null }
 
 interface ViewDocument {
   version: number;

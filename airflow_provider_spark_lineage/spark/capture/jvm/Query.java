@@ -20,6 +20,7 @@ public class Query {
 
     /** Limit of messages, which may have a traceback or a plan; Python removes secrets, then cuts again. */
     private static final int MOST_LETTERS = 20000;
+    private static final String UNREAD_PLAN = "unread_plan";
 
     private static final int MOST_LETTERS_OF_SITE = 2000;
 
@@ -35,6 +36,8 @@ public class Query {
     /** It ran when it began to be read: an end in between must not change how it is read. */
     private final boolean runs;
     private final List problems = new ArrayList();
+    /** The kind of each problem, by a name of `gaps.kinds`. */
+    private final List kinds = new ArrayList();
     private final Set told = new HashSet();
     private final List joins = new ArrayList();
     private final Set suspects = new LinkedHashSet();
@@ -65,7 +68,7 @@ public class Query {
             qe = execution.query();
             time = runs ? null : (Long) Paths.call(execution.end, "time", new Object[0]);
         } catch (Exception error) {
-            problem("the plan could not be read", error);
+            problem(UNREAD_PLAN, "the plan could not be read", error);
         }
         this.query = qe;
         this.session = qe == null ? null : qe.sparkSession();
@@ -113,8 +116,7 @@ public class Query {
         Json out = json();
         out.open('{');
         plan(out, limit, true, new HashSet());
-        out.name("problems");
-        out.value(problems);
+        problems(out);
         out.close('}');
         return about() + "\n" + out;
     }
@@ -142,8 +144,7 @@ public class Query {
             out.name("joins");
             out.value(joins);
         }
-        out.name("problems");
-        out.value(problems);
+        problems(out);
         out.close('}');
         return about() + "\n" + out;
     }
@@ -177,8 +178,7 @@ public class Query {
         plan(out, limit, true, leaves);
         // A catalog chooses the place of a new table before Spark writes it, which is an execution inside.
         parts(out, execution.runningParts(), leaves, limit);
-        out.name("problems");
-        out.value(problems);
+        problems(out);
         out.close('}');
         return about() + "\n" + out;
     }
@@ -349,6 +349,7 @@ public class Query {
             joins.addAll(inner.joins);
             suspects.addAll(inner.suspects);
             problems.addAll(inner.problems);
+            kinds.addAll(inner.kinds);
             incomplete = incomplete || inner.incomplete;
         } catch (Throwable error) {
             problem("a part of an execution could not be read", error);
@@ -408,11 +409,11 @@ public class Query {
         try {
             analyzed = query == null ? null : (LogicalPlan) Computed.read(query, "analyzed", isFixed());
             if (analyzed == null && query != null && !mayBeMissing) {
-                problems.add("the plan could not be read");
+                lost(UNREAD_PLAN, "the plan could not be read");
             }
         } catch (Throwable error) {
             if (!mayBeMissing) {
-                problem("the plan could not be read", error);
+                problem(UNREAD_PLAN, "the plan could not be read", error);
             }
         }
         if (analyzed == null) {
@@ -460,13 +461,13 @@ public class Query {
                 }
                 List wanted = written(out, "optimized", (LogicalPlan) optimized, limit);
                 String size = "the analyzed plan has more than the limit of " + limit + " bytes";
-                problems.add(size + ": the optimized plan was read instead");
+                lost("limit_reached", size + ": the optimized plan was read instead");
                 return wanted;
             }
         } catch (TooLarge error) {
-            problems.add("the plan has more than the limit of " + limit + " bytes: it was not read");
+            lost(UNREAD_PLAN, "the plan has more than the limit of " + limit + " bytes: it was not read");
         } catch (Throwable error) {
-            problem("the plan could not be read", error);
+            problem(UNREAD_PLAN, "the plan could not be read", error);
         }
         out.name("plan_kind");
         out.plain("none");
@@ -543,12 +544,28 @@ public class Query {
         }
     }
 
+    private void problems(Json out) {
+        out.name("problems");
+        out.value(problems);
+        out.name("problem_kinds");
+        out.value(kinds);
+    }
+
     /** Adds a sentence to the problems of the record. */
     public void problem(String what, Throwable error) {
+        problem("not_recorded", what, error);
+    }
+
+    private void problem(String kind, String what, Throwable error) {
         String sentence = sentence(reader.texts, what, error);
         if (told.add(sentence)) {
-            problems.add(sentence);
+            lost(kind, sentence);
         }
+    }
+
+    private void lost(String kind, String sentence) {
+        problems.add(sentence);
+        kinds.add(kind);
     }
 
     /** Returns `what` was lost with the first line of the reason; Python removes secrets, then cuts it. */

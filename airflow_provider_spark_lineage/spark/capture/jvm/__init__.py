@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence
 
 from airflow_provider_spark_lineage.spark.capture.jvm.classes import reader_class
 from airflow_provider_spark_lineage.spark.capture.rdd import RddReader
+from airflow_provider_spark_lineage.spark.gaps.kinds import reasons
 from airflow_provider_spark_lineage.spark.records.counts import COUNTS, COUNTS_OF_SCANS
 from airflow_provider_spark_lineage.spark.records.credentials import CREDENTIAL_HINT, without_secrets
 from airflow_provider_spark_lineage.spark.records.observed import OF_CHECKS
@@ -80,7 +81,8 @@ class JvmReader:
         if secrets or hints["incomplete"]:
             fields = self._clean(fields, lambda text: secrets.get(text, text))
         if "problems" in fields:
-            fields["problems"] = [problem[:MAX_PROBLEM_LENGTH] for problem in fields["problems"]]
+            cut = [problem[:MAX_PROBLEM_LENGTH] for problem in fields["problems"]]
+            fields["problems"] = reasons(cut, fields.pop("problem_kinds", None))
         if "error" in fields:
             fields["error"] = _cut(fields["error"])
         return fields

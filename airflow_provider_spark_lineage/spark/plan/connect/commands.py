@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_explained
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.connect.statements import created
 from airflow_provider_spark_lineage.spark.plan.connect.tables import (
     FILES,
@@ -35,7 +37,7 @@ class Target:
     columns: Sequence[Sequence[str]] = ()
     """Name and type of the table's columns, if the rows' columns are matched by position."""
 
-    problems: tuple[str, ...] = ()
+    problems: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ _V2_NODES = {
 
 def _unnamed(name: str) -> Target:
     """Return the target for a table that the catalog did not describe."""
-    problem = f"the catalog did not describe the written table `{'.'.join(parts_of(name))}`"
+    problem = of_explained.NOT_DESCRIBED(table=".".join(parts_of(name)))
     return Target("AppendData", {"mode": "AppendData"}, problems=(problem,))
 
 
@@ -190,7 +192,7 @@ def _write_v2(command: Mapping[str, Any], about: About) -> Target:
         facts["mode"] = "ErrorIfExists"
         return Target("InsertIntoHadoopFsRelationCommand", facts)
     is_partial = mode == "overwrite"
-    problem = "the condition on the rows that were replaced is not recorded"
+    problem = of_explained.REPLACED_ROWS()
     return Target(node, facts, problems=(problem,) if is_partial else ())
 
 
@@ -201,7 +203,7 @@ def _merge(command: Mapping[str, Any], about: About) -> Target:
     if not is_described(table):
         return _unnamed(name)
     facts = {**facts_of(table, about.settings), "mode": "MergeIntoCommand"}
-    problem = "the sources of each merged column are not recorded"
+    problem = of_explained.MERGED_COLUMNS()
     return Target("SaveIntoDataSourceCommand", facts, problems=(problem,))
 
 
@@ -226,7 +228,7 @@ def _stream(command: Mapping[str, Any], about: About) -> Target:
     source = _format(command, about)
     facts: dict[str, Any] = {"mode": str(command.get("mode") or "append")}
     if command.get("foreach"):
-        problem = "the effect of the function for the batches of a stream is not recorded"
+        problem = of_explained.FUNCTION_FOR_BATCHES()
         return Target("", problems=(problem,))
     if command.get("table"):
         name = str(command["table"])

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.plan.algebra import Attribute
 from airflow_provider_spark_lineage.spark.plan.connect.commands import Target, target_of
 from airflow_provider_spark_lineage.spark.plan.connect.leaves import completed
@@ -18,7 +19,6 @@ from airflow_provider_spark_lineage.spark.plan.connect.text import schema_json, 
 from airflow_provider_spark_lineage.spark.plan.database_sql.functions import Body, read_body
 from airflow_provider_spark_lineage.spark.plan.spark.explain import Explained, read_explain
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import reference
-from airflow_provider_spark_lineage.spark.plan.spark.explain.commands import NO_PLACE
 from airflow_provider_spark_lineage.spark.plan.spark.explain.functions import call
 from airflow_provider_spark_lineage.spark.plan.spark.explain.items import alias
 from airflow_provider_spark_lineage.spark.plan.spark.reader import read_plan
@@ -41,7 +41,7 @@ def read_connect(
     tree = _named_by_view(tree, connect)
     target = target_of(connect, settings)
     own = explained.doubts if target.node else explained.problems
-    problems = [*_remaining(own or explained.problems, connect), *target.problems]
+    problems = [*_remaining(own or explained.problems, explained.nodes, connect), *target.problems]
     if connect.get("result"):
         tree = _stored(tree, read_explain(str(connect["result"]), settings).plan)
     if not target.node:
@@ -105,14 +105,16 @@ def _into_directory(tree: Tree, connect: Mapping[str, Any]) -> Tree:
     return [{**tree[0], "class": _COMMAND + name}, *tree[1:]]
 
 
-def _remaining(problems: list[str], connect: Mapping[str, Any]) -> list[str]:
+def _remaining(
+    problems: list[Reason], nodes: Mapping[Reason, str], connect: Mapping[str, Any]
+) -> list[Reason]:
     """Return the problems of the text that the descriptions of its tables do not solve."""
     if connect.get("directory"):
-        return [problem for problem in problems if not any(f"{name}: " in problem for name in DIRECTORIES)]
+        return [problem for problem in problems if nodes.get(problem) not in DIRECTORIES]
     known = [*(connect.get("tables") or {}).values(), *(connect.get("before") or {}).values()]
     if not any(map(is_described, known)):
         return problems
-    return [problem for problem in problems if not problem.endswith(NO_PLACE)]
+    return [problem for problem in problems if problem.kind is not GapKind.UNKNOWN_LOCATION]
 
 
 def _named_by_view(tree: Tree, connect: Mapping[str, Any]) -> Tree:

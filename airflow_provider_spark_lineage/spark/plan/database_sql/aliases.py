@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_queries
 from airflow_provider_spark_lineage.spark.plan.algebra import Expression
 from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Scope
 
@@ -61,7 +62,7 @@ class Names:
             return None
         if all(table.more is None for table in self._scope.tables):
             return self._expression(position, expression)
-        self._scope.note(f"`{name.name}` may be a column or an alias of SELECT")
+        self._scope.note(of_queries.COLUMN_OR_ALIAS(name=name.name))
         return Expression()
 
     def _is_column(self, name: str, expression: Any) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_queries
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.algebra import Expression, Plan, Subquery, Transformation
 from airflow_provider_spark_lineage.spark.plan.database_sql.aliases import Meaning, column
 from airflow_provider_spark_lineage.spark.plan.database_sql.scope import UNITS
@@ -157,7 +159,7 @@ class Reader:
     plan: Callable[[Any], Plan]
     """Returns the plan of a query inside an expression."""
 
-    note: Callable[[str], None]
+    note: Callable[[Reason], None]
     """Receives a sentence for each name that cannot be resolved."""
 
     is_word: Callable[[Any], bool] = lambda _: False
@@ -175,9 +177,9 @@ class Reader:
             name = type(node).__name__
             if name in ("Columns", "Star") or (name == "Column" and node.is_star):
                 if type(node.parent).__name__ != "Count":
-                    self.note("the columns of a * inside an expression are not known")
+                    self.note(of_queries.STAR_INSIDE())
             elif name == "Parameter" and type(node.this).__name__ == "Literal":
-                self.note(f"the column `${node.name}` is not known")
+                self.note(of_queries.UNKNOWN_POSITION(name=node.name))
             elif name == "Column":
                 aliased = self.meaning(node)
                 if aliased is not None:

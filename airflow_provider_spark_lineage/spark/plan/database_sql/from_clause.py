@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_queries
 from airflow_provider_spark_lineage.spark.plan.algebra import (
     IDENTITY,
     Apply,
@@ -141,7 +142,7 @@ class From:
         left = None if merged else unqualified(name, before)
         right = unqualified(name, behind)
         if right is None or (left is None and not merged):
-            self._scope.note(f"the table of the column `{name}` is not known")
+            self._scope.note(of_queries.UNKNOWN_TABLE(name=name))
         ids = tuple(column.id for column in (left, right) if column is not None)
         self._scope.merged[name.lower()] = merged + ids
         return Expression(tuple((attribute_id, IDENTITY) for attribute_id in ids))
@@ -149,7 +150,7 @@ class From:
     def _common(self, before: Sequence[Table], behind: Sequence[Table]) -> list[str]:
         """Return the names that both sides of a NATURAL JOIN have."""
         if any(table.more is not None for table in (*before, *behind)):
-            self._scope.note("the columns that a NATURAL JOIN compares are not known")
+            self._scope.note(of_queries.NATURAL_JOIN())
             return []
         right = {name for table in behind for name in table.columns}
         return list(dict.fromkeys(name for table in before for name in table.columns if name in right))

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.algebra import IDENTITY, Expression, Kind, Plan, Transformation
 from airflow_provider_spark_lineage.spark.plan.database_sql.expressions import Reader
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import SqlError
@@ -77,7 +78,7 @@ def _read(text: str, names: list[str]) -> Body:
             raise SqlError("it has a name that is not a parameter")
         return ((names.index(written.name.lower()), IDENTITY),)
 
-    def unresolved(reason: str) -> None:
+    def unresolved(reason: Reason) -> None:
         raise SqlError(reason)
 
     read = Reader(column, plan, unresolved).read(body)

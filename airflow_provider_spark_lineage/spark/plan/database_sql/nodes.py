@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.algebra import (
     Attribute,
     Combine,
@@ -78,7 +79,7 @@ class Nodes:
             return node
         return self.add(lambda: Derive((node,), (), LABEL, influences=influences))
 
-    def doubtful(self, node: int, reason: str) -> int:
+    def doubtful(self, node: int, reason: Reason | None) -> int:
         """Append a gap to a node, if there is a reason."""
         return self.add(lambda: Derive((node,), (), LABEL, reason=reason)) if reason else node
 

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_queries
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.algebra import Attribute, Opaque, Plan, Scan
 from airflow_provider_spark_lineage.spark.plan.database_sql.from_clause import is_no_table, text_of
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import LABEL, SqlError
@@ -35,12 +37,12 @@ def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
             reader = QueryReader(dialect, count(1))
             return reader.plan(reader.query(query, {}, names), names)
         except SqlError as error:
-            return _tables_alone(query, dialect, names, str(error))
+            return _tables_alone(query, dialect, names, of_queries.NOT_UNDERSTOOD(error=error))
     except RecursionError:
         raise SqlError("it is nested too deeply") from None
 
 
-def _tables_alone(query: Any, dialect: Dialect, names: Sequence[str], reason: str) -> Plan:
+def _tables_alone(query: Any, dialect: Dialect, names: Sequence[str], reason: Reason) -> Plan:
     """Return a plan with only the tables that a query reads, and a gap for its columns."""
     from sqlglot import exp
 

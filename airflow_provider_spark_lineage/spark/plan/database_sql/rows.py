@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_queries
 from airflow_provider_spark_lineage.spark.plan.algebra import Attribute, Derive, Expression, Kind
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import LABEL, Definitions, Result, SqlError
 from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Scope, Table
@@ -84,7 +85,7 @@ def function_rows(
     functions = _functions(item)
     for function in functions:
         if _key(function) not in _FUNCTION_COLUMNS:
-            scope.note(f"the inputs of {_name(function)} are not known")
+            scope.note(of_queries.UNKNOWN_INPUTS(function=_name(function)))
     read = reader.expressions(scope, definitions)
     arrays = functions[0].expressions if type(functions[0]).__name__ == "Unnest" else functions
     values = [read.read(array).after(VALUE) for array in arrays]

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_queries
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason, joined
 from airflow_provider_spark_lineage.spark.plan.algebra import IDENTITY, Attribute, Kind, Transformation
 
 _WITH_WHOLE_ROWS = frozenset({"bigquery", "duckdb", "postgres"})
@@ -118,17 +120,17 @@ class Scope:
     merged: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Name of a column of USING -> ids of the columns of both sides."""
 
-    reasons: dict[str, None] = field(default_factory=dict)
+    reasons: dict[Reason, None] = field(default_factory=dict)
     """Sentences about names that could not be resolved, in order."""
 
-    def note(self, reason: str) -> None:
+    def note(self, reason: Reason) -> None:
         """Note a name that could not be resolved."""
         self.reasons[reason] = None
 
     @property
-    def reason(self) -> str:
-        """Return all notes as one sentence."""
-        return "; ".join(self.reasons)
+    def reason(self) -> Reason | None:
+        """Return all notes as one sentence; None without notes."""
+        return joined(self.reasons)
 
 
 def attributes_of(
@@ -169,7 +171,7 @@ def attributes_of(
 
 
 def _missing(column: Any, scope: Scope) -> tuple[()]:
-    scope.note(f"the table of the column `{column.name}` is not known")
+    scope.note(of_queries.UNKNOWN_TABLE(name=column.name))
     return ()
 
 

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_queries
 from airflow_provider_spark_lineage.spark.plan.algebra import IDENTITY, Attribute, Derive, Expression, same
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import LABEL, Nodes, Result, SqlError
 from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Dialect, Scope, Table
-
-_AMBIGUOUS = "the table of a column of its * is not known"
 
 
 @dataclass(frozen=True)
@@ -70,12 +69,12 @@ def selected(nodes: Nodes, node: int, slots: Sequence[Slot], scope: Scope, names
             for name in names[len(columns) : len(columns) + width]:
                 source = slot.column(name) if name and len(opened) == 1 else None
                 if source is None:
-                    scope.note(_AMBIGUOUS if opened[1:] else "the columns of a * are not known")
+                    scope.note((of_queries.SEVERAL_STARS if opened[1:] else of_queries.UNKNOWN_STAR)())
                 add(name, source or Expression())
 
     def more(name: str) -> Attribute | None:
         if len(opened) > 1:
-            scope.note(_AMBIGUOUS)
+            scope.note(of_queries.SEVERAL_STARS())
             return None
         source = opened[0].column(name)
         return add(name, source) if source else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from airflow_provider_spark_lineage.spark.gaps import of_plans
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.algebra import (
     Assign,
     Change,
@@ -80,7 +82,9 @@ def _create_delta(step: Step) -> Node:
     return _copy(step) if simple_name(query[0]["class"]) == "CloneTableCommand" else _write(step)
 
 
-def _moves_nothing(description: str, change: Change | None = None, reason: str = "") -> NodeReader:
+def _moves_nothing(
+    description: str, change: Change | None = None, reason: Reason | None = None
+) -> NodeReader:
     """Return a reader of a command without a query; nodes below it are not read."""
 
     def row(step: Step) -> Node:
@@ -92,7 +96,7 @@ def _moves_nothing(description: str, change: Change | None = None, reason: str =
     return row
 
 
-def _unrecorded(reason: str) -> NodeReader:
+def _unrecorded(reason: Reason) -> NodeReader:
     """Return a reader of a command that may move rows that are not in the plan."""
     return _moves_nothing(f"A gap: {reason}.", reason=reason)
 
@@ -239,9 +243,9 @@ COMMANDS: dict[str, NodeReader] = {
     ),
     **dict.fromkeys(
         ("DeleteFromTableWithFilters", "LoadData", "MergeIntoTable", "UpdateTable"),
-        _unrecorded("the rows of its table that it changes, and their sources, are not read"),
+        _unrecorded(of_plans.CHANGED_ROWS()),
     ),
-    "TruncatePartition": _unrecorded("the partition of its table that it empties is not read"),
+    "TruncatePartition": _unrecorded(of_plans.EMPTIED_PARTITION()),
     **dict.fromkeys(("CloneTableCommand", "RestoreTableCommand"), _copy),
     "CreateDeltaTableCommand": _create_delta,
     **dict.fromkeys(
@@ -270,9 +274,9 @@ COMMANDS: dict[str, NodeReader] = {
         """.split(),
         _moves_nothing("Shows a table's metadata."),
     ),
-    "Call": _unrecorded("the reads and writes of a procedure of a catalog are not recorded"),
-    "ExternalCommandExecutor": _unrecorded("another system runs its text"),
-    "FetchCursor": _unrecorded("the query of a cursor is recorded only as text"),
+    "Call": _unrecorded(of_plans.PROCEDURE()),
+    "ExternalCommandExecutor": _unrecorded(of_plans.OTHER_SYSTEM()),
+    "FetchCursor": _unrecorded(of_plans.CURSOR()),
     **ROW_LEVEL,
 }
 """Simple class name -> row. A command without a row goes to `relational.unknown_node`: a gap names it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.plan.algebra import Derive, Expression, Kind, Node, Opaque, same
 from airflow_provider_spark_lineage.spark.plan.spark.step import Columns, NodeReader, Step, everything
 from airflow_provider_spark_lineage.spark.plan.spark.tree import children, trees
@@ -21,7 +22,7 @@ def opaque(*fields: str) -> NodeReader:
         for side, field in enumerate(("leftGroupingLen", "rightGroupingLen")):
             count = int(step.fields.get(field) or 0)
             keys += tuple((Kind.GROUP_BY, same(column)) for column in step.output(side)[:count])
-        return Opaque(step.inputs, output, step.label, "taken from every input column", keys)
+        return Opaque(step.inputs, output, step.label, of_plans.EVERY_INPUT(), keys)
 
     row.__doc__ = "Code over whole rows: every column is taken from every input column, and a gap says so."
     return row
@@ -45,7 +46,7 @@ def append_columns(step: Step) -> Node:
     """Columns pass through; code over whole rows adds further ones, and a gap says so."""
     added = step.attributes("serializer")
     columns: Columns = {column.id: (everything(step.output()),) for column in added}
-    reason = "further columns are taken from every input column"
+    reason = of_plans.FURTHER_COLUMNS()
     return Derive(step.inputs, (*step.output(), *added), step.label, columns, reason=reason)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from airflow_provider_spark_lineage.spark.gaps import of_plans
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.algebra import (
     NO_NEW_DATA,
     Apply,
@@ -91,7 +93,7 @@ def _argument(step: Step) -> Node:
     return Constant((), (), step.label)
 
 
-def _unrecorded(reason: str) -> NodeReader:
+def _unrecorded(reason: Reason) -> NodeReader:
     """Return a reader of rows whose origin is not in Spark's plan."""
 
     def row(step: Step) -> Node:
@@ -216,8 +218,7 @@ def _expand(step: Step) -> Node:
         before, after = ({column.id for column in columns} for columns in (step.output(), output))
         dropped = everything(tuple(column for column in step.output() if column.id not in after))
         added: Columns = {column.id: (dropped,) for column in output if column.id not in before}
-        reason = "its projections are not recorded: new columns are taken from all columns that it drops"
-        return Derive(step.inputs, output, step.label, added, reason=reason)
+        return Derive(step.inputs, output, step.label, added, reason=of_plans.NO_PROJECTIONS())
     columns = {
         column.id: tuple(step.read(projection[index]) for projection in projections)
         for index, column in enumerate(output)
@@ -270,7 +271,7 @@ def unknown_node(step: Step) -> Node:
     At the root of a plan, without rows below, it is taken as a command.
     """
     name = step.name.removeprefix("unread ")
-    problem = f"{name} is not known" if name == step.name else f"{name} could not be read"
+    is_known = name != step.name
     ids = {column.id for column in step.all_outputs}
     every_input = (everything(step.all_outputs),)
     added = []
@@ -289,21 +290,20 @@ def unknown_node(step: Step) -> Node:
                 (step.read(tree),) if simple_name(tree[0]["class"]) == "Alias" else every_input
             )
     if step.is_root and not step.all_outputs:
-        reason = f"{problem}: its reads and writes are not recorded"
+        reason = (of_plans.UNREAD_COMMAND if is_known else of_plans.UNKNOWN_COMMAND)(name=name)
         return Command((), tuple(added), step.label, relation=step.name, target=step.target, reason=reason)
     if not step.inputs:
-        reason = f"{problem}: the source of its rows is not recorded"
+        reason = (of_plans.UNREAD_LEAF if is_known else of_plans.UNKNOWN_LEAF)(name=name)
         return Opaque((), tuple(added), step.label, reason=reason)
-    reason = f"{problem}: the columns of its input are passed through"
     untraced = [f"`{column.name}`" for column in step.attributes(UNTRACED)]
-    if untraced:
-        reason += f", and the sources of {', '.join(untraced[:20])} are not recorded"
+    rest = f", and the sources of {', '.join(untraced[:20])} are not recorded" if untraced else ""
+    reason = (of_plans.UNREAD_NODE if is_known else of_plans.UNKNOWN_NODE)(name=name, rest=rest)
     return Derive(step.inputs, (*step.all_outputs, *added), step.label, columns, reason=reason)
 
 
 def unwritten(step: Step) -> Node:
     """Take a node that Spark cannot write as JSON as code over whole rows; capture noted its columns."""
-    reason = f"Spark cannot write {step.name} as JSON: taken from every input column"
+    reason = of_plans.UNWRITTEN(name=step.name)
     return Opaque(step.inputs, step.attributes("unwritten"), step.label, reason)
 
 
@@ -321,9 +321,9 @@ NODES: dict[str, NodeReader] = {
     "CommandResult": _constant(),
     "ResolvedInlineTable": _constant(),
     "PythonWorkerLogs": _constant("jsonAttr"),
-    "Transpose": _unrecorded("Spark ran the inner query during analysis, and keeps only its rows"),
-    "InMemoryRelation": _unrecorded("read from Spark's cache; only the analyzed plan has the cached query"),
-    "MemoryPlan": _unrecorded("rows that a streaming query wrote to memory"),
+    "Transpose": _unrecorded(of_plans.TRANSPOSED()),
+    "InMemoryRelation": _unrecorded(of_plans.CACHED()),
+    "MemoryPlan": _unrecorded(of_plans.IN_MEMORY()),
     "LogicalRDD": _scan("output"),
     "ExternalRDD": _scan("outputObjAttr"),
     **dict.fromkeys(

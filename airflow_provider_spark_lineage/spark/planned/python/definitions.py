@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from airflow_provider_spark_lineage.spark.gaps import of_programs
 from airflow_provider_spark_lineage.spark.planned.program import Unread
 from airflow_provider_spark_lineage.spark.planned.python.expressions import MAX_STEPS, Expressions
 from airflow_provider_spark_lineage.spark.planned.python.objects import result_of
@@ -109,7 +110,7 @@ class Definitions:
             value = self._decorated(value, part, decorator, scope)
         scope.bind(node.name, value)
         if not function.file:
-            gap = Unread(node.lineno, f"the script does not call `{node.name}`: it may or may not run")
+            gap = Unread(node.lineno, of_programs.NOT_CALLED(name=node.name))
             self._waiting[node] = _Waiting(function, gap)
             self._passed.update([node] if isinstance(value, Function) and value.is_decorated else [])
 
@@ -145,7 +146,7 @@ class Definitions:
             classes,
             Unread(
                 node.lineno,
-                f"some calls of the methods of `{node.name}` are not known: they may or may not run",
+                of_programs.UNKNOWN_CALLS(name=node.name),
                 self._reading.file,
             ),
             fields=fields if is_record else [],

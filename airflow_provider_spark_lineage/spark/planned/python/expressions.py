@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
+from airflow_provider_spark_lineage.spark.gaps import of_programs
 from airflow_provider_spark_lineage.spark.planned.python.application import Parser, given
 from airflow_provider_spark_lineage.spark.planned.python.imports import STAR
 from airflow_provider_spark_lineage.spark.planned.python.methods import LOGS, is_harmless
@@ -201,7 +202,7 @@ class Expressions:
         receiver = self.value(node.value, scope)
         if is_method(receiver, node.attr):
             self.reading.line = node.lineno
-            self.reading.gap(f"`{node.attr}` is called elsewhere: its reads and writes are not followed")
+            self.reading.gap(of_programs.CALLED_ELSEWHERE(name=node.attr))
             return Unknown()
         value = self._member(receiver, node.attr)
         if isinstance(value, Chain) and value.kind in ("write", "writeStream"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from airflow_provider_spark_lineage.spark.gaps import of_programs
 from airflow_provider_spark_lineage.spark.planned.python.modules import (
     ModuleFiles,
     ModuleText,
@@ -70,5 +71,5 @@ class Imports:
         try:
             return self._files.find(name)
         except UnreadableError as error:
-            self._reading.gap(f"the module `{name}` is not followed: {error}")
+            self._reading.gap(of_programs.MODULE(name=name, error=error))
             return None

@@ -10,6 +10,7 @@ import ast
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from airflow_provider_spark_lineage.spark.gaps import of_programs
 from airflow_provider_spark_lineage.spark.planned.program import Program, Unread
 from airflow_provider_spark_lineage.spark.planned.python.definitions import Definitions
 from airflow_provider_spark_lineage.spark.planned.python.expressions import Expressions, TooLongError
@@ -36,9 +37,6 @@ from airflow_provider_spark_lineage.spark.planned.python.values import (
 )
 from airflow_provider_spark_lineage.spark.planned.session import Session
 
-NOT_PYTHON = "the script is not Python: "
-"""Beginning of the reason of the only gap of such a text."""
-
 
 def read_script(
     text: str,
@@ -55,7 +53,7 @@ def read_script(
     try:
         tree = parsed(text)
     except UnreadableError as error:
-        program.add([Unread(error.line, f"{NOT_PYTHON}{error}")])
+        program.add([Unread(error.line, of_programs.NOT_PYTHON(error=error))])
     else:
         reading = Reading(program, Session({}, conf))
         with contextlib.closing(ModuleFiles(places)) as files:
@@ -80,7 +78,7 @@ class _Walk:
             self._block(tree.body, Scope({"__name__": Known("__main__"), "__package__": Known("")}))
             self._definitions.finish()
         except TooLongError:
-            self._reading.gap("the script has too many steps to be followed further")
+            self._reading.gap(of_programs.TOO_MANY_STEPS())
         if not self._reading.program.steps:
             self._reading.program.add(self._reading.unfollowed)
 
@@ -108,7 +106,7 @@ class _Walk:
             return _STATEMENTS.get(type(statement), _Walk._other)(self, statement, scope) is True
         except RecursionError:
             self._reading.line = statement.lineno
-            self._reading.gap("the script is nested too deeply to be followed here")
+            self._reading.gap(of_programs.DEEP_SCRIPT())
             scope.forget(assigned([statement]))
             return False
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from airflow_provider_spark_lineage.spark.gaps import of_programs
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.planned.program import HOLE, UNKNOWN_FORMAT, Access, Program, Unread
 from airflow_provider_spark_lineage.spark.planned.python.calls import Call
 from airflow_provider_spark_lineage.spark.planned.python.methods import NOT_FOLLOWED, ROWS, VIEW, is_known
@@ -81,13 +83,13 @@ class Reading:
         """Add steps in the current file."""
         self.program.add(replace(step, file=self.file) if self.file else step for step in steps)
 
-    def gap(self, reason: str) -> None:
+    def gap(self, reason: Reason) -> None:
         """Add a gap at the line of the call."""
         self.add([Unread(self.line, reason)])
 
     def unread(self, function: str) -> Unread:
         """Return the gap about a call that is not followed."""
-        return Unread(self.line, f"the reads and writes of `{function}` are not followed", self.file)
+        return Unread(self.line, of_programs.NOT_FOLLOWED(name=function), self.file)
 
     def call(self, receiver: Value | None, name: str, function: Value, arguments: Arguments) -> None:
         """Note the reads and writes of a method, or of a function of another module."""
@@ -99,14 +101,14 @@ class Reading:
         if row is not None:
             self._access(Call(row, chain, name, arguments))
         elif kind.endswith("?") and {(kind[:-1], name)} & (ROWS.keys() | _EFFECTS.keys()):
-            self.gap(f"`{kind[:-1]}.{name}` may be Spark's or another library's")
+            self.gap(of_programs.OF_ANOTHER_LIBRARY(name=f"{kind[:-1]}.{name}"))
         elif (kind, name) in _EFFECTS:
             _EFFECTS[kind, name](self, arguments)
         elif VIEW.fullmatch(name):
             if "Global" not in name:
                 self._view(arguments.get(0, "name"))
         elif receiver is not None and NOT_FOLLOWED.fullmatch(f"{kind}.{name}"):
-            self.gap(f"the reads and writes of `{name}` are not followed")
+            self.gap(of_programs.NOT_FOLLOWED(name=name))
         elif isinstance(receiver, Module):
             self._foreign(f"{kind}.{name}", arguments)
         elif receiver is None and isinstance(function, Module):
@@ -123,10 +125,10 @@ class Reading:
     def _access(self, call: Call) -> None:
         change, file_format = call.change, call.format
         if change is None:
-            self.gap("the mode is not a constant: it is shown as append")
+            self.gap(of_programs.MODE())
             change = "append"
         if file_format == UNKNOWN_FORMAT:
-            self.gap("the format is not a constant")
+            self.gap(of_programs.FORMAT())
         elif file_format == "memory":
             self._view(call.arguments.get(-1, "queryName") or call.chain.last("queryName"))
         by_partition = self.session.overwrites_partitions()
@@ -159,7 +161,7 @@ class Reading:
         for value in paths:
             path = whole_text(value)
             if path is None:
-                self.gap(f"the path of {call.what} {reason_of(value)}")
+                self.gap(of_programs.PATH(call=call.what, why=reason_of(value)))
             elif path:
                 # Hadoop's input formats accept several paths, separated by commas.
                 parts = path.split(",") if call.method == "textFile" else [path]
@@ -168,7 +170,7 @@ class Reading:
     def _table(self, value: Value, call: Call, change: str, **more: object) -> None:
         parts = _NAME.findall(whole_text(value) or "")
         if not parts:
-            self.gap(f"the table of {call.what} {reason_of(value)}")
+            self.gap(of_programs.TABLE(call=call.what, why=reason_of(value)))
             return
         name = tuple(quoted.replace("``", "`") or plain for quoted, plain in parts)
         result = Result(self.session, self.line, not self.conditions, HOLE)
@@ -183,14 +185,14 @@ class Reading:
     def _sql(self, arguments: Arguments) -> None:
         query = arguments.get(0, "sqlQuery") or Unknown()
         if {name for name, _ in arguments.named} - {"args", "sqlQuery"}:
-            self.gap("the parts of the SQL that stand in braces are not followed")
+            self.gap(of_programs.PARTS_IN_BRACES())
             return
         if not isinstance(query, Known) or not isinstance(query.value, str):
-            self.gap(f"the SQL {reason_of(query)}")
+            self.gap(of_programs.SQL(why=reason_of(query)))
             return
         self.statements += 1
         if self.statements > MAX_STATEMENTS:
-            self.gap(f"only the first {MAX_STATEMENTS} texts of SQL are read")
+            self.gap(of_programs.TOO_MANY_TEXTS(count=MAX_STATEMENTS))
             return
         self.add(read_sql(query.value, self.session, self.line, is_certain=not self.conditions))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_programs
 from airflow_provider_spark_lineage.spark.planned.sql.targets import Result, of_table
 
 
@@ -23,7 +24,7 @@ def _create(tree: Any, result: Result) -> None:
         else:
             _table(tree, properties, options, result)
     elif kind not in ("DATABASE", "FUNCTION", "NAMESPACE", "SCHEMA"):
-        result.unread(f"the inputs and outputs of CREATE {kind} are not known")
+        result.unread(of_programs.CREATE(kind=kind))
 
 
 def _temporary_view(
@@ -41,7 +42,7 @@ def _temporary_view(
         elif options:
             result.read_options(file_format, options)
         else:
-            result.unread("the source of a temporary view is not known")
+            result.unread(of_programs.SOURCE_OF_VIEW())
 
 
 def _table(tree: Any, properties: Mapping[str, str], options: Mapping[str, str], result: Result) -> None:
@@ -83,7 +84,7 @@ def _drop(tree: Any, result: Result) -> None:
     kind = str(tree.args.get("kind") or "").upper()
     if kind not in ("TABLE", "VIEW"):
         if kind in ("DATABASE", "NAMESPACE", "SCHEMA"):
-            result.unread("the tables of the dropped database are not known")
+            result.unread(of_programs.DROPPED_TABLES())
         return
     tables = tree.args.get("tables") or tree.this
     for table in tables if isinstance(tables, list) else [tables]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, takewhile
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_programs
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import SqlError
 from airflow_provider_spark_lineage.spark.plan.database_sql.parser import parsed
 from airflow_provider_spark_lineage.spark.planned.program import HOLE, Access, Unread
@@ -94,18 +95,18 @@ def read_sql(
     """
     for number, statement in enumerate(statements(text)):
         if number == MAX_STATEMENTS:
-            yield Unread(line or statement.line, f"only the first {number} statements are read")
+            yield Unread(line or statement.line, of_programs.TOO_MANY_STATEMENTS(count=number))
             return
         filled, missing = with_variables(statement.text, session.variables)
         result = Result(session, line or statement.line, is_certain, WORD)
         for name in missing:
-            result.unread(f"the variable `{name}` is not given")
+            result.unread(of_programs.NO_VARIABLE(name=name))
         if HOLE in filled and not missing:
-            result.unread("a part of the SQL is not a constant: it may read or write more")
+            result.unread(of_programs.PART_OF_SQL())
         try:
             _read(filled.replace(HOLE, WORD), result)
         except RecursionError:
-            result.unread("the statement is nested too deeply")
+            result.unread(of_programs.DEEP_STATEMENT())
         yield from result.steps
 
 
@@ -159,9 +160,9 @@ def _read(text: str, result: Result) -> None:
         READERS[kind](tree, result)
     elif kind not in _NOTHING and first not in _HARMLESS:
         words = " ".join(takewhile(_NAMED.__contains__, text.upper().split()))
-        name = f"the statement `{words} ...`" if words else "the statement"
-        why = ": its template (`{{ }}`, `{% %}`) has not been rendered" if _TEMPLATE.search(text) else ""
-        result.unread(f"{name} is not understood{why}")
+        reason = (of_programs.STATEMENT if words else of_programs.ANY_STATEMENT)(words=words)
+        is_template = _TEMPLATE.search(text) is not None
+        result.unread(reason.reworded(f"{reason}{of_programs.TEMPLATE}") if is_template else reason)
 
 
 def _rewritten(text: str) -> str:
@@ -195,7 +196,7 @@ def _insert_directory(match: re.Match[str], result: Result) -> None:
     stored = _STORED.match(rest)
     query = _parsed(rest[stored.end() :] if stored else rest)
     if query is None:
-        result.unread("the query of INSERT OVERWRITE DIRECTORY is not understood")
+        result.unread(of_programs.DIRECTORY())
     else:
         result.reads(query)
     option = _PATH_OPTION.search(match["options"] or "")
@@ -210,7 +211,7 @@ def _change(match: re.Match[str], result: Result) -> None:
     """Read a change of a table's columns, partitions or layout; a change of properties is ignored."""
     table = _table_of(match["name"])
     if table is None:
-        result.unread("the name of a table is not understood")
+        result.unread(of_programs.NAME_OF_TABLE())
     elif match["rest"].upper() != "UNSET":
         result.write(table, "alter")
 
@@ -224,9 +225,9 @@ def _analyze(text: str, result: Result) -> None:
     if table is not None:
         result.reads(table)
     elif _ANALYZE_ALL.match(text):
-        result.unread("the tables that ANALYZE TABLES reads are not known")
+        result.unread(of_programs.ANALYZED_TABLES())
     else:
-        result.unread("the table of ANALYZE is not understood")
+        result.unread(of_programs.ANALYZED_TABLE())
 
 
 def _insert(tree: Any, result: Result) -> None:

@@ -10,6 +10,8 @@ from itertools import takewhile
 from operator import is_not
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_programs
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.planned.program import Access, Unread
 from airflow_provider_spark_lineage.spark.planned.session import Session
 
@@ -58,7 +60,7 @@ class Result:
 
     steps: list[Access | Unread] = field(default_factory=list)
 
-    def unread(self, reason: str) -> None:
+    def unread(self, reason: Reason) -> None:
         """Add a gap."""
         self.steps.append(Unread(self.line, reason))
 
@@ -72,7 +74,7 @@ class Result:
             parts = of_table(table)
             function = str(table.this.name or table.this.key).lower()
             if not parts and function not in _NO_READ:
-                self.unread(f"the inputs of the function `{function}` are not known")
+                self.unread(of_programs.FUNCTION(name=function))
             elif parts and not (len(parts) == 1 and parts[0].lower() in _visible(table)):
                 self.access(parts, "")
 
@@ -88,15 +90,15 @@ class Result:
         elif not parts or not self.session.is_view(parts):
             self.change(parts, change, **more)
         elif change:
-            self.unread(f"the dataset behind the temporary view `{'.'.join(parts)}` is not known")
+            self.unread(of_programs.DATASET_OF_VIEW(name=".".join(parts)))
 
     def change(self, parts: tuple[str, ...], change: str, **more: Any) -> None:
         """Add an access of a table in a catalog."""
         if not parts or any(self.unknown in part for part in parts):
-            self.unread("the name of a table is not a constant")
+            self.unread(of_programs.TABLE_IN_SQL())
             return
         name = self.session.resolve(parts)
-        if isinstance(name, str):
+        if isinstance(name, Reason):
             self.unread(name)
             return
         if more.get("is_view") and change in ("create", "overwrite", "drop"):
@@ -112,7 +114,7 @@ class Result:
         """Add a read of the dataset that options name."""
         pairs = tuple(sorted(options.items()))
         if any(self.unknown in value for _, value in pairs):
-            self.unread("an option is not a constant")
+            self.unread(of_programs.OPTION_IN_SQL())
             return
         self.steps.append(
             Access(self.line, format=file_format.lower(), options=pairs, is_certain=self.is_certain)
@@ -120,16 +122,16 @@ class Result:
 
     def rename(self, before: tuple[str, ...], after: tuple[str, ...], *, is_view: bool) -> None:
         """Add a change of a table's name."""
-        old = self.session.resolve(before) if before else ""
-        if isinstance(old, str):
-            self.unread(old or "the name of a table is not a constant")
+        old = self.session.resolve(before) if before else of_programs.TABLE_IN_SQL()
+        if isinstance(old, Reason):
+            self.unread(old)
             return
         self.change(after, "rename", previous=old.parts, is_view=is_view)
 
     def path(self, path: str, change: str, file_format: str, **more: Any) -> None:
         """Add an access of files or a folder."""
         if not path or self.unknown in path:
-            self.unread("a path is not a constant")
+            self.unread(of_programs.PATH_IN_SQL())
             return
         fields = {**more, "format": file_format, "paths": (path,)}
         self.steps.append(Access(self.line, change, is_certain=self.is_certain, **fields))

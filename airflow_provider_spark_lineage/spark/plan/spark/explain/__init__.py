@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_explained
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.database_sql.functions import Body
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
 from airflow_provider_spark_lineage.spark.plan.spark.explain.built import (
@@ -61,12 +63,15 @@ class Explained:
 
     plan: list[dict[str, Any]] = field(default_factory=list)
     facts: list[dict[str, Any]] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    problems: list[Reason] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     """All relations that the plan reads from outside, also those without a location in the text."""
 
-    doubts: list[str] = field(default_factory=list)
+    doubts: list[Reason] = field(default_factory=list)
     """The problems that matter only if a command outside of the text writes the plan's rows."""
+
+    nodes: Mapping[Reason, str] = field(default_factory=dict)
+    """Problem -> the class of the node that it is about."""
 
 
 def read_explain(
@@ -88,8 +93,8 @@ def read_explain(
         return _of_formatted(text, settings or {}, inside, locations)
     parts = sections(text)
     if PHYSICAL not in parts or ANALYZED not in parts:
-        reason = "it was cut before its end" if text.startswith(PARSED) else "it is not the extended text"
-        return Explained(problems=[f"Spark's explain text has no plan with columns: {reason}"])
+        sentence = of_explained.CUT_BEFORE_END if text.startswith(PARSED) else of_explained.NOT_EXTENDED
+        return Explained(problems=[sentence()])
     scans, kinds, reused = scans_of(parts[PHYSICAL])
     for other in inside:
         of_other = scans_of(sections(other).get(PHYSICAL, ""))
@@ -99,7 +104,7 @@ def read_explain(
     try:
         root = draw(_without_header(parts[ANALYZED]))
     except UnreadableError as error:
-        return Explained(problems=[f"the analyzed plan could not be read: {error}"])
+        return Explained(problems=[of_explained.UNREAD_ANALYZED(error=error)])
     if root.name == _RUNS_ANOTHER and inside:
         return Explained()
     state = PlanState(Columns(kinds), settings or {}, is_analyzed=True)
@@ -115,8 +120,7 @@ def read_explain(
     for name in state.foreign:
         # A function of Scala stays in the optimized plan; one that is written in SQL becomes its body.
         if f"{name}(" not in parts.get(OPTIMIZED, ""):
-            what = f"the body of the function `{name}` is not in the text"
-            state.problems[f"{what}: its result is taken from its arguments"] = None
+            state.problems[of_explained.NO_BODY(name=name)] = ""
     return _explained(tree, state, scans, reused)
 
 
@@ -131,7 +135,7 @@ def _of_formatted(
         for other in others:
             scans.extend(scans_of_operators(other, locations)[0])
     except UnreadableError as error:
-        return Explained(problems=[f"the physical plan could not be read: {error}"])
+        return Explained(problems=[of_explained.UNREAD_PHYSICAL(error=error)])
     state = PlanState(Columns(kinds), settings)
     state.loops.extend(loops_of(formatted))
     state.scanned = frozenset(column[0] for scan in scans for column in scan.columns)
@@ -146,7 +150,7 @@ def _explained(tree: Tree, state: PlanState, scans: list[Scan], reused: Mapping[
     # If nothing writes the rows, their columns do not matter.
     problems = list(state.problems) if state.targets or state.is_unread else []
     facts = [*state.targets, *entries]
-    return Explained(_settled(tree), facts, problems, state.relations, list(state.problems))
+    return Explained(_settled(tree), facts, problems, state.relations, list(state.problems), state.problems)
 
 
 def _without_header(section: str) -> str:
@@ -228,22 +232,22 @@ def _node(drawn: Drawn, children: list[Built], inner: list[Built], state: PlanSt
     row = ROWS.get(drawn.name, unknown)
     if drawn.name.startswith(UNREAD):
         place.name = f"unread {drawn.name.removeprefix(UNREAD)}"
-        place.problem("its details are not in the text: set spark.sql.ui.explainMode to extended")
+        place.problem(of_explained.NO_DETAILS_SET_MODE())
     state.columns.is_open |= row is unknown
     if row is unknown and (drawn.name in NOT_IN_TEXT or drawn.name in READERS):
         # Under its own class, fields that are not in the text would be read as empty.
         place.name = f"unread {place.name}"
         state.is_unread = True
-        place.problem("its details are not in the text")
+        place.problem(of_explained.NO_DETAILS())
     try:
         built = row(place)
     except UnreadableError as error:
         state.columns.is_open = True
-        place.problem(f"its text could not be read: {error}")
+        place.problem(of_explained.UNREAD_NODE(error=error))
         place.name = f"unread {place.name}"
         built = unknown(place)
     if _FEWER.search(place.text):
-        place.problem("its text was cut: set spark.sql.debug.maxToStringFields higher")
+        place.problem(of_explained.CUT())
     state.foreign.update(place.reader.foreign)
     for problem in place.reader.problems:
         place.problem(problem)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import Columns, listed
 from airflow_provider_spark_lineage.spark.plan.spark.explain.expressions import Reader
@@ -57,7 +58,9 @@ class PlanState:
     is_analyzed: bool = False
     """It is an analyzed plan, which still has the functions that Spark replaces by others."""
 
-    problems: dict[str, None] = field(default_factory=dict)
+    problems: dict[Reason, str] = field(default_factory=dict)
+    """What could not be read -> the class of its node; empty if it is about the whole plan."""
+
     is_unread: bool = False
     """The text does not have the written rows of one of its commands."""
 
@@ -148,9 +151,10 @@ class NodeContext:
             position = self.text.find("[", end)
         return lists
 
-    def problem(self, sentence: str) -> None:
+    def problem(self, reason: Reason) -> None:
         """Add a problem with reading this node."""
-        self.state.problems[f"{self.name.removeprefix('unread ')}: {sentence}"] = None
+        name = self.name.removeprefix("unread ")
+        self.state.problems[reason.reworded(f"{name}: {reason}")] = name
 
 
 def printed_types(texts: list[str]) -> dict[int, types.Type]:

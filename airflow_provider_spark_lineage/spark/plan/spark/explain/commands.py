@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
 from airflow_provider_spark_lineage.spark.plan.spark.explain.built import Built, NodeContext, NodeReader
 from airflow_provider_spark_lineage.spark.plan.spark.explain.facts import (
@@ -19,13 +20,11 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.facts import (
 from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError, required
 from airflow_provider_spark_lineage.spark.plan.spark.explain.writes import WRITES
 
-NO_PLACE = "the location of its table is not in the text"
-
 
 def _on_table(place: NodeContext) -> Built:
     """`CreateDataSourceTableCommand `db`.`t`, false`: the text has the table's name, but not its location."""
     add(place, session_table(place))
-    place.problem(NO_PLACE)
+    place.problem(of_explained.NO_LOCATION())
     return command(place)
 
 
@@ -38,7 +37,7 @@ def _on_named(place: NodeContext, facts: dict[str, Any], more: dict[str, Any]) -
     """Return a command on the table with these facts, which are empty if the text does not have its name."""
     add(place, {**facts, **more})
     if not facts:
-        place.problem(NO_PLACE)
+        place.problem(of_explained.NO_LOCATION())
     return command(place)
 
 
@@ -102,7 +101,7 @@ def _view_columns(place: NodeContext) -> dict[str, Any]:
     below = (place.children or place.inner)[-1:]
     output = below[0].output if below else []
     if len(names) != len(output):
-        place.problem("the names of the view's columns could not be read")
+        place.problem(of_explained.UNREAD_NAMES())
         return {}
     kinds = (place.columns.kinds.get(column, types.unknown()) for column in output)
     fields = [{"name": name, "type": kind} for name, kind in zip(names, kinds, strict=True)]

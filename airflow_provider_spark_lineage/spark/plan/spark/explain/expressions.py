@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from airflow_provider_spark_lineage.spark.gaps import of_explained
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
 from airflow_provider_spark_lineage.spark.plan.spark.explain.calls import Value, called, meant
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import EXPRESSION, Columns, Marks
@@ -84,7 +86,7 @@ class Reader:
         """True while the arguments of a function are read."""
 
         self.marks = Marks(self.text)
-        self.problems: list[str] = []
+        self.problems: list[Reason] = []
         """One sentence for each thing that could not be told apart."""
 
         self._subplans = Subplans(self.text, plans, columns.bodies)
@@ -95,9 +97,7 @@ class Reader:
         """Return the subqueries that are named between two positions."""
         if not (self._subplans.are_certain or self._subplans.placed):
             # Adding it to every expression would be a guess.
-            self.problems.append(
-                "the expression of a subquery could not be told apart: the subquery is left out"
-            )
+            self.problems.append(of_explained.AMBIGUOUS_SUBQUERY())
         return self._subplans.trees(start, end)
 
     def expression(self, position: int, stops: Stops) -> Value:
@@ -421,9 +421,7 @@ class Reader:
         field = types.field_of(value.kind, name)
         if field is None:
             # A value without known fields is taken as a whole.
-            self.problems.append(
-                f"the field `{name}` could not be told apart: it is taken from the whole struct"
-            )
+            self.problems.append(of_explained.AMBIGUOUS_FIELD(name=name))
             return Value(call("Function", [value.tree]), types.closed(), end)
         tree = call("GetStructField", [value.tree])
         tree[0].update(ordinal=field[0], name=name)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.plan.spark.explain.built import (
     Built,
     NodeContext,
@@ -36,7 +37,6 @@ _DELTA_INDEX = re.compile(r"Tahoe|Delta|Cdc")
 _OF_DELTA_ITSELF = frozenset({"DeltaLogFileIndex", "TahoeBatchFileIndex"})
 """File indexes that Delta uses to read for its own commands."""
 
-_CUT = "{}: its location was cut: set spark.sql.maxMetadataStringLength higher"
 _PART_OF_TABLE = re.compile(
     r"(?:all_)?(?:data_files|delete_files|entries|files|manifests)|history|metadata_log_entries|partitions"
     r"|position_deletes|refs|snapshots|changes|(?:branch|tag|snapshot_id|at_timestamp)_.*"
@@ -115,7 +115,7 @@ def relation_facts(plan: PlanState, scans: Sequence[Scan], reused: Mapping[int, 
         # A scan without columns (COUNT) can be matched only if there is one relation.
         own = scans if len(relations) == 1 else _scans_with(relation, scans, reused)
         if not facts and any(each.is_cut for each in own):
-            plan.problems[_CUT.format(relation.node)] = None
+            plan.problems[of_explained.CUT_LOCATION(node=relation.node)] = relation.node
         if facts and relation.output:
             entries.append({"node": relation.node, "expr_id": relation.output[0][0], "probed": facts})
         if relation.table and "delta_path" in facts:

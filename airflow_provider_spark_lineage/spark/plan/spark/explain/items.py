@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import MARK
 from airflow_provider_spark_lineage.spark.plan.spark.explain.expressions import END, Reader
@@ -51,7 +52,7 @@ def condition(reader: Reader, position: int, *stops: str) -> tuple[Tree, int]:
     except UnreadableError:
         ends = [reader.text.find(stop, position) for stop in stops]
         end = min((place for place in ends if place >= 0), default=len(reader.text) - 1)
-        reader.problems.append("a condition could not be read: it is taken from every column that it names")
+        reader.problems.append(of_explained.UNREAD_EXPRESSION(what="a condition"))
         return everything_named(reader, position, end), end
     return value.tree, value.end
 
@@ -64,7 +65,7 @@ def listed_values(reader: Reader, what: str) -> list[Tree]:
     try:
         return [value.tree for value in reader.several(1, ", ", "]")[0]]
     except UnreadableError:
-        reader.problems.append(f"{what} could not be read: it is taken from every column that it names")
+        reader.problems.append(of_explained.UNREAD_EXPRESSION(what=what))
         return [everything_named(reader, 0, len(reader.text) - len(END))]
 
 
@@ -123,9 +124,7 @@ def _unread_item(reader: Reader, position: int) -> tuple[Item, int]:
         name, expr_id = reader.text[begin : mark.start()], int(mark[1])
         tree = everything_named(reader, position, begin)
         reader.columns.define(expr_id, name, types.closed(), bool(mark[2]))
-        reader.problems.append(
-            f"the expression of `{name}` could not be read: it is taken from every column that it names"
-        )
+        reader.problems.append(of_explained.UNREAD_EXPRESSION(what=f"the expression of `{name}`"))
         return alias(tree, expr_id, name), mark.end()
     raise reader.unreadable(position)
 

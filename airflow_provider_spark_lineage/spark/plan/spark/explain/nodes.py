@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
 from airflow_provider_spark_lineage.spark.plan.spark.explain.built import Built, NodeContext, NodeReader
 from airflow_provider_spark_lineage.spark.plan.spark.explain.calls import Value
@@ -65,7 +66,7 @@ def _grouping(place: NodeContext) -> tuple[list[Tree], int]:
             named_list(reader, match.end())
         except UnreadableError:
             continue
-        reader.problems.append("its keys could not be read: they are taken from every column that they name")
+        reader.problems.append(of_explained.UNREAD_KEYS())
         return [everything_named(reader, 0, match.start())], match.end()
     return [], 0
 
@@ -187,9 +188,7 @@ def _generator(place: NodeContext) -> Value:
         behind = _BEHIND_GENERATOR.search(place.text)
         if not behind:
             raise
-        place.reader.problems.append(
-            "its generator could not be read: it is taken from every column that it names"
-        )
+        place.reader.problems.append(of_explained.UNREAD_EXPRESSION(what="its generator"))
         return Value(everything_named(place.reader, 0, behind.start()), types.closed(), behind.start())
     if value.is_literal:
         raise UnreadableError("no generator")

@@ -9,6 +9,7 @@ import re
 from typing import Any
 from urllib.parse import quote
 
+from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.plan.spark.explain.built import Built, NodeContext, NodeReader
 from airflow_provider_spark_lineage.spark.plan.spark.explain.facts import (
     TABLE,
@@ -257,7 +258,7 @@ def _condition(plan: Tree) -> Tree | None:
 
 def _merge_rows(place: NodeContext) -> Built:
     """The rows that the clauses of a MERGE compute: the text has only the columns."""
-    place.problem("the values that its clauses assign are not in the text")
+    place.problem(of_explained.NO_ASSIGNED_VALUES())
     ids, _ = place.defined(0)
     node = place.built(ids, "unread MergeRows", **{UNTRACED: place.trees(ids)})
     above = {**place.built([], "Project").tree[0], "num-children": 1, "projectList": place.trees(ids)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.text import Operator
 from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.translation import (
     MORE,
@@ -88,7 +89,7 @@ def _write(operator: Operator, plan: Translation) -> Drawn:
     if name == "OverwriteByExpression":
         # The rows that it replaces are not in the text; a partial overwrite is always right.
         name = "OverwritePartitionsDynamic"
-        plan.problem(operator, "the rows that it replaces are not in the text")
+        plan.problem(operator, of_explained.NO_REPLACED_ROWS())
     return plan.node(f"{name} RelationV2[] {match[1]}", plan.input(operator))
 
 
@@ -106,7 +107,7 @@ def _variable(operator: Operator, plan: Translation) -> Drawn:
     names = [Drawn(name.strip(), 0) for name in match[1].split("\n, ")]
     if not _CONSTANT.fullmatch(match[2]):
         plan.is_unread = True
-        plan.problem(operator, "the sources of its value are not in the text")
+        plan.problem(operator, of_explained.NO_SOURCES_OF_VALUE())
     return plan.node(f"CreateVariable {match[2]}", *names)
 
 
@@ -116,7 +117,7 @@ def _set_variable(operator: Operator, plan: Translation) -> Drawn:
         for below in plan.formatted.numbered.values()
     ):
         plan.is_unread = True
-        plan.problem(operator, "the uses of its value are not in the text")
+        plan.problem(operator, of_explained.NO_USES_OF_VALUE())
     return plan.node(f"SetVariable {operator.detail('Arguments')}", plan.input(operator))
 
 

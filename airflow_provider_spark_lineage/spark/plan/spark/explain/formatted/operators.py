@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import MARK
 from airflow_provider_spark_lineage.spark.plan.spark.explain.commands import COMMANDS
 from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.aggregates import (
@@ -161,7 +162,7 @@ def _join(operator: Operator, plan: Translation) -> Drawn:
         rows = plan.node(f"Filter and({', '.join(compared)})", plan.of(right))
         return Drawn(f"WithExists [{exists[1]}]", 0, [plan.of(left)], [rows])
     if _is_of_subquery(operator):
-        plan.problem(operator, "it may come from a subquery of the query")
+        plan.problem(operator, of_explained.MAY_BE_SUBQUERY())
     text = f", and({', '.join(compared)})" if compared else ""
     return plan.node(f"Join {kind}{text}", plan.of(left), plan.of(right))
 

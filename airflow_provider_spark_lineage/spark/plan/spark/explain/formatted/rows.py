@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
 from airflow_provider_spark_lineage.spark.plan.spark.explain.built import Built, NodeContext, NodeReader
 from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.translation import NO_COLUMN
@@ -69,8 +70,7 @@ def _alias(place: NodeContext, expr_id: int, tree: Tree) -> Tree:
 def _untraced(place: NodeContext, names: list[str], cure: str) -> Built:
     """Return columns with known names but unknown sources."""
     listed = ", ".join(f"`{name}`" for name in names)
-    problem = f"the sources of the written columns {listed} are not in the text: set {cure}"
-    place.state.problems[problem] = None
+    place.state.problems[of_explained.UNTRACED_COLUMNS(columns=listed, cure=cure)] = ""
     ids = []
     for name in names:
         ids.append(-1 - len(place.columns.names))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from airflow_provider_spark_lineage.spark.gaps import of_explained
+from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.conditions import conjunction
 from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.text import (
     SUBQUERY_NAME,
@@ -33,8 +35,8 @@ class Translation:
     """Ids of the columns that joins compare."""
 
     row_of: Callable[[Operator], OperatorReader]
-    problems: dict[str, None] = field(default_factory=dict)
-    """One sentence for each thing that is not in the text."""
+    problems: dict[Reason, str] = field(default_factory=dict)
+    """Each thing that is not in the text -> the operator that it is about."""
 
     is_unread: bool = False
     """The effect of one of its commands is not in the text."""
@@ -59,15 +61,15 @@ class Translation:
         """Return the arguments of an operator; raise UnreadableError if Spark cut one of their lists."""
         arguments = operator.detail("Arguments")
         if MORE.search(arguments):
-            self.problems[
-                f"{operator.name}: its text was cut: set spark.sql.debug.maxToStringFields higher"
-            ] = None
+            cut = of_explained.CUT()
+            self.problems[cut.reworded(f"{operator.name}: {cut}")] = operator.name
             raise UnreadableError("its text was cut")
         return arguments
 
-    def problem(self, operator: Operator, sentence: str) -> None:
-        """Add a sentence about a missing detail of an operator."""
-        self.problems[f"{operator.name}: {sentence}: set spark.sql.ui.explainMode to extended"] = None
+    def problem(self, operator: Operator, reason: Reason) -> None:
+        """Add a missing detail of an operator."""
+        reason = reason.reworded(of_explained.SET_MODE.format(reason=reason))
+        self.problems[reason.reworded(f"{operator.name}: {reason}")] = operator.name
 
     def node(self, text: str, *children: Drawn) -> Drawn:
         """Return a node; the plans of the subqueries in its text are inside it."""
