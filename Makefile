@@ -25,10 +25,10 @@ setup: ## Build .venv from the pinned set, with Java if it is missing; the only 
 demo: setup ## Run the example DAGs on real Airflow and Spark, and print their lineage
 	@. scripts/env.sh && python scripts/demo.py
 
-test: ## Set up, lint, and run the unit tests and one live test of each way to run Spark, in 12 minutes
+test: ## Set up, lint, and run the unit tests and one live test of each way to run Spark
 	@bash scripts/test.sh
 
-full: test rest long services smoke installs soundness system-standalone spark-4.3 ## Run every test on the pinned releases, in four hours: before a release
+full: test rest long services smoke installs soundness system-standalone spark-4.3 ## Run every test on the pinned releases: before a release
 
 lint: setup ## Check style, formatting, types, the walls between packages, and counts that only fall
 	@. scripts/env.sh && ruff check . && ruff format --check . && mypy && lint-imports && python tools/limits.py && python tools/parts_table.py --check && bash scripts/viewer_types.sh

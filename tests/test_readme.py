@@ -109,6 +109,23 @@ def test_chinese_page_says_what_the_english_one_says(name: str) -> None:
         assert figures(theirs) == figures(ours), ours
 
 
+COSTS = re.compile(r"^\| `(make [a-z0-9.-]+)` \|.*\| (\d+) \| ([\d.]+ GB) \|$", re.MULTILINE)
+"""Row of a command with its minutes and its place on disk."""
+
+
+def test_a_command_costs_the_same_on_each_page() -> None:
+    """docs/develop.md has the figures; README repeats two of them, and no help text has another."""
+    known = {name: cost for name, *cost in COSTS.findall((ROOT / "docs" / "develop.md").read_text())}
+    assert {*known} == {"make demo", "make test", "make full"}
+    pages = [README, ROOT / "docs" / "zh" / "README.md"]
+    for page in pages:
+        repeated = {name: cost for name, *cost in COSTS.findall(page.read_text())}
+        assert repeated == {name: known[name] for name in ("make demo", "make test")}, page
+    helped = re.findall(r"^(demo|test|full):.*## (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert len(helped) == len(known)
+    assert not [text for _, text in helped if re.search(r"minutes|hours?\b", text)]
+
+
 def test_readme_has_the_parts_that_a_dag_author_looks_for_in_their_order() -> None:
     """A picture first; then each step of a first hour, and reference tables last."""
     text = README.read_text()

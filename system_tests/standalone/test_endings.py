@@ -13,7 +13,16 @@ from typing import Any
 
 from system_tests.standalone.backend import Backend, Mode
 from system_tests.standalone.deployment import FINISHED, Airflow, wait_for
-from system_tests.standalone.truth import ENDINGS, Try, marks_of, missing, parent_of, tries_of, wrong
+from system_tests.standalone.truth import (
+    ENDINGS,
+    Try,
+    marks_of,
+    missing,
+    parent_of,
+    story_of,
+    tries_of,
+    wrong,
+)
 
 RUN_TIMEOUT_S = 1800
 ARRIVAL_TIMEOUT_S = 60
@@ -66,11 +75,13 @@ class Watch:
             name = mark["task"]
             if mark["what"] != "waits" or name in self._done:
                 continue
-            if name == "killed" and not self._may_die(mark["run"]):
+            if name.endswith("killed") and not self._may_die(mark["run"]):
                 continue
             self._done.add(name)
-            if name == "killed":
-                (pid,) = (each["pid"] for each in marks if each["what"] == "may be killed")
+            if name.endswith("killed"):
+                (pid,) = (
+                    each["pid"] for each in marks if (each["task"], each["what"]) == (name, "may be killed")
+                )
                 os.kill(pid, signal.SIGKILL)
             elif name.endswith("marked_failed"):
                 self._airflow.mark_failed(self.run_id, name)
@@ -143,7 +154,8 @@ def unseen(watch: Watch, airflow: Airflow) -> list[str]:
 def test_every_ending_is_reported(airflow: Airflow, backend: Backend, home: Path) -> None:
     """A task's outputs, and nothing else, are in its event, its stop's event or its executions' events.
 
-    The viewer shows them, too.
+    The viewer shows them, too. Events of a task that gets SIGTERM or SIGKILL say the same with an operator of
+    this package and with auto-capture.
     """
     backend.become("answers")
     watch = Watch(airflow, backend, home, "answers")
@@ -158,6 +170,12 @@ def test_every_ending_is_reported(airflow: Airflow, backend: Backend, home: Path
     wait_for(lambda: not unsaid(), lambda: "\n".join(unsaid()), ARRIVAL_TIMEOUT_S)
     assert falsehoods(watch, backend, home) == []
     assert unseen(watch, airflow) == []
+    events, tries = backend.events(accepted=True), {attempt.task: attempt for attempt in watch.tries()}
+    for name in ("killed", "told_to_stop"):
+        by_operator = story_of(tries[name], events)
+        assert by_operator
+        for captured in (f"plain_{name}", f"function_{name}"):
+            assert story_of(tries[captured], events) == by_operator
     (skewed,) = (attempt.run_id for attempt in watch.tries() if attempt.task == "skewed")
     (end,) = (
         event

@@ -46,7 +46,11 @@ ENDINGS = {
     "timed_out": Ending("failed", (FAILED,)),
     "second_try": Ending("success", (FAILED, DONE)),
     "told_to_stop": Ending("success", (STOPPED | DONE,)),
+    "plain_told_to_stop": Ending("success", (STOPPED | DONE,)),
+    "function_told_to_stop": Ending("success", (STOPPED | DONE,)),
     "killed": Ending("failed", (SILENT,)),
+    "plain_killed": Ending("failed", (SILENT,)),
+    "function_killed": Ending("failed", (SILENT,)),
     "marked_failed": Ending("failed", (MARKED,)),
     "plain_marked_failed": Ending("failed", (MARKED,)),
     "cleared": Ending("success", (STOPPED, DONE)),
@@ -159,6 +163,27 @@ def _wrong_end(attempt: Try, event: Event, label: str, outputs: Mapping[str, int
         yield f"{label}: names {sorted(outputs)} of {sorted(attempt.wrote)}, gaps {gaps}"
     elif tells == "part" and not (outputs and TOLD_TO_STOP in gaps):
         yield f"{label}: names {sorted(outputs)}, gaps {gaps}"
+
+
+def story_of(attempt: Try, events: Iterable[Event]) -> list[tuple[str, ...]]:
+    """Return the content of the events of a try and of its executions, without the task's name, sorted."""
+
+    def plain(text: str) -> str:
+        return text.replace(attempt.task, "TASK")
+
+    return sorted(
+        (
+            "task" if event["run"]["runId"] == attempt.run_id else plain(event["job"]["name"]),
+            event["eventType"],
+            *sorted(plain(dataset["name"].rpartition("/")[2]) for dataset in event["inputs"]),
+            "->",
+            *sorted(plain(f"{name.rpartition('/')[2]} {rows}") for name, rows in outputs_of(event).items()),
+            # An event that is sent while Spark writes may have more of them.
+            *(gap for gap in gaps_of(event) if event["eventType"] != "OTHER" or TOLD_TO_STOP in gap),
+        )
+        for event in events
+        if attempt.run_id in (event["run"]["runId"], parent_of(event))
+    )
 
 
 def parent_of(event: Event) -> str | None:

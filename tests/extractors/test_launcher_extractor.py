@@ -12,7 +12,6 @@ import pytest
 
 pytestmark = pytest.mark.airflow
 
-NO_TEXT = "its text is not on this worker, so its inputs and outputs are unknown before it runs"
 
 STATEMENT = "insert overwrite directory 's3://b/out' using parquet select * from parquet.`s3://b/in`"
 JOB = {"spark_sql_job": {"query_list": {"queries": [STATEMENT]}}}
@@ -79,6 +78,65 @@ def test_a_text_that_cannot_be_read_hides_nothing_else(is_file, tmp_path, caplog
         assert application.main == str(script)
     assert gaps(complete) == (["unread_program"] if is_file else ["not_captured"])
     assert ["UnicodeDecodeError" in each for each in caplog.messages] == [True] * is_file
+
+
+def cures(lineage: Any) -> list[tuple[str, bool]]:
+    """Return the kind of each gap, and whether it names the option that would mend it."""
+    facet = lineage.run_facets.get("sparkLineage_gaps")
+    return [(gap.kind, "auto_capture_commands" in gap.reason) for gap in facet.gaps] if facet else []
+
+
+OPEN = "import sys\nspark.read.parquet(sys.argv[1]).write.parquet(given)\n"
+FOLLOWED = "import sys\nspark.read.parquet(sys.argv[1]).write.parquet(sys.argv[2])\n"
+
+
+def bash(command: str, folder: Any) -> Any:
+    from airflow.providers.standard.operators.bash import BashOperator
+
+    return BashOperator(task_id="t", bash_command=command, cwd=str(folder))
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("spark-submit s3://code/job.py", [("not_captured", True)]),
+        (
+            "spark-submit followed.py s3://b/in s3://b/out && spark-submit s3://code/job.py",
+            [("not_captured", True)],
+        ),
+        ("spark-submit --class A a.jar", [("not_captured", False)]),
+        ("docker run image spark-submit /a.py", [("not_captured", False)]),
+        ("spark-submit open.py s3://b/in", [("not_constant", True), ("not_constant", False)]),
+        ("spark-submit 'a.py", [("not_constant", False)]),
+        ("spark-submit followed.py s3://b/in s3://b/out", []),
+        ("echo 1", []),
+    ],
+)
+def test_the_start_of_a_command_has_its_gaps(command, expected, tmp_path):
+    """Where a text is open there are no datasets, and the reason, with the option that would mend it."""
+    (tmp_path / "open.py").write_text(OPEN)
+    (tmp_path / "followed.py").write_text(FOLLOWED)
+    start = extractor_of(bash(command, tmp_path)).extract()
+    is_known = not expected and "submit" in command
+    assert names(start) == ((["in"], ["out"]) if is_known else ([], []))
+    assert cures(start) == expected
+
+
+@pytest.mark.parametrize(
+    ("auto_capture", "commands", "is_named"),
+    [(False, True, True), (True, False, True), (True, True, False)],
+)
+def test_a_gap_names_the_option_that_is_not_set(auto_capture, commands, is_named, tmp_path, monkeypatch):
+    """At START and at the end, also where the text is followed: with the option, Spark itself says it."""
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE", str(auto_capture))
+    monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE_COMMANDS", str(commands))
+    (tmp_path / "followed.py").write_text(FOLLOWED)
+    unread = extractor_of(bash("spark-submit s3://code/job.py", tmp_path))
+    followed = extractor_of(bash("spark-submit followed.py s3://b/in s3://b/out", tmp_path))
+    for answer in (unread.extract(), unread.extract_on_complete(instance())):
+        assert cures(answer) == [("not_captured", is_named)]
+    assert cures(followed.extract()) == []
+    assert cures(followed.extract_on_complete(instance())) == [("planned", is_named)]
 
 
 def test_stated_datasets_are_added():

@@ -45,7 +45,7 @@ def test_each_kind_has_a_name_and_one_line_of_meaning():
 
 def test_the_schema_of_the_facet_lists_the_same_kinds():
     """A kind that the schema does not have would make each event with it invalid."""
-    folder = resources.files("airflow_provider_spark_lineage") / "facets" / "schemas"
+    folder = resources.files("airflow_provider_spark_lineage") / "spark" / "facets" / "schemas"
     schema = json.loads((folder / "SparkLineageGapsRunFacet.json").read_text(encoding="utf-8"))
     assert schema["$defs"]["Gap"]["properties"]["kind"]["enum"] == KINDS
 

@@ -19,7 +19,7 @@ DAG = Path(__file__).parent / "dags" / "bad_input.py"
 EXTRACTOR = "airflow_provider_spark_lineage.extractors.launchers.LauncherExtractor"
 
 NO_TEXT = "its text is not on this worker"
-NO_TEXT_HERE = f"{NO_TEXT}, so its inputs and outputs are unknown before it runs"
+NO_TEXT_HERE = f"{NO_TEXT}, so its inputs and outputs are unknown"
 CASES = {
     # Task: how it ends, the application's file, a part of the gap, lines of the log that warn of it.
     "broken_script": ("COMPLETE", "broken.py", "Python", 0),

@@ -81,6 +81,8 @@ def test_a_script_that_the_command_submits(run):
         }
     assert gaps(start) == []
     assert gaps(complete) == ["planned"]
+    [gap] = complete["run"]["facets"]["sparkLineage_gaps"]["gaps"]
+    assert "auto_capture_commands" in gap["reason"], "it names the option that would mend it"
 
 
 def test_statements_of_tables_are_named_on_complete_alone(run):
@@ -89,6 +91,15 @@ def test_statements_of_tables_are_named_on_complete_alone(run):
     assert names(start) == ([], [])
     assert [len(each) for each in names(complete)] == [1, 1]
     assert len(gaps(complete)) > 1
+
+
+@pytest.mark.parametrize("task", ["statements", "malformed", "elsewhere"])
+def test_start_says_why_it_has_no_datasets(run, task):
+    """The same reasons as the end has, where nothing more is known then."""
+    start, complete = events(run(extractor=True), task)
+    assert names(start) == ([], [])
+    assert gaps(start)
+    assert {*gaps(start)} <= {*gaps(complete)}
 
 
 def test_a_malformed_command_is_one_warning_and_one_gap(run):

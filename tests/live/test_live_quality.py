@@ -9,7 +9,9 @@ import statistics
 from collections import Counter
 from pathlib import Path
 
+import pyspark
 import pytest
+from quality.spark_types import ACCEPTED, ACCEPTED_SINCE_SPARK_4, REFUSED
 
 from airflow_provider_spark_lineage.spark.checks.checks import run, samples
 from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
@@ -500,3 +502,15 @@ def test_examples_of_the_page_have_results(spark, section, results, skipped):
     assert not [each for each in found if each.not_evaluated]
     assert Counter(each.success for each in found) == results
     assert sum(each.is_skipped for each in found) == skipped
+
+
+def test_types_of_expected_columns_are_those_of_sparks_parser(spark):
+    """A text that is accepted when a DAG is parsed is that type in Spark; Spark refuses the others, too."""
+    known = dict(ACCEPTED)
+    if not pyspark.__version__.startswith("3."):
+        known |= ACCEPTED_SINCE_SPARK_4
+    for text, form in known.items():
+        assert spark.sql(f"SELECT typeof(CAST(NULL AS {text}))").head()[0].lower() == form, text
+    for text in REFUSED:
+        with pytest.raises(pyspark.errors.PySparkException):
+            spark.sql(f"SELECT typeof(CAST(NULL AS {text}))").head()

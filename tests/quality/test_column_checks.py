@@ -156,7 +156,7 @@ def test_a_mistake_is_one_sentence(check, given, sentence):
         ({"columns": ["a", "A"]}, "many: columns has a name twice;"),
         (
             {"columns": {"a": "sring"}},
-            "many: the type of a is 'sring'; 'sring' is unknown: write it as in Spark SQL,",
+            "many: the type of a is 'sring'; 'sring' is unknown: write 'string', or",
         ),
         ({"columns": {"a": "array<strng>"}}, "many: the type of a is 'array<strng>'; 'strng' is unknown:"),
         ({"columns": {"a": 5}}, "many: the type of a is 5; write it as in Spark SQL,"),

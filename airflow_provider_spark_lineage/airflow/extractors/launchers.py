@@ -49,12 +49,13 @@ class LauncherExtractor(BaseExtractor):
             launch = self._launch(task_instance) if self._is_active() else None
             if launch is not None:
                 from airflow_provider_spark_lineage.airflow import conf
+                from airflow_provider_spark_lineage.airflow.extractors.launch_start import answer_at_start
                 from airflow_provider_spark_lineage.airflow.launch.facets import launch_facets
                 from airflow_provider_spark_lineage.airflow.task.answers import answer, merged
 
                 def ours(failed: bool) -> OperatorLineage:
                     if task_instance is None:
-                        added = _planned(launch)
+                        added = answer_at_start(launch)
                     else:
                         added = _task_lineage(launch, task_instance).operator_lineage(failed)
                     facets = launch_facets(launch, with_arguments=conf.sql_text() == "full")
@@ -71,7 +72,12 @@ class LauncherExtractor(BaseExtractor):
         lineage = TASK.lineage_of(task_instance) if task_instance is not None else None
         if lineage is not None and lineage.launch is not None and lineage.launch.applications:
             return lineage.launch
-        return launch_of(self.operator, trigger_event(task_instance))
+        launch = launch_of(self.operator, trigger_event(task_instance))
+        if launch is None:
+            return None
+        from airflow_provider_spark_lineage.airflow.extractors.launch_start import with_cure
+
+        return with_cure(launch)
 
     def _is_active(self) -> bool:
         from airflow_provider_spark_lineage.airflow import conf
@@ -105,6 +111,7 @@ def prepare_end() -> None:
 
 
 _AT_THE_END = (
+    "airflow.extractors.launch_start",
     "spark.facets.applications",
     "spark.facets.events",
     "spark.facets.executions",
@@ -180,15 +187,6 @@ def _has_hook_lineage() -> bool:
     collected = collector.collected_assets
     assets = (*collected.inputs, *collected.outputs)
     return any(translate_airflow_asset(each.asset, each.context) is not None for each in assets)
-
-
-def _planned(launch: Launch) -> OperatorLineage:
-    """Return the datasets of applications that have not run, if their texts name all of them."""
-    from airflow_provider_spark_lineage.airflow.launch.texts import planned_of
-    from airflow_provider_spark_lineage.airflow.task.answers import rendered_plan
-
-    lineage, unread = planned_of(launch.applications)
-    return OperatorLineage() if lineage is None or unread or launch.problems else rendered_plan(lineage)
 
 
 def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:

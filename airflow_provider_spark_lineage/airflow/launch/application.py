@@ -49,6 +49,9 @@ class LaunchedApplication:
     problem: str = ""
     """Sentence about missing information; empty if all is known."""
 
+    cure: str = ""
+    """End of a sentence: the option that gives observed lineage instead of planned; empty if none does."""
+
 
 @dataclass(frozen=True)
 class Launch:

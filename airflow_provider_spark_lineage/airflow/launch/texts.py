@@ -37,11 +37,11 @@ def planned_of(applications: Iterable[LaunchedApplication]) -> tuple[Lineage | N
         except (OSError, UnicodeError) as error:
             lineage, reason = None, of_tasks.UNREAD_TEXT(error=type(error).__name__)
         if lineage is None:
-            unread[Gap(_where(application), reason)] = None
+            unread[Gap(_where(application), _curable(reason, application))] = None
             continue
         is_known = True
         composer.add(replace(lineage, gaps=()))
-        gaps.update(dict.fromkeys(lineage.gaps))
+        gaps.update(dict.fromkeys(_with_cure(gap, application) for gap in lineage.gaps))
         if application.problem:
             gaps[Gap(_where(application), _problem(application.problem))] = None
     planned = replace(composer.lineage(), gaps=tuple(gaps)) if is_known else None
@@ -96,6 +96,16 @@ def _where(application: LaunchedApplication) -> str:
 
 def _problem(sentence: str) -> Reason:
     return reason_of(sentence, GapKind.NOT_CONSTANT)
+
+
+def _with_cure(gap: Gap, application: LaunchedApplication) -> Gap:
+    """Return the gap of a text that has not run, with the option that gives what Spark did instead."""
+    is_planned = gap.kind is GapKind.PLANNED
+    return replace(gap, reason=_curable(reason_of(gap.reason), application)) if is_planned else gap
+
+
+def _curable(reason: Reason, application: LaunchedApplication) -> Reason:
+    return reason.reworded(f"{reason}; {application.cure}") if application.cure else reason
 
 
 def _unread(application: LaunchedApplication) -> Reason:

@@ -51,12 +51,16 @@ def planned_of_query(task: Any, sql: str, conf: Mapping[str, str]) -> Lineage:
 
 def certain(lineage: Lineage) -> bool:
     """Return whether the names of all datasets in a planned lineage are certain."""
-    return all(gap.kind is GapKind.PLANNED for gap in lineage.gaps)
+    return not open_names(lineage)
 
 
-def lacks_file_system(lineage: Lineage) -> bool:
-    """Return whether only Hadoop's default file system is missing in a planned lineage."""
-    return {gap.kind for gap in lineage.gaps} == {GapKind.PLANNED, GapKind.NO_FILE_SYSTEM}
+def open_names(lineage: Lineage) -> tuple[Gap, ...]:
+    """Return the gaps of names and parts that a text leaves open, without the gap that nothing has run."""
+    gaps = (gap for gap in lineage.gaps if gap.kind is not GapKind.PLANNED)
+    return tuple(
+        replace(gap, reason=of_tasks.NO_FILE_SYSTEM()) if gap.kind is GapKind.NO_FILE_SYSTEM else gap
+        for gap in gaps
+    )
 
 
 def is_readable(*paths: Path) -> bool:

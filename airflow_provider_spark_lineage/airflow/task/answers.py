@@ -60,10 +60,11 @@ def answer_at_start_of_query(task: Any, sql: str, settings: Mapping[str, str]) -
     def planned(_: bool) -> OperatorLineage:
         with harmless("the planned lineage of this task could not be computed"):
             from airflow_provider_spark_lineage.airflow import conf
-            from airflow_provider_spark_lineage.airflow.submitted.planned import planned_of_query
+            from airflow_provider_spark_lineage.airflow.submitted.planned import certain, planned_of_query
 
-            if not conf.disabled():
-                return rendered_plan(planned_of_query(task, sql, settings))
+            # Names that the text leaves open are known to the session, so they are not a gap.
+            if not conf.disabled() and certain(lineage := planned_of_query(task, sql, settings)):
+                return rendered_plan(lineage)
         return OperatorLineage()
 
     return answer(task, planned)
@@ -148,14 +149,14 @@ def with_findings(
 
 
 def rendered_plan(lineage: Lineage) -> OperatorLineage:
-    """Return the datasets of a job that has not run; none if its text leaves names open."""
+    """Return the datasets of a job that has not run; only the gaps if its text leaves names open."""
     from airflow.providers.openlineage.extractors import OperatorLineage
 
-    from airflow_provider_spark_lineage.airflow.submitted.planned import certain
+    from airflow_provider_spark_lineage.airflow.submitted.planned import open_names
     from airflow_provider_spark_lineage.spark.facets.datasets import input_datasets, output_datasets
 
-    if not certain(lineage):
-        return OperatorLineage()
+    if gaps := open_names(lineage):
+        return rendered(content_of(replace(lineage, inputs=(), outputs=(), gaps=gaps)))
     lineage = content_of(lineage).lineage
     return OperatorLineage(inputs=input_datasets(lineage), outputs=output_datasets(lineage))
 
@@ -164,12 +165,7 @@ def _planned_operator_lineage(operator: Any) -> OperatorLineage:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     with harmless("the planned lineage of this task could not be computed"):
-        from airflow_provider_spark_lineage.airflow.submitted.planned import lacks_file_system
-        from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
-
         lineage = _planned(operator)
-        if lineage is not None and lacks_file_system(lineage):
-            return rendered(content_of(Lineage(gaps=(Gap("text", of_tasks.NO_FILE_SYSTEM()),))))
         if lineage is not None:
             return rendered_plan(lineage)
     return OperatorLineage()

@@ -92,6 +92,7 @@ class Drafts:
             for event in events
             if event.type in ("complete", "fail") and object_at(event.document, "run", "facets", "airflow")
         }
+        self._failed = {event.text("run", "runId") for event in events if event.type == "fail"}
         self._drafts_of_ends: dict[tuple[str, str], Mapping[tuple[str, str], Any]] = {}
         self._full_keys = {id(event): full_key(event, events) for event in events}
         self._retried = {
@@ -156,6 +157,11 @@ class Drafts:
                 draft[side] = self.trimmed(masked[side])
         if whole and parent:
             self._remove_repeated(draft, parent)
+        if event.type == "start" and parent and event.text("run", "runId") in self._failed:
+            # It names what the run would write only if it was sent while the run was writing.
+            outputs = draft.pop("outputs", None)
+            if outputs:
+                draft["outputs"] = make("one_of", [[], outputs])
         return draft
 
     def _remove_repeated(self, draft: dict[str, Any], parent: str) -> None:
@@ -280,13 +286,15 @@ def _picked(masked: Any, row: Row) -> Any:
         return [_picked(item, row) for item in masked]
     if not isinstance(masked, Mapping):
         return masked
-    return {
+    parts = {
         key: _picked(item, row_of(row, key))
         for key, item in masked.items()
         if row_of(row, key) is not Keep.OUT
         and key not in _LEFT_OUT_EVERYWHERE
         and not _is_unmasked(key, item)
     }
+    # An object of which nothing is expected is left out.
+    return {key: part for key, part in parts.items() if part != {} or not masked[key]}
 
 
 def _is_unmasked(key: str, item: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ from airflow_provider_spark_lineage.spark.checks.assertion import Assertion
 from airflow_provider_spark_lineage.spark.checks.checks import CLAUSE, Measurements, Names
 from airflow_provider_spark_lineage.spark.checks.measuring import Measure
 from airflow_provider_spark_lineage.spark.checks.named_checks import OF_EVERY_CHECK, NamedCheck
+from airflow_provider_spark_lineage.spark.checks.type_texts import EXAMPLE, type_text
 
 COLUMNS = "columns"
 _IN_ORDER, _ALLOW_MORE = "order", "allow_more"
@@ -23,32 +23,6 @@ KEYS_OF_COLUMNS = (
 
 MAX_NAMED = 10
 """Limit of the columns that the result of the whole check names; each has a result of its own."""
-
-_SAME = {
-    "byte": "tinyint",
-    "short": "smallint",
-    "integer": "int",
-    "long": "bigint",
-    "real": "float",
-    "dec": "decimal",
-    "numeric": "decimal",
-    "timestamp_ltz": "timestamp",
-    # Spark reads a column of these types as a text.
-    "char": "string",
-    "character": "string",
-    "varchar": "string",
-}
-"""Name of a type in SQL -> its name in Spark's schemas."""
-
-_TYPES = (
-    *("tinyint", "smallint", "int", "bigint", "float", "double", "decimal", "string", "binary", "boolean"),
-    *("date", "timestamp", "timestamp_ntz", "time", "interval", "void", "variant", "geometry", "geography"),
-    *("array", "map", "struct"),
-)
-_WORD = re.compile(r"[a-z_]\w*(?!\w|\s*:)")
-"""Name of a type; that of a field has a colon."""
-
-_OF_INTERVALS = ("year", "month", "day", "hour", "minute", "second", "to")
 
 
 class _Difference(NamedTuple):
@@ -188,26 +162,19 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _plain(kind: str) -> str:
-    """Return a type in the form of Spark's schemas.
-
-    >>> _plain("ARRAY<LONG>"), _plain("decimal"), _plain("struct<long: integer>"), _plain("varchar(5)")
-    ('array<bigint>', 'decimal(10,0)', 'struct<long:int>', 'string')
-    >>> _plain("dec(7)")
-    'decimal(7,0)'
-    """
-    text = re.sub(r"\s+", " ", kind.strip().lower())
-    text = _WORD.sub(lambda word: _SAME.get(word[0], word[0]), text)
-    text = re.sub(r"string\s*\(\d+\)", "string", text)
-    text = re.sub(r"\s*([<>,:()])\s*", r"\1", text)
-    text = re.sub(r"\bdecimal\((\d+)\)", r"decimal(\1,0)", text)
-    return re.sub(r"\bdecimal\b(?!\()", "decimal(10,0)", text)
+    """Return a type in the form that is compared; one that cannot be read as it is."""
+    try:
+        return type_text(kind)
+    except ValueError:
+        return kind.lower()
 
 
 def _problem_of_type(kind: Any) -> str:
     """Return why a text is not a type, in one sentence; empty if it is one."""
-    example = "write it as in Spark SQL, 'decimal(10,2)' or 'array<string>' for example."
     if not isinstance(kind, str) or not kind.strip():
-        return example
-    known = {*_TYPES, *_SAME, *(_OF_INTERVALS if "interval" in kind.lower() else ())}
-    unknown = [word for word in _WORD.findall(kind.lower()) if word not in known]
-    return f"{unknown[0]!r} is unknown: {example}" if unknown else ""
+        return EXAMPLE
+    try:
+        type_text(kind)
+    except ValueError as error:
+        return str(error)
+    return ""

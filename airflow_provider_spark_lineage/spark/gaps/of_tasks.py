@@ -8,12 +8,13 @@ from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Sentence
 UNREAD_TEXT = Sentence(GapKind.UNREAD_PROGRAM, "its text could not be read: {error}")
 TEXT_ELSEWHERE = Sentence(
     GapKind.NOT_CAPTURED,
-    "its text is not on this worker, so its inputs and outputs are unknown before it runs",
+    "its text is not on this worker, so its inputs and outputs are unknown",
 )
 UNREAD_CODE = Sentence(
     GapKind.NOT_CAPTURED,
-    "its code ({kind}) is not read, so its inputs and outputs are unknown before it runs",
+    "its code ({kind}) is not read, so its inputs and outputs are unknown",
 )
+OPEN_NAMES = Sentence(GapKind.NOT_CONSTANT, "some names in the text are known only when it runs; {cure}")
 UNREAD_FLOWS = Sentence(GapKind.UNREAD_PROGRAM, "flows in Python are not read")
 OTHER_MACHINE = Sentence(
     GapKind.UNCERTAIN_CHANGE,

@@ -1,7 +1,8 @@
 """Tasks with every possible ending, each after a write.
 
 A function writes `out/<run>/<name>` under ENDINGS_HOME, and a *mark* beside it once the write is done:
-the events are compared with the marks. Four tasks wait to be ended from outside.
+the events are compared with the marks. Some tasks wait to be ended from outside. `plain_` and `function_` are
+tasks of Airflow's own operators, captured by the plugin.
 """
 
 from __future__ import annotations
@@ -118,9 +119,8 @@ def second_try(spark: SparkSession, ti: Any = None) -> None:
         raise RuntimeError(msg)
 
 
-@task.pyspark_lineage(config_kwargs=SPARK)
-def told_to_stop(spark: SparkSession) -> None:
-    """Gets a request to stop while Spark writes, and goes on."""
+def be_told_to_stop(spark: SparkSession) -> None:
+    """Get a request to stop while Spark writes, and go on."""
     from pyspark.sql.functions import udf
 
     @udf("string")
@@ -128,18 +128,45 @@ def told_to_stop(spark: SparkSession) -> None:
         time.sleep(1)
         return customer
 
-    write(orders(spark), "told_to_stop_before", rows=4)
+    name = get_current_context()["ti"].task_id
+    write(orders(spark), f"{name}_before", rows=4)
     threading.Timer(2, os.kill, [os.getpid(), signal.SIGTERM]).start()
-    write(orders(spark).select(slowly("customer")), "told_to_stop_during", rows=4)
-    write(orders(spark), "told_to_stop_after", rows=4)
+    write(orders(spark).select(slowly("customer")), f"{name}_during", rows=4)
+    write(orders(spark), f"{name}_after", rows=4)
+
+
+def be_killed(spark: SparkSession) -> None:
+    """Wait for the test to kill this process, as the kernel does when memory runs out."""
+    write(orders(spark), get_current_context()["ti"].task_id, rows=4)
+    mark("may be killed", pid=os.getpid())
+    wait_to_be_ended()
+
+
+def own_session() -> SparkSession:
+    """Return the session that a Python function opens by itself."""
+    from pyspark.sql import SparkSession
+
+    return SparkSession.builder.config(map=SPARK).getOrCreate()
+
+
+@task.pyspark_lineage(config_kwargs=SPARK)
+def told_to_stop(spark: SparkSession) -> None:
+    be_told_to_stop(spark)
+
+
+@task
+def function_told_to_stop() -> None:
+    be_told_to_stop(own_session())
 
 
 @task.pyspark_lineage(config_kwargs=SPARK)
 def killed(spark: SparkSession) -> None:
-    """Killed by the test, as the kernel kills when memory runs out."""
-    write(orders(spark), "killed", rows=4)
-    mark("may be killed", pid=os.getpid())
-    wait_to_be_ended()
+    be_killed(spark)
+
+
+@task
+def function_killed() -> None:
+    be_killed(own_session())
 
 
 @task.pyspark_lineage(config_kwargs=SPARK)
@@ -217,6 +244,8 @@ def streamed(spark: SparkSession) -> None:
 def endings() -> None:
     # Those that wait to be ended come first: they wait while others work.
     killed()
+    PySparkOperator(task_id="plain_killed", python_callable=be_killed, config_kwargs=SPARK)
+    function_killed()
     marked_failed()
     PySparkOperator(task_id="plain_marked_failed", python_callable=plain_marked_failed, config_kwargs=SPARK)
     cleared()
@@ -229,6 +258,8 @@ def endings() -> None:
     timed_out()
     second_try()
     told_to_stop()
+    PySparkOperator(task_id="plain_told_to_stop", python_callable=be_told_to_stop, config_kwargs=SPARK)
+    function_told_to_stop()
     skewed()
     streamed()
 
