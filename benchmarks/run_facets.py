@@ -21,6 +21,7 @@ from typing import Any
 from lineage import record
 
 from airflow_provider_spark_lineage import run_facets
+from airflow_provider_spark_lineage.airflow.task.answers import reported
 from airflow_provider_spark_lineage.airflow.task.process import TASK
 from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
 from airflow_provider_spark_lineage.spark.records.application import Application
@@ -106,9 +107,9 @@ def facets(count: int) -> None:
     builder.describe([Application("benchmark", "n", "4.1.0", usage=Usage(longest_stages=stages))])
     run = builder.run()
     task = SimpleNamespace(dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1)
-    TASK.set_lineage(task, TaskLineage(SimpleNamespace(run=lambda: run, planned=None)))  # type: ignore[arg-type]
-    assert TASK.lineage is not None
-    shown = {"operator_lineage": TASK.lineage.operator_lineage}
+    TASK.set_capture(task, TaskLineage(SimpleNamespace(run=lambda: run, planned=None, findings=())))  # type: ignore[arg-type]
+    assert TASK.capture is not None
+    shown = {"operator_lineage": lambda: reported(TASK.report_of(task))}
     for name in run_facets.__all__:
         shown[name] = lambda name=name: getattr(run_facets, name)(task, None)
     print(f"{count} executions, {len(run.lineage.outputs)} outputs")

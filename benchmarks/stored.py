@@ -38,7 +38,7 @@ def run_of(inputs: int, columns: int, outputs: int) -> Any:
         Output,
     )
     from airflow_provider_spark_lineage.spark.plan.algebra import Kind
-    from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+    from airflow_provider_spark_lineage.spark.runs.run import Run
     from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
     fields = tuple(Field(f"column_{number}", "string") for number in range(columns))
@@ -88,7 +88,7 @@ def end_task(size: tuple[int, int, int]) -> float:
     lineage = TaskLineage(collector)
     stored_lineage.MAX_SECONDS = 60
     stored_lineage.prepare()
-    TASK.set_lineage(instance, lineage)
+    TASK.set_capture(instance, lineage)
     lineage.stop()
     began = perf_counter()
     StoredLineage().on_task_instance_success(None, instance)

@@ -13,11 +13,12 @@ from typing import Any
 
 from openlineage.client.serde import Serde
 
+from airflow_provider_spark_lineage.spark.facets.datasets import input_datasets, output_datasets
 from airflow_provider_spark_lineage.spark.facets.events import (
     EventFacets,
     RunIdentity,
     execution_events,
-    interim_event,
+    task_event,
 )
 from airflow_provider_spark_lineage.spark.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.spark.records.application import Application
@@ -25,7 +26,8 @@ from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.runs.event_executions import StreamRuns, execution_events_of
 from airflow_provider_spark_lineage.spark.runs.executions import Execution, executions
 from airflow_provider_spark_lineage.spark.runs.facets import facets_of
-from airflow_provider_spark_lineage.spark.runs.pipeline import Run, RunBuilder
+from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 FOLDER = Path(__file__).resolve().parent / "docs"
 GOLDEN = FOLDER / "events"
@@ -69,7 +71,9 @@ class Task:
     def ended(self) -> dict[str, Any]:
         """Return COMPLETE or FAIL of the task: facets of Airflow's provider, and those of this package."""
         sent, run = self._content["last"], self.run
-        ours = interim_event(run.lineage, self.identity, EventFacets(facets_of(run), {}))
+        facets = EventFacets(facets_of(run), {}).of(run.lineage)
+        datasets = input_datasets(run.lineage), output_datasets(run.lineage)
+        ours = task_event("OTHER", self.identity, facets, *datasets)
         event: dict[str, Any] = Serde.to_dict(ours)
         for part in ("run", "job"):
             facets = {**event[part]["facets"], **sent[part]["facets"]}

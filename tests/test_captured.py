@@ -13,6 +13,9 @@ from airflow_provider_spark_lineage import Captured, capture_lineage
 from airflow_provider_spark_lineage.spark.records.application import Application
 from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.records.usage import StageUsage, Usage
+from airflow_provider_spark_lineage.spark.runs import captured as captured_module
+from airflow_provider_spark_lineage.spark.runs import executions as executions_module
+from airflow_provider_spark_lineage.spark.runs.executions import explained
 from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
 
 RECORD = Record(
@@ -134,3 +137,25 @@ def test_it_works_where_there_is_no_airflow():
         check=False,
     )
     assert (done.stdout, done.stderr) == ("2 True\n", "")
+
+
+def test_the_plan_of_a_record_is_read_from_its_text_once(monkeypatch):
+    """Its text may be megabytes, and everything after the first reading has the plan."""
+    read: list[Record] = []
+
+    def counting(record: Record) -> Record:
+        read.append(record)
+        return explained(record)
+
+    for module in (captured_module, executions_module):
+        monkeypatch.setattr(module, "explained", counting)
+    reads = {
+        "capture": lambda: Captured().write(RECORD),
+        "records": lambda: [*executions_module.executions([RECORD])],
+        "beginning": lambda: executions_module.Executions().begun(RECORD),
+        "lineage": lambda: executions_module.execution_lineage(RECORD),
+    }
+    for name, call in reads.items():
+        read.clear()
+        call()
+        assert len(read) == 1, name

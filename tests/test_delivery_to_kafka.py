@@ -230,10 +230,10 @@ sender.stop({seconds})
 FORKED = """
 import os
 from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
-from airflow_provider_spark_lineage.spark.facets.events import EventFacets, interim_event
+from airflow_provider_spark_lineage.spark.facets.events import EventFacets, task_event
 
 if not os.fork():
-    event = interim_event(task.run.lineage, task.identity, EventFacets({{}}, {{}}))
+    event = task_event("OTHER", task.identity, EventFacets({{}}, {{}}), [], [])
     get_openlineage_listener().adapter.emit(event)
     os._exit(0)
 assert os.wait()[1] == 0

@@ -19,8 +19,10 @@ from task_instances import instance, record
 
 from airflow_provider_spark_lineage.airflow import stored
 from airflow_provider_spark_lineage.airflow.plugins.stored import StoredLineage
-from airflow_provider_spark_lineage.airflow.task import provider, stored_lineage
+from airflow_provider_spark_lineage.airflow.task import answers, provider, stored_lineage
+from airflow_provider_spark_lineage.airflow.task.answers import reported
 from airflow_provider_spark_lineage.airflow.task.process import TASK
+from airflow_provider_spark_lineage.airflow.task.sender import Sender
 from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
 from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, Findings
 from airflow_provider_spark_lineage.spark.lineage.model import (
@@ -34,7 +36,7 @@ from airflow_provider_spark_lineage.spark.lineage.model import (
     Output,
 )
 from airflow_provider_spark_lineage.spark.runs.captured import Captured
-from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.runs.run import Run
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 pytestmark = pytest.mark.airflow
@@ -53,7 +55,7 @@ def xcoms(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(stored_lineage, "_put_xcom", lambda _, value: values.append(value))
     monkeypatch.setattr(provider, "is_active", lambda _: True)
     monkeypatch.setattr(provider, "emit", lambda _: True)
-    monkeypatch.setattr(TASK, "lineage", None)
+    monkeypatch.setattr(TASK, "capture", None)
     # What is imported for the first time may take longer than a task may wait.
     monkeypatch.setattr(stored_lineage, "MAX_SECONDS", 60)
     return values
@@ -80,7 +82,7 @@ def ran(task_instance: SimpleNamespace, *numbers: int) -> TaskLineage:
         captured.write(record(number))
     lineage = TaskLineage(captured)
     lineage.stop()
-    TASK.set_lineage(task_instance, lineage)
+    TASK.set_capture(task_instance, lineage)
     return lineage
 
 
@@ -134,8 +136,12 @@ def test_results_of_checks_are_stored(listeners, xcoms):
     """Those of the operators that check data: the viewer shows them at the dataset."""
     not_null = Assertion("not_null", success=False, name="id.not_null", check_type="not_null", column="id")
     task_instance = instance()
-    task_instance.task._findings = (Findings((not_null,), of_dataset="/in/orders"),)
-    ran(task_instance, 1)
+    captured = Captured()
+    captured.write(record(1))
+    lineage = TaskLineage(captured)
+    lineage.add_findings([Findings((not_null,), of_dataset="/in/orders")])
+    lineage.stop()
+    TASK.set_capture(task_instance, lineage)
     end(listeners, task_instance)
     assert "not_null" in json.dumps(stored.unpack(xcoms[0]).events)
 
@@ -171,10 +177,13 @@ def test_nothing_is_stored_against_the_users_will(listeners, xcoms, monkeypatch)
 def test_datasets_that_the_event_leaves_to_executions_are_stored(listeners, xcoms, monkeypatch):
     """`task_datasets` is for backends that show both; the viewer has only this."""
     task_instance = instance()
-    lineage = ran(task_instance, 1)
-    monkeypatch.setattr(lineage, "_sender", SimpleNamespace(sends_all=True))
+    captured, sender = Captured(), Sender(provider.identity_of(task_instance), provider.emit)
+    captured.write(record(1))
+    lineage = TaskLineage(captured, sender)
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__TASK_DATASETS", "False")
-    assert lineage._of_task(lineage.run.lineage).inputs == ()
+    lineage.stop()
+    TASK.set_capture(task_instance, lineage)
+    assert reported(lineage.report).inputs == []
     end(listeners, task_instance)
     assert stored.unpack(xcoms[0]).events[0]["inputs"]
 
@@ -268,8 +277,8 @@ def test_what_airflow_masks_in_an_event_is_masked_in_the_store(listeners, xcoms,
     schema = schema_dataset.SchemaDatasetFacet([field])
     named = Reported("file", "/a", facets={"schema": schema, "own": {"token": "hunter4"}})  # type: ignore[dict-item]
     task_instance = instance()
-    lineage = ran(task_instance, 1)
-    monkeypatch.setattr(lineage, "operator_lineage", lambda *_, **__: OperatorLineage(inputs=[named]))
+    ran(task_instance, 1)
+    monkeypatch.setattr(answers, "rendered", lambda *_: OperatorLineage(inputs=[named]))
     end(listeners, task_instance)
     [event] = stored.unpack(xcoms[0]).events
     [read] = event["inputs"]
@@ -375,7 +384,7 @@ def test_what_is_too_large_to_store_leaves_out_columns(listeners, xcoms, monkeyp
     run = Run(wide(columns))
     collector: Any = SimpleNamespace(run=lambda: run, planned=None, findings=(), stop=lambda: None)
     task_instance = instance()
-    TASK.set_lineage(task_instance, TaskLineage(collector))
+    TASK.set_capture(task_instance, TaskLineage(collector))
     end(listeners, task_instance)
     [value] = xcoms
     assert stored.excess_of([], value) <= 1
@@ -399,11 +408,11 @@ def test_three_thousand_outputs_are_sent_and_stored_within_their_limits(listener
     collector: Any = SimpleNamespace(run=lambda: run, planned=None, findings=(), stop=lambda: None)
     task_instance, lineage = instance(), TaskLineage(collector)
     lineage.stop()
-    TASK.set_lineage(task_instance, lineage)
+    TASK.set_capture(task_instance, lineage)
     end(listeners, task_instance)
     [value] = xcoms
     [event] = stored.unpack(value).events
-    sent = lineage.operator_lineage()
+    sent = reported(lineage.report)
     for listed, gap in (
         (len(sent.outputs), sent.run_facets["sparkLineage_gaps"].gaps[0].reason),
         (len(event["outputs"]), event["run"]["facets"]["sparkLineage_gaps"]["gaps"][0]["reason"]),

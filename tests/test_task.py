@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from task_instances import instance, operator, record
 
 from airflow_provider_spark_lineage.airflow.task import provider, task_lineage
+from airflow_provider_spark_lineage.airflow.task.answers import reported
 from airflow_provider_spark_lineage.airflow.task.process import TASK
 from airflow_provider_spark_lineage.spark.runs.captured import Captured
 
@@ -61,7 +62,7 @@ class Backend:
 
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
-    monkeypatch.setattr(TASK, "lineage", None)
+    monkeypatch.setattr(TASK, "capture", None)
     backend = Backend()
     monkeypatch.setattr(provider, "_adapter", lambda: backend)
     yield backend
@@ -166,7 +167,7 @@ def test_a_task_may_leave_its_datasets_to_its_executions(backend, monkeypatch, e
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", events)
     lineage = started()
     lineage.stop()
-    assert [source.name for source in lineage.operator_lineage().inputs] == names
+    assert [source.name for source in reported(lineage.report).inputs] == names
 
 
 @pytest.mark.usefixtures("unsettled")
@@ -203,7 +204,7 @@ def test_a_backend_that_hangs_does_not_hold_the_task(backend, monkeypatch, caplo
         if thread.name == "spark-lineage-events":
             thread.join(30)
     assert backend.sent == [("START", "d.t.orders")]
-    assert [source.name for source in lineage.operator_lineage().inputs] == ["/in/orders"]
+    assert [source.name for source in reported(lineage.report).inputs] == ["/in/orders"]
 
 
 @pytest.mark.usefixtures("unsettled")
@@ -214,7 +215,7 @@ def test_a_fault_of_ours_costs_lineage_only(backend, caplog):
     lineage.stop()
     assert [entry.levelname for entry in caplog.records] == ["WARNING"]
     assert "This has no impact on the task" in caplog.text
-    assert [source.name for source in lineage.operator_lineage().inputs] == ["/in/orders"]
+    assert [source.name for source in reported(lineage.report).inputs] == ["/in/orders"]
     assert backend.sent == []
 
 
@@ -299,8 +300,8 @@ def test_a_task_that_goes_on_after_it_was_told_to_stop_is_complete(backend):
     lineage.on_kill(instance())
     captured.write(TWO[1])
     lineage.stop()
-    assert [execution.number for execution in lineage.run.executions] == [1, 2]
-    assert lineage.run.lineage.gaps == ()
+    assert [execution.number for execution in lineage.report.run.executions] == [1, 2]
+    assert lineage.report.run.lineage.gaps == ()
 
 
 def test_an_execution_that_runs_when_its_task_is_told_to_stop_may_end_later(backend, monkeypatch):
@@ -313,7 +314,7 @@ def test_an_execution_that_runs_when_its_task_is_told_to_stop_may_end_later(back
     captured.write(TWO[1])
     lineage.stop()
     assert "1 execution was still running" in str(backend.events[0].run.facets)
-    assert lineage.run.lineage.gaps == ()
+    assert lineage.report.run.lineage.gaps == ()
 
 
 def test_a_task_that_has_done_its_work_is_not_told_to_stop(backend):
@@ -400,21 +401,21 @@ def test_a_backend_that_hangs_does_not_hold_a_task_that_is_told_to_stop(backend,
 
 def test_facets_are_equal_on_every_call_and_share_nothing(finished):
     """The provider's redactor writes into its argument, and other listeners ask again."""
-    first, second = finished.operator_lineage(), finished.operator_lineage()
+    first, second = reported(finished.report), reported(finished.report)
     assert first == second
     assert [source.name for source in first.inputs] == ["/in/orders"]
     assert first.inputs[0] is not second.inputs[0]
     first.inputs[0].facets.clear()
-    assert finished.operator_lineage() == second
+    assert reported(finished.report) == second
 
 
 def test_facets_can_be_asked_in_a_forked_child(finished):
     """The provider asks in a child that has no JVM; the facets must be plain objects."""
-    assert finished.run.lineage
+    assert finished.report.run.lineage
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        names = ",".join(source.name for source in finished.operator_lineage().inputs)
+        names = ",".join(source.name for source in reported(finished.report).inputs)
         os.write(writer, names.encode())
         os._exit(0)
     os.waitpid(child, 0)
@@ -467,10 +468,11 @@ def test_the_next_task_of_a_process_finds_nothing_of_the_one_before():
     """A task that ended unheard, as one that skips itself in Airflow 3.0, neither lingers nor leaks."""
     original = SparkSession.__init__
     first, second = instance(task=operator()), instance(task=operator(), task_id="next")
-    assert task_lineage.start_capture(first) is TASK.lineage_of(first)
+    assert task_lineage.start_capture(first) is TASK.capture
+    assert TASK.report_of(first) is not None
     lineage = task_lineage.start_capture(second)
     assert lineage is not None
-    assert TASK.lineage_of(first) is None
+    assert TASK.report_of(first) is None
     lineage.stop()
     assert SparkSession.__init__ is original
 

@@ -135,9 +135,7 @@ class ChecksOnSpark(ReportsFindings, _Operator):
 
     def _execute_with(self, spark: Any, context: Context) -> Any:
         self._spark, self._spark_hook = spark, _SparkHook(spark)
-        # Of a former try.
-        self._findings = ()
-        self.check_results: list[Any] = []
+        self.check_results: list[Any] = []  # Not those of a former try.
         try:
             if self.database:
                 spark.catalog.setCurrentDatabase(self.database)
@@ -167,7 +165,7 @@ class ChecksOnSpark(ReportsFindings, _Operator):
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         """Return the tables and paths that the text of the check names; the session may know more."""
-        from airflow_provider_spark_lineage.airflow.task.answers import answer_at_start_of_query
+        from airflow_provider_spark_lineage.airflow.task.starts import answer_at_start_of_query
 
         queries = [self.sql1, self.sql2] if hasattr(self, "sql1") else [self.sql]
         use = [f"USE {self.database}"] if self.database else []

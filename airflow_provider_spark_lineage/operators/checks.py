@@ -65,13 +65,14 @@ class _StatementCheck(ChecksOnSpark):
         try:
             self._compare(context)
         except Exception as error:
-            self._findings = self._found(hook, error)
-            has_result = not any(each.not_evaluated for each in self._findings[0].assertions)
+            findings = self._found(hook, error)
+            self.report_findings(findings)
+            has_result = not any(each.not_evaluated for each in findings.assertions)
             if self.severity == WARN and has_result and isinstance(error, AirflowException):
                 self.log.warning("Check %s failed, with severity warn: %s", self.task_id, error)
                 return None
             raise
-        self._findings = self._found(hook)
+        self.report_findings(self._found(hook))
         return None
 
     def _compare(self, context: Context) -> None:
@@ -83,7 +84,7 @@ class _StatementCheck(ChecksOnSpark):
         """The first rows of the queries so far."""
         return self._spark_hook.firsts if self._spark_hook is not None else {}
 
-    def _found(self, hook: Any, error: BaseException | None = None) -> tuple[Findings, ...]:
+    def _found(self, hook: Any, error: BaseException | None = None) -> Findings:
         results = getattr(self, "check_results", None) or []
         for result in results:
             result.severity = self.severity
@@ -105,7 +106,7 @@ class _StatementCheck(ChecksOnSpark):
                 )
             ]
         is_skipped = any(each.not_evaluated for each in assertions)
-        return (Findings(tuple(assertions), is_statement=True, is_skipped=is_skipped),)
+        return Findings(tuple(assertions), is_statement=True, is_skipped=is_skipped)
 
 
 def _table_of(spark: Any, table: str) -> str:
@@ -170,11 +171,12 @@ class _FrameCheck(ChecksOnSpark):
                 of_dataset = _table_of(self._spark, of_dataset)
             findings = run(frame, checks, clause=clause, of_dataset=of_dataset)
         except Exception as error:
-            self._findings = (skipped(checks, condition_of(error), clause=clause, of_dataset=of_dataset),)
+            self.report_findings(skipped(checks, condition_of(error), clause=clause, of_dataset=of_dataset))
             raise
-        self._findings = (replace(findings, assertions=with_parts(findings.assertions)),)
+        whole = replace(findings, assertions=with_parts(findings.assertions))
+        self.report_findings(whole)
         log_findings(self.log, findings.assertions)
-        self._set_check_results(self._findings[0].assertions)
+        self._set_check_results(whole.assertions)
         if self.samples:
             with harmless("rows that break the checks are not in the log"):
                 self._log_samples(frame, checks, findings.assertions, clause)

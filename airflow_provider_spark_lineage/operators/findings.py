@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.openlineage.words import counted
 from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
 from airflow_provider_spark_lineage.spark.checks.assertion import WARN, Assertion, Findings
-from airflow_provider_spark_lineage.spark.guard import harmless
-
-if TYPE_CHECKING:
-    from airflow.providers.openlineage.extractors import OperatorLineage
 
 
 class ReportsFindings(ReportsLineage):
     """Adds the results of checks to the datasets of the task's event."""
 
-    _findings: tuple[Findings, ...] = ()
-
-    def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
-        result = super()._result(task_instance, has_failed=has_failed)
-        if self._task_lineage is None:
-            return result
-        with harmless("the results of checks are not in the event of this task"):
-            from airflow_provider_spark_lineage.airflow.task.check_results import add_results
-
-            add_results(result, self._findings)
-        return result
+    def report_findings(self, findings: Findings) -> None:
+        """Add the results of one frame, or of one statement, to the task's report."""
+        if self._task_lineage is not None:
+            self._task_lineage.add_findings([findings])
 
 
 def passed_sentence(assertions: Iterable[Assertion]) -> str:

@@ -53,7 +53,7 @@ class ReportsLineage:
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage:
         """Return the datasets named in a submitted job's text; for a function, they are not known yet."""
-        from airflow_provider_spark_lineage.airflow.task.answers import answer_at_start
+        from airflow_provider_spark_lineage.airflow.task.starts import answer_at_start
 
         return answer_at_start(self)
 
@@ -66,13 +66,10 @@ class ReportsLineage:
         return self._result(task_instance, has_failed=True)
 
     def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
-        from airflow.providers.openlineage.extractors import OperatorLineage
-
         from airflow_provider_spark_lineage.airflow.task.answers import answer
 
-        if self._task_lineage is None:
-            return OperatorLineage()
-        return answer(self, self._task_lineage.operator_lineage, task_instance, has_failed=has_failed)
+        report = self._task_lineage.report if self._task_lineage is not None else None
+        return answer(report, self, task_instance, has_failed=has_failed)
 
 
 def _raise_failed_checks(lineage: TaskLineage) -> None:
@@ -81,6 +78,6 @@ def _raise_failed_checks(lineage: TaskLineage) -> None:
 
     from airflow_provider_spark_lineage.spark.checks.in_flight import in_flight_failures, sentence_of
 
-    sentences = dict.fromkeys(sentence_of(assertion) for assertion in in_flight_failures(lineage.findings))
+    sentences = dict.fromkeys(sentence_of(assertion) for assertion in in_flight_failures(lineage.in_flight))
     if sentences:
         raise AirflowException("Checks of written data failed: " + "; ".join(sentences))

@@ -30,13 +30,13 @@ class _ChecksFrames(_PassesKnownArguments):
     column_mapping: Mapping[str, Mapping[str, Any]]
     checks: Mapping[str, Any]
     severity: str
-    _findings: tuple[Findings, ...]
+    report_findings: Callable[[Findings], None]
     _data_interval_end: datetime.datetime | None = None
 
     def execute_callable(self) -> None:
         """Call the function, check its frames, and fail if a check failed."""
         returned = super().execute_callable()
-        self._findings = ()  # Of a former try.
+        assertions: list[Assertion] = []
         frames = returned if isinstance(returned, Mapping) else {"": returned}
         for name, frame in frames.items():
             if not hasattr(frame, "sparkSession"):
@@ -44,8 +44,9 @@ class _ChecksFrames(_PassesKnownArguments):
                     f"{self.task_id}: the function must return a DataFrame, or a dict of them by name; it"
                     f" returned {type(frame).__name__}."
                 )
-            self._findings = (*self._findings, self._checked(frame, str(name)))
-        assertions = [each for findings in self._findings for each in findings.assertions]
+            findings = self._checked(frame, str(name))
+            self.report_findings(findings)
+            assertions += findings.assertions
         log_findings(self.log, assertions)
         if failures := failed(assertions):
             lines = "".join(map(_line, failures))

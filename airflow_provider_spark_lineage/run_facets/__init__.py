@@ -45,13 +45,15 @@ def _function(name: str) -> _Function:
         with harmless(f"the run facets of `{name}` could not be created"):
             from airflow_provider_spark_lineage.airflow.task.process import TASK
 
-            lineage = TASK.lineage_of(task_instance)
-            if lineage is not None:
+            report = TASK.report_of(task_instance)
+            if report is not None:
+                from airflow_provider_spark_lineage.airflow.task.report import excerpt_of
                 from airflow_provider_spark_lineage.airflow.task.run_facets import RUN_FACETS, all_run_facets
 
                 # A task that skipped itself may have done nothing, like one that failed.
                 failed = getattr(ti_state, "value", ti_state) in ("failed", "skipped")
-                return RUN_FACETS.get(name, all_run_facets)(lineage.reported(failed)) or None
+                run = excerpt_of(report, failed=failed).run
+                return RUN_FACETS.get(name, all_run_facets)(run) or None
         return None
 
     run_facets.__name__ = run_facets.__qualname__ = name

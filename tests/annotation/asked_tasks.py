@@ -9,7 +9,7 @@ import pytest
 
 from airflow_provider_spark_lineage.airflow.task import task_lineage
 from airflow_provider_spark_lineage.airflow.task.process import TASK
-from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 ORDERS = ("file", "/data/orders")
 TOTALS = ("file", "/data/warehouse/totals")
@@ -65,7 +65,7 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
     lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: run, planned=None, findings=()))
     subject = instance(operator)
     subject.state = state
-    TASK.set_lineage(subject, lineage)
+    TASK.set_capture(subject, lineage)
     try:
         if kind.startswith("ours"):
             operator._task_lineage = lineage
@@ -82,7 +82,7 @@ def asked(kind: str, operator: Any, run: Run, state: str = "success") -> Any:
         )
     finally:
         manager.extractors = before
-        TASK.lineage = None
+        TASK.capture = None
 
 
 def named(datasets: list[Any]) -> dict[tuple[str, str], str]:

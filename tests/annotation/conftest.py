@@ -10,7 +10,8 @@ from recordings import Recording
 from airflow_provider_spark_lineage.airflow.task.process import TASK
 from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.runs.executions import executions
-from airflow_provider_spark_lineage.spark.runs.pipeline import Run, RunBuilder
+from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def provider(monkeypatch: pytest.MonkeyPatch):
     caches = [each for each in vars(conf).values() if hasattr(each, "cache_clear")]
     for cache in caches:
         cache.cache_clear()
-    monkeypatch.setattr(TASK, "lineage", None)
+    monkeypatch.setattr(TASK, "capture", None)
     collector = hook.get_hook_lineage_collector()
     yield
     monkeypatch.undo()

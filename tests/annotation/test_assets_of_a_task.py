@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.airflow.task import assets, task_lineage
 from airflow_provider_spark_lineage.airflow.task.annotation import joined
 from airflow_provider_spark_lineage.airflow.task.assets import add_asset_events, asset_uri
 from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Lineage, Mode, Output, Statistics
-from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.runs.run import Run
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 pytestmark = pytest.mark.airflow
@@ -237,7 +237,8 @@ class Ended:
 
     def succeed(self, context: dict[str, Any]) -> None:
         self._calls.append("succeed")
-        task_lineage.TaskLineage(SimpleNamespace(run=lambda: Run(wrote("/a")))).succeed(context)
+        collector = SimpleNamespace(run=lambda: Run(wrote("/a")), planned=None, findings=())
+        task_lineage.TaskLineage(collector).succeed(context)
 
     def pause(self, task_instance: Any) -> None:
         self._calls.append("pause")

@@ -96,7 +96,7 @@ def test_an_operator_that_you_name_has_both(monkeypatch, spark_did):
     subject = instance(operator)
     try:
         lineage = task_lineage.TaskLineage(SimpleNamespace(run=lambda: spark_did, planned=None, findings=()))
-        TASK.set_lineage(subject, lineage)
+        TASK.set_capture(subject, lineage)
         CapturedTask(subject, "in process", is_named=True)._report_by()(lineage)
         both = manager.extract_metadata(
             dagrun=SimpleNamespace(run_id="r"),
@@ -106,7 +106,7 @@ def test_an_operator_that_you_name_has_both(monkeypatch, spark_did):
         )
     finally:
         del manager.extractors["PySparkOperator"]
-        TASK.lineage = None
+        TASK.capture = None
     assert named(both.inputs) == {ORDERS: CAPTURED, ("theirs", "a"): ""}
     assert named(both.outputs) == {TOTALS: CAPTURED}
 

@@ -6,6 +6,7 @@ import functools
 import inspect
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -74,7 +75,6 @@ def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did,
 
     monkeypatch.setattr(manager, "get_hook_lineage", ask)
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__EXECUTION_EVENTS", "False")
-    ended = SimpleNamespace(run=lambda: spark_did, planned=None, stop=lambda: None, findings=())
     expected = [
         {ORDERS: CAPTURED, HOOKED: ""},
         {ORDERS: CAPTURED},
@@ -92,7 +92,7 @@ def test_hooks_of_an_earlier_task_in_the_process_are_not_in_the_event(spark_did,
             get_hook_lineage_collector().add_input_asset(object(), uri="file:///third")
             sql("third")
         lineage.stop()
-        monkeypatch.setattr(lineage, "_collector", ended)
+        monkeypatch.setattr(lineage, "_report", replace(lineage.report, run=spark_did, measured=None))
         operator._task_lineage = lineage
         for _ in range(2):
             assert named(operator.get_openlineage_facets_on_complete(subject).inputs) == inputs
@@ -113,7 +113,7 @@ def test_hooks_that_a_function_calls_before_its_session_are_its_own():
         captured._start()
     finally:
         captured.stop()
-    before = TASK.lineage_of(subject).hooks_before
+    before = TASK.report_of(subject).hooks_before
     assert [
         (each.namespace, each.name) for each in hook_datasets(subject, failed=False, before=before)[0]
     ] == [HOOKED]

@@ -20,7 +20,7 @@ from annotation.asked_tasks import (
 from providers import needs_openlineage
 
 from airflow_provider_spark_lineage.spark.lineage.model import Lineage
-from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("provider")]
 

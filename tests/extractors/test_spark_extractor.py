@@ -11,7 +11,7 @@ from airflow_provider_spark_lineage.airflow.task import task_lineage
 from airflow_provider_spark_lineage.airflow.task.process import TASK
 from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Gap, Input, Lineage
-from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.runs.run import Run
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 pytestmark = pytest.mark.airflow
@@ -37,8 +37,8 @@ def extractor(monkeypatch: pytest.MonkeyPatch):
     run = Run(Lineage(inputs=(Input(Dataset(Identity(ORDERS))),)))
     planned = Lineage(gaps=(Gap("text", Reason(GapKind.PLANNED, "not what ran")),))
     captured = SimpleNamespace(run=lambda: run, planned=planned, findings=())
-    monkeypatch.setattr(TASK, "lineage", None)
-    TASK.set_lineage(instance(), task_lineage.TaskLineage(captured))
+    monkeypatch.setattr(TASK, "capture", None)
+    TASK.set_capture(instance(), task_lineage.TaskLineage(captured))
     return SparkExtractor(PySparkOperator())
 
 

@@ -14,12 +14,13 @@ from openlineage.client.serde import Serde
 from openlineage_client import needs_newest_client
 
 from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
+from airflow_provider_spark_lineage.spark.facets.datasets import input_datasets
 from airflow_provider_spark_lineage.spark.facets.events import (
     EventFacets,
     RunIdentity,
     events_of,
     execution_events,
-    interim_event,
+    task_event,
 )
 from airflow_provider_spark_lineage.spark.facets.failures import FAILURES
 from airflow_provider_spark_lineage.spark.facets.jobs import job_type_facet
@@ -153,7 +154,8 @@ def test_all_events_of_a_run_have_the_facets_of_its_start(execution, whole, fail
     events = events_of([execution, failed, streaming, rdd], whole, **NAMED)
     identity = RunIdentity(events[0]["run"]["runId"], "ns", "sales")
     given = EventFacets(engine_facet("4.1.0"), job_type_facet("APPLICATION"))
-    events.append(Serde.to_dict(interim_event(whole.lineage, identity, given)))
+    facets, reads, writes = given.of(whole.lineage), input_datasets(whole.lineage), []
+    events.append(Serde.to_dict(task_event("OTHER", identity, facets, reads, writes)))
     started: dict[str, dict[str, Any]] = {}
     for event in events:
         first = started.setdefault(event["run"]["runId"], event)

@@ -20,7 +20,7 @@ from live_session import start_spark
 from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.airflow.task.check_results import add_results
+from airflow_provider_spark_lineage.airflow.task.answers import reported
 from airflow_provider_spark_lineage.airflow.task.sender import Sender
 from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
 from airflow_provider_spark_lineage.spark.facets.events import RunIdentity
@@ -97,6 +97,7 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     of_task.start()
     with capture_lineage(spark, sql_text=sql_text) as captured:
         found = planted.run(spark, tmp_path)
+    task.add_findings([found])
     task.stop()
     records = [record.to_json() for record in captured.records([])]
     assert len(records) > 40
@@ -115,13 +116,12 @@ def test_no_planted_secret_is_written_down(spark, sql_text, tmp_path, caplog, mo
     talk += [entry for entry in caplog.records if entry.name.startswith("airflow_provider_spark_lineage")]
     events = captured.events(namespace="tests", job="secrets")
     assert "dataQualityAssertions" in json.dumps(events[-1])
-    lineage = task.operator_lineage()
+    lineage = reported(task.report)
     assert len(lineage.inputs) > 1
     assert "spark_properties" in lineage.run_facets
     variables = lineage.run_facets["environmentVariables"].environmentVariables
     assert {variable.name for variable in variables} == {"WAREHOUSE_URL", "API_TOKEN", "TEAM"}
     assert len(emitted) > 20
-    add_results(lineage, [found])
     check_assertions(lineage, sql_text)
     assert ("sql" in {name for event in events for name in event["job"]["facets"]}) == (sql_text != "none")
     check(

@@ -36,11 +36,11 @@ def listeners(monkeypatch: pytest.MonkeyPatch):
     manager.add_hookspecs(taskinstance)
     manager.register(AutoCapture())
     monkeypatch.setattr(provider, "is_active", lambda _: True)
-    monkeypatch.setattr(TASK, "lineage", None)
+    monkeypatch.setattr(TASK, "capture", None)
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__AUTO_CAPTURE", "True")
     yield manager
-    if TASK.lineage is not None:
-        TASK.lineage.stop()
+    if TASK.capture is not None:
+        TASK.capture.stop()
 
 
 class Task:
@@ -73,7 +73,7 @@ def instance(*names: str, **also: object) -> SimpleNamespace:
 
 def started(listeners, task_instance: SimpleNamespace) -> bool:
     listeners.hook.on_task_instance_running(previous_state=None, task_instance=task_instance)
-    return TASK.lineage_of(task_instance) is not None
+    return TASK.report_of(task_instance) is not None
 
 
 @pytest.mark.parametrize("task_type", ["PySparkOperator", "_PySparkDecoratedOperator"])
@@ -88,7 +88,7 @@ def test_a_task_is_captured_and_let_go_however_it_ends(listeners, task_type, end
     assert SparkSession.__init__ is not found
     getattr(listeners.hook, ending)(previous_state=None, task_instance=subject, **ENDINGS[ending])
     assert SparkSession.__init__ is found
-    assert TASK.lineage_of(subject) is not None, "the extractor asks after this"
+    assert TASK.report_of(subject) is not None, "the extractor asks after this"
 
 
 def test_a_task_that_is_deferred_is_let_go_when_its_process_ends(listeners, monkeypatch):
@@ -193,7 +193,7 @@ def test_a_task_that_failed_before_it_ran_says_which_job_that_was(
     before, subject = dict(extractors), instance(name, **also)
     failure = {"previous_state": None, "error": ValueError("no template")}
     listeners.hook.on_task_instance_failed(task_instance=subject, **failure)
-    captured = TASK.lineage_of(subject)
+    captured = TASK.report_of(subject)
     assert (captured is not None or extractors != before) is is_reported
     assert captured is None or captured.run.problems
 
@@ -207,16 +207,16 @@ def test_a_failure_of_another_task_does_not_end_a_capture(listeners):
     other = instance("SparkSqlOperator", sql="select 1", _get_hook=print)
     other.task_id = "u"
     listeners.hook.on_task_instance_failed(previous_state=None, task_instance=other, error=ValueError("no"))
-    assert TASK.lineage_of(subject) is not None
+    assert TASK.report_of(subject) is not None
     assert SparkSession.__init__ is not found
 
 
 def test_a_job_that_ran_and_failed_is_not_captured_a_second_time(listeners):
     subject = instance("SparkSqlOperator", sql="select 1", _get_hook=print)
     assert started(listeners, subject)
-    captured = TASK.lineage_of(subject)
+    captured = TASK.capture
     listeners.hook.on_task_instance_failed(previous_state=None, task_instance=subject, error=ValueError("no"))
-    assert TASK.lineage_of(subject) is captured
+    assert TASK.capture is captured
 
 
 def test_an_extractor_of_the_users_own_stays(listeners, extractors):
@@ -311,7 +311,7 @@ def test_a_command_that_is_not_known_yet_is_looked_at_when_it_runs(
     assert not started(listeners, shell.instance)
     assert extractors == before
     assert shell.execute(command) == 7
-    assert (TASK.lineage_of(shell.instance) is not None) is is_spark
+    assert (TASK.report_of(shell.instance) is not None) is is_spark
     assert (extractors != before) is is_spark
     assert shell.given == [command]
     assert shell.is_armed is (is_spark and shell.is_bash), "the other machine has no agent"
@@ -323,7 +323,7 @@ def test_without_the_option_a_command_is_only_reported(listeners, extractors, co
     started(listeners, shell.instance)
     shell.execute(command)
     assert shell.given == [command]
-    assert TASK.lineage_of(shell.instance) is None
+    assert TASK.report_of(shell.instance) is None
     assert (extractors != before) is command.startswith("spark")
 
 

@@ -8,7 +8,8 @@ import pytest
 from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage import run_facets
-from airflow_provider_spark_lineage.airflow.task import task_lineage
+from airflow_provider_spark_lineage.airflow.task import report, task_lineage
+from airflow_provider_spark_lineage.airflow.task.answers import reported
 from airflow_provider_spark_lineage.airflow.task.process import TASK
 from airflow_provider_spark_lineage.airflow.task.run_facets import RUN_FACETS, unknown_functions
 from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
@@ -26,7 +27,7 @@ from airflow_provider_spark_lineage.spark.lineage.model import ExecutionSummary,
 from airflow_provider_spark_lineage.spark.records.application import Application
 from airflow_provider_spark_lineage.spark.records.streams import Progress, StreamRun, Streams, StreamSource
 from airflow_provider_spark_lineage.spark.records.usage import StageUsage, Usage
-from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.runs.run import Run
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
 
 EACH = pytest.mark.parametrize("name", run_facets.__all__)
@@ -96,11 +97,11 @@ def ran(monkeypatch):
     )
     run = Run(lineage, applications=(APPLICATION,), executions=(EXECUTION,))
     captured = SimpleNamespace(run=lambda: run, planned=None, findings=())
-    monkeypatch.setattr(TASK, "lineage", None)
+    monkeypatch.setattr(TASK, "capture", None)
     monkeypatch.setenv("AIRFLOW__SPARK_LINEAGE__SPARK_ENVIRONMENT", "TEAM; DB_PASSWORD; MISSING")
     monkeypatch.setenv("TEAM", "sales")
     monkeypatch.setenv("DB_PASSWORD", "hunter2")
-    TASK.set_lineage(_task_instance(), task_lineage.TaskLineage(captured))
+    TASK.set_capture(_task_instance(), task_lineage.TaskLineage(captured))
 
 
 def _facets(name):
@@ -153,7 +154,7 @@ def test_all_facets_are_those_of_the_single_functions():
 @pytest.mark.usefixtures("ran")
 def test_the_tasks_own_event_has_the_facets_without_the_option():
     """A user who sets no option sees which application ran, and why it was slow."""
-    facets = TASK.lineage.operator_lineage(failed=True).run_facets
+    facets = reported(TASK.report_of(_task_instance()), failed=True).run_facets
     assert sorted(facets) == sorted(_facets("all_facets"))
 
 
@@ -161,11 +162,11 @@ def test_the_tasks_own_event_has_the_facets_without_the_option():
 def test_a_forked_child_does_not_measure_the_event_again(monkeypatch):
     """Each function is called in a child that is killed after a time: the parent has measured the event."""
     expected = _facets("all_facets")
-    collector = TASK.lineage._collector
+    collector = TASK.capture._collector
     collector.stop = lambda: None
-    TASK.set_lineage(_task_instance(), task_lineage.TaskLineage(collector))
-    TASK.lineage.stop()
-    monkeypatch.delattr(task_lineage.TaskLineage, "_content_of")
+    TASK.set_capture(_task_instance(), task_lineage.TaskLineage(collector))
+    TASK.capture.stop()
+    monkeypatch.setattr(report, "fitted", None)
     assert _facets("all_facets") == expected
 
 

@@ -9,15 +9,12 @@ Their reports stay. This extractor adds assertions for all consumers, and inputs
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from airflow.providers.openlineage.extractors.base import BaseExtractor, DefaultExtractor, OperatorLineage
 
 from airflow_provider_spark_lineage.airflow.known_operators import CHECKS
 from airflow_provider_spark_lineage.spark.guard import harmless
-
-if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.spark.lineage.model import Lineage
 
 
 class SqlCheckExtractor(BaseExtractor):
@@ -54,9 +51,14 @@ class SqlCheckExtractor(BaseExtractor):
         with harmless("the results of checks are not complete in the event of this task"):
             if not self._is_active():
                 return lineage
-            from airflow_provider_spark_lineage.airflow.task.annotation import annotated
-            from airflow_provider_spark_lineage.airflow.task.check_results import add_results, findings_of
+            from airflow_provider_spark_lineage.airflow.extractors.checked_tables import checked_tables
+            from airflow_provider_spark_lineage.airflow.task.answers import answer, reported
+            from airflow_provider_spark_lineage.airflow.task.check_results import findings_of
             from airflow_provider_spark_lineage.airflow.task.provider import is_skipped, send_valid_json
+            from airflow_provider_spark_lineage.airflow.task.report import TaskReport
+            from airflow_provider_spark_lineage.airflow.task.starts import start_of
+            from airflow_provider_spark_lineage.spark.lineage.model import Lineage
+            from airflow_provider_spark_lineage.spark.runs.run import Run
 
             send_valid_json()
             failed = has_failed or is_skipped(task_instance)
@@ -65,12 +67,17 @@ class SqlCheckExtractor(BaseExtractor):
             # A table without any result may not exist: a backend would create it.
             adds_inputs = own is not None and not (own.inputs or own.outputs)
             adds_inputs = adds_inputs and not any(each.is_skipped for each in findings)
+            tables = None
             if adds_inputs:
-                lineage = _with_inputs(self.operator, lineage, is_start=task_instance is None)
-            if findings:
-                add_results(lineage, findings)
+                with harmless("the tables that this task checks have no names"):
+                    tables = checked_tables(self.operator)
+            if task_instance is None:
+                started = TaskReport(planned=tables)
+                return start_of(started, self.operator, lineage) if adds_inputs else lineage
+            report = TaskReport(Run(tables or Lineage()), findings)
             if adds_inputs:
-                lineage = annotated(lineage, self.operator, task_instance, failed=failed)
+                return answer(report, self.operator, task_instance, has_failed=has_failed, own=lineage)
+            return reported(report, failed=failed, own=lineage)
         return lineage
 
     def _is_active(self) -> bool:
@@ -87,20 +94,3 @@ class SqlCheckExtractor(BaseExtractor):
             report: OperatorLineage | None = getattr(extractor, method)(*arguments)
             return report
         return None
-
-
-def _with_inputs(operator: Any, lineage: OperatorLineage, *, is_start: bool) -> OperatorLineage:
-    """Return a report without datasets with the tables that the operator's SQL reads."""
-    with harmless("the tables that this task checks have no names"):
-        from airflow_provider_spark_lineage.airflow.extractors.checked_tables import checked_tables
-        from airflow_provider_spark_lineage.airflow.task.answers import (
-            content_of,
-            merged,
-            rendered,
-            rendered_plan,
-        )
-
-        tables: Lineage | None = checked_tables(operator)
-        if tables is not None:
-            return merged(lineage, rendered_plan(tables) if is_start else rendered(content_of(tables)))
-    return lineage

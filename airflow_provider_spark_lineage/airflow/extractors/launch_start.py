@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from airflow.providers.openlineage.extractors.base import OperatorLineage
-
 from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.airflow.launch.application import PYTHON, Launch
 from airflow_provider_spark_lineage.airflow.launch.texts import planned_of
 from airflow_provider_spark_lineage.airflow.submitted.planned import certain
-from airflow_provider_spark_lineage.airflow.task.answers import rendered_plan
+from airflow_provider_spark_lineage.airflow.task.report import TaskReport
 from airflow_provider_spark_lineage.spark.gaps import of_tasks
 from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, reason_of
 from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
@@ -31,8 +29,8 @@ def with_cure(launch: Launch) -> Launch:
     return replace(launch, applications=tuple(applications))
 
 
-def answer_at_start(launch: Launch) -> OperatorLineage:
-    """Return the datasets of applications that have not run; only gaps if some text leaves names open."""
+def planned_report(launch: Launch) -> TaskReport:
+    """Return the report of applications that have not run, from their texts."""
     lineage, unread = planned_of(launch.applications)
     lineage = Lineage() if lineage is None else lineage
     reasons = [reason_of(problem, GapKind.NOT_CONSTANT) for problem in launch.problems]
@@ -40,4 +38,5 @@ def answer_at_start(launch: Launch) -> OperatorLineage:
         cures = {each.cure for each in launch.applications if each.cure}
         reasons += [of_tasks.OPEN_NAMES(cure=cure) for cure in cures]
     gaps = (Gap("task", reason) for reason in reasons)
-    return rendered_plan(replace(lineage, gaps=(*gaps, *lineage.gaps, *unread)))
+    planned = replace(lineage, gaps=(*gaps, *lineage.gaps, *unread))
+    return TaskReport(launch=launch, planned=planned)

@@ -9,6 +9,7 @@ It adds to what an operator reports without us; an operator that does not launch
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from airflow_provider_spark_lineage.airflow.launch.application import Launch
-    from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
+    from airflow_provider_spark_lineage.airflow.task.report import TaskReport
 
 
 class LauncherExtractor(BaseExtractor):
@@ -48,30 +49,25 @@ class LauncherExtractor(BaseExtractor):
         with harmless("the Spark applications that this task launches could not be reported"):
             launch = self._launch(task_instance) if self._is_active() else None
             if launch is not None:
-                from airflow_provider_spark_lineage.airflow import conf
-                from airflow_provider_spark_lineage.airflow.extractors.launch_start import answer_at_start
-                from airflow_provider_spark_lineage.airflow.launch.facets import launch_facets
-                from airflow_provider_spark_lineage.airflow.task.answers import answer, merged
+                from airflow_provider_spark_lineage.airflow.task.answers import answer
+                from airflow_provider_spark_lineage.airflow.task.starts import start_of
 
-                def ours(failed: bool) -> OperatorLineage:
-                    if task_instance is None:
-                        added = answer_at_start(launch)
-                    else:
-                        added = _task_lineage(launch, task_instance).operator_lineage(failed)
-                    facets = launch_facets(launch, with_arguments=conf.sql_text() == "full")
-                    added.run_facets = {**facets, **added.run_facets}
-                    return merged(own, added) if is_own else added
+                base = own if is_own else None
+                if task_instance is None:
+                    from airflow_provider_spark_lineage.airflow.extractors.launch_start import planned_report
 
-                return answer(self.operator, ours, task_instance, has_failed=has_failed)
+                    return start_of(planned_report(launch), self.operator, base)
+                report = _report_of(launch, task_instance)
+                return answer(report, self.operator, task_instance, has_failed=has_failed, own=base)
         return own
 
     def _launch(self, task_instance: Any) -> Launch | None:
         """Return the launch of the operator; of a command that has run, with the arguments that it had."""
         from airflow_provider_spark_lineage.airflow.task.process import TASK
 
-        lineage = TASK.lineage_of(task_instance) if task_instance is not None else None
-        if lineage is not None and lineage.launch is not None and lineage.launch.applications:
-            return lineage.launch
+        report = TASK.report_of(task_instance) if task_instance is not None else None
+        if report is not None and report.launch is not None and report.launch.applications:
+            return report.launch
         launch = launch_of(self.operator, trigger_event(task_instance))
         if launch is None:
             return None
@@ -127,14 +123,15 @@ _AT_THE_END = (
     "airflow.launch.texts",
     "airflow.task.answers",
     "airflow.task.provider",
+    "airflow.task.report",
     "airflow.task.run_facets",
     "airflow.task.selection",
     "airflow.task.task_lineage",
 )
 
 
-def launched_lineage(task_instance: Any) -> TaskLineage | None:
-    """Return the lineage of a task that has launched Spark applications, in the task's own process.
+def launched_report(task_instance: Any) -> TaskReport | None:
+    """Return the report of a task that has launched Spark applications, in the task's own process.
 
     None if it launched none, or if the provider does not ask this extractor.
     """
@@ -149,7 +146,7 @@ def launched_lineage(task_instance: Any) -> TaskLineage | None:
         return None
     extractor = kind(task_instance.task)
     launch = extractor._launch(task_instance) if extractor._is_active() else None
-    return _task_lineage(launch, task_instance) if launch is not None else None
+    return _report_of(launch, task_instance) if launch is not None else None
 
 
 def _extractor_without_ours(operator: Any) -> Any:
@@ -189,8 +186,8 @@ def _has_hook_lineage() -> bool:
     return any(translate_airflow_asset(each.asset, each.context) is not None for each in assets)
 
 
-def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
-    """Return the lineage of a task that has ended.
+def _report_of(launch: Launch, task_instance: Any) -> TaskReport:
+    """Return the report of a task that has ended.
 
     Runs in the provider's forked child, so it reads only memory and files.
     """
@@ -199,12 +196,13 @@ def _task_lineage(launch: Launch, task_instance: Any) -> TaskLineage:
     from airflow_provider_spark_lineage.airflow.task.process import TASK
     from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
 
-    lineage = TASK.lineage_of(task_instance)
-    if lineage is None:
+    report = TASK.report_of(task_instance)
+    if report is None:
         run_id = str(getattr(task_instance, "run_id", None) or "")
         lineage = TaskLineage(Launched(launch, conf.records(), first_start(task_instance), run_id=run_id))
         lineage.stop()
-    return lineage
+        return lineage.report
+    return report if report.launch == launch else replace(report, launch=launch, measured=None)
 
 
 # A task that deferred itself is resumed in another process, by a new operator without the attributes that

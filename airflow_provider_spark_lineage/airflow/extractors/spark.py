@@ -7,7 +7,6 @@ Auto-capture also works without this extractor.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
@@ -37,8 +36,8 @@ class SparkExtractor(BaseExtractor):
 
     def _execute_extraction(self) -> OperatorLineage:
         """Return the datasets named in the job's text: nothing has run yet."""
-        from airflow_provider_spark_lineage.airflow.task.answers import answer_at_start
         from airflow_provider_spark_lineage.airflow.task.selection import is_selected
+        from airflow_provider_spark_lineage.airflow.task.starts import answer_at_start
 
         with harmless("the planned lineage of this task could not be computed"):
             if is_selected(self.operator.dag_id, self.operator.task_id):
@@ -54,10 +53,8 @@ class SparkExtractor(BaseExtractor):
         return self._result(task_instance, has_failed=True)
 
     def _result(self, task_instance: Any, *, has_failed: bool) -> OperatorLineage:
-        from airflow_provider_spark_lineage.airflow.task.answers import answer, uncaptured_operator_lineage
+        from airflow_provider_spark_lineage.airflow.task.answers import answer, uncaptured
         from airflow_provider_spark_lineage.airflow.task.process import TASK
 
-        captured = TASK.lineage_of(task_instance)
-        uncaptured = partial(uncaptured_operator_lineage, self.operator)
-        ours = captured.operator_lineage if captured is not None else uncaptured
-        return answer(self.operator, ours, task_instance, has_failed=has_failed)
+        report = TASK.report_of(task_instance) or uncaptured(self.operator)
+        return answer(report, self.operator, task_instance, has_failed=has_failed)

@@ -29,7 +29,8 @@ from airflow_provider_spark_lineage.spark.records.status import SUFFIX as NOTE_S
 from airflow_provider_spark_lineage.spark.records.status import losses, read_notes
 from airflow_provider_spark_lineage.spark.runs.collector import OnExecution
 from airflow_provider_spark_lineage.spark.runs.executions import executions
-from airflow_provider_spark_lineage.spark.runs.pipeline import Run, RunBuilder
+from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 
 class Launched(OtherProcess):

@@ -27,12 +27,12 @@ _MAY_BE_UNFINISHED = ("failed", "skipped")
 """States of a task whose work may be incomplete."""
 
 
-def add_to_provider(lineage: TaskLineage) -> None:
-    """Have a task's lineage added to its last event; its other events are not changed."""
+def add_to_provider(_: TaskLineage) -> None:
+    """Have the report of the captured task added to its last event; its other events are not changed."""
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
     _extend(get_openlineage_listener().extractor_manager)
-    lineage.is_added = True
+    TASK.is_added = True
 
 
 @functools.cache
@@ -51,19 +51,23 @@ def _extended(manager: Any, extract: Callable[..., OperatorLineage]) -> Callable
         with harmless("the lineage of this task could not be added to its event"):
             arguments = signature.bind(*args, **kwargs).arguments
             state, task_instance = arguments["task_instance_state"], arguments.get("task_instance")
-            lineage = TASK.lineage_of(task_instance) if task_instance is not None else None
-            if lineage is not None and lineage.is_added and state != "running":
-                has_failed = state in _MAY_BE_UNFINISHED
-                ours = lineage.operator_lineage(has_failed)
+            report = TASK.report_of(task_instance) if task_instance is not None else None
+            if report is not None and TASK.is_added and state != "running":
+                from airflow_provider_spark_lineage.airflow.task.annotation import annotated
+                from airflow_provider_spark_lineage.airflow.task.answers import merged, reported
+                from airflow_provider_spark_lineage.airflow.task.provider import is_skipped, send_valid_json
+
+                send_valid_json()
+                failed = state in _MAY_BE_UNFINISHED or is_skipped(task_instance)
+                ours = reported(report, failed=failed)
         if ours is None:
             return extract(*args, **kwargs)
         with _questions(manager, asks_author=not (ours.inputs or ours.outputs)) as asked:
             theirs = extract(*args, **kwargs)
         with harmless("the lineage of this task could not be added to its event"):
-            from airflow_provider_spark_lineage.airflow.task.answers import answer, merged
-
-            options = {"has_failed": has_failed, "hooks": _HOOKS not in asked}
-            return merged(answer(arguments["task"], lambda _: ours, task_instance, **options), theirs)
+            hooks = _HOOKS not in asked
+            ours = annotated(ours, arguments["task"], task_instance, failed=failed, hooks=hooks)
+            return merged(ours, theirs)
         return theirs
 
     return extract_metadata

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.common.compat.sdk import hookimpl
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
+    from airflow_provider_spark_lineage.airflow.task.report import TaskReport
 
 _PACKAGE = "airflow_provider_spark_lineage"
 _CAPTURE, _LAUNCHERS = f"{_PACKAGE}.task.task_lineage", f"{_PACKAGE}.extractors.launchers"
@@ -66,18 +66,21 @@ def _prepare(task: Any) -> None:
 
 def _store(task_instance: Any, error: Any = None, *, failed: bool = False) -> None:
     if _CAPTURE in sys.modules or _LAUNCHERS in sys.modules:
-        from airflow_provider_spark_lineage.airflow.task.stored_lineage import store_at_end
+        from airflow_provider_spark_lineage.spark.guard import harmless
 
-        store_at_end(task_instance, partial(_lineage_of, task_instance), error, failed=failed)
+        with harmless("the viewer will not show the lineage of this task"):
+            from airflow_provider_spark_lineage.airflow.task.stored_lineage import store_at_end
+
+            store_at_end(task_instance, partial(_report_of, task_instance), error, failed=failed)
 
 
-def _lineage_of(task_instance: Any) -> TaskLineage | None:
-    """Return the lineage of a task that ran in this process; None if it has none."""
+def _report_of(task_instance: Any) -> TaskReport | None:
+    """Return the report of a task that ran in this process; None if it has none."""
     from airflow_provider_spark_lineage.airflow.task.process import TASK
 
-    captured = TASK.lineage_of(task_instance)
-    if captured is not None or _LAUNCHERS not in sys.modules:
-        return captured
-    from airflow_provider_spark_lineage.airflow.extractors.launchers import launched_lineage
+    report = TASK.report_of(task_instance)
+    if report is not None or _LAUNCHERS not in sys.modules:
+        return report
+    from airflow_provider_spark_lineage.airflow.extractors.launchers import launched_report
 
-    return launched_lineage(task_instance)
+    return launched_report(task_instance)

@@ -153,15 +153,14 @@ class CapturedTask:
 
     def _answer(self, lineage: TaskLineage) -> None:
         """Give the operator the methods that the provider calls."""
-        from airflow_provider_spark_lineage.airflow.task.answers import answer, answer_at_start
+        from airflow_provider_spark_lineage.airflow.task.answers import answer
+        from airflow_provider_spark_lineage.airflow.task.starts import answer_at_start
 
         task = self._task
 
         # Functions, because a copy of the task must not copy the lineage.
         def on_end(has_failed: bool) -> Callable[[Any], OperatorLineage]:
-            return lambda task_instance: answer(
-                task, lineage.operator_lineage, task_instance, has_failed=has_failed
-            )
+            return lambda task_instance: answer(lineage.report, task, task_instance, has_failed=has_failed)
 
         task.get_openlineage_facets_on_start = lambda: answer_at_start(task)
         task.get_openlineage_facets_on_complete = on_end(False)

@@ -28,7 +28,8 @@ from airflow_provider_spark_lineage.spark.records.sql_text import FULL
 from airflow_provider_spark_lineage.spark.records.status import DriverNote, losses, read_notes
 from airflow_provider_spark_lineage.spark.runs.collector import OnExecution
 from airflow_provider_spark_lineage.spark.runs.executions import Execution
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder, Run, RunBuilder
+from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder, RunBuilder
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 REDACTION = "spark.redaction.regex"
 _TRANSPORT = "spark.openlineage.transport."

@@ -7,7 +7,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.spark.records.status import DriverNote
 from airflow_provider_spark_lineage.spark.runs.collector import Collector
-from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 
 class OtherProcess(Collector):

@@ -56,9 +56,9 @@ def annotated(
             from airflow_provider_spark_lineage.airflow.task.hook_reports import hook_datasets
             from airflow_provider_spark_lineage.airflow.task.process import TASK
 
-            captured = TASK.lineage_of(task_instance)
+            report = TASK.report_of(task_instance)
             read_by_hooks, written_by_hooks = hook_datasets(
-                task_instance, failed=failed, before=captured.hooks_before if captured else None
+                task_instance, failed=failed, before=report.hooks_before if report else None
             )
             reads, writes = joined(reads, read_by_hooks), joined(writes, written_by_hooks)
         ours.inputs, ours.outputs, ours.job_facets = reads, writes, job_facets

@@ -1,4 +1,4 @@
-"""Results of Airflow's operators that check data, as assertions; and assertions in a task's lineage.
+"""Results of Airflow's operators that check data, as assertions.
 
 Reads what an operator keeps of its last run: `check_results` (common-sql 2), `column_mapping` and `checks`.
 Texts that may be values of rows are marked, and never become part of an event.
@@ -7,9 +7,9 @@ Texts that may be values of rows are marked, and never become part of an event.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow_provider_spark_lineage.spark.checks.aggregates import AGGREGATES
 from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, Assertion, Findings
@@ -23,11 +23,7 @@ from airflow_provider_spark_lineage.spark.checks.comparison import (
     is_without_text,
     verdict,
 )
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
 from airflow_provider_spark_lineage.spark.sources.databases import DATABASES
-
-if TYPE_CHECKING:
-    from airflow.providers.openlineage.extractors import OperatorLineage
 
 NO_RESULT = "the operator has no result of this check"
 NOT_COMPARED = "the operator did not compare the result"
@@ -37,37 +33,6 @@ KEEPS_NO_RESULT = "common-sql before 2.0 keeps no result of a failed task"
 
 _EXPRESSION, _VALUES, _RANGE = "expression_is_true", "accepted_values", "accepted_range"
 _CLAUSE = "partition_clause"
-
-
-def add_results(lineage: OperatorLineage, findings: Sequence[Findings], max_bytes: int | None = None) -> None:
-    """Add what checks found to the lineage of their task, by the options of `[spark_lineage]`.
-
-    `max_bytes` is the limit of an event that is stored; None: of one that is sent. If it cannot have all
-    results, a gap says how many are missing.
-    """
-    from airflow_provider_spark_lineage.airflow import conf
-    from airflow_provider_spark_lineage.spark.facets.quality import with_findings
-    from airflow_provider_spark_lineage.spark.facets.runs import with_gap
-    from airflow_provider_spark_lineage.spark.facets.size_of_run import fitting_findings
-    from airflow_provider_spark_lineage.spark.lineage.model import Gap
-
-    limit = conf.max_event_bytes() if max_bytes is None else max_bytes
-    findings, left_out = fitting_findings(findings, conf.sql_text(), limit)
-    if left_out:
-        gap = Gap("event", of_tasks.TOO_LARGE_FOR_RESULTS(lost=" and ".join(left_out)))
-        lineage.run_facets = with_gap(lineage.run_facets or {}, gap)
-
-    if conf.assertion_names() == "class":
-        findings = [
-            replace(
-                each,
-                assertions=tuple(replace(found, assertion=found.check_type) for found in each.assertions),
-            )
-            for each in findings
-        ]
-    lineage.inputs, lineage.run_facets = with_findings(
-        lineage.inputs, lineage.run_facets or {}, findings, conf.sql_text(), lineage.outputs
-    )
 
 
 def assertion_of(result: Any, *, has_text_of_rows: bool) -> Assertion:

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
+    from airflow_provider_spark_lineage.airflow.task.report import TaskReport
     from airflow_provider_spark_lineage.spark.sources.dataset import Facts
+
+
+class ReportsTask(Protocol):
+    """Capture of a task: a `task_lineage.TaskLineage`."""
+
+    @property
+    def report(self) -> TaskReport:
+        """Report of the task, complete after `stop`."""
+
+    def stop(self) -> None:
+        """Stop capturing, and make the report."""
 
 
 class TaskOfProcess:
@@ -20,21 +31,30 @@ class TaskOfProcess:
         self.auto_capture: Any = None
         """Running `plugins.tasks.CapturedTask`; None without one."""
 
-        self.lineage: TaskLineage | None = None
-        """Lineage of the task for which capture was started last; it stays after the end of the task."""
+        self.capture: ReportsTask | None = None
+        """Capture of the task for which it was started last; it stays after the end of the task."""
+
+        self.is_added = False
+        """The result of the provider's own extractor is extended by the report of this task."""
 
         self.described: Mapping[tuple[str, ...], Facts] = {}
         """Name of a table that the task's SQL checks -> what its server knows of it."""
 
         self._key: tuple[Any, ...] = ()
 
-    def set_lineage(self, task_instance: Any, lineage: TaskLineage) -> None:
-        """Store the lineage of a task instance, also for children that the provider forks."""
-        self._key, self.lineage = _key_of(task_instance), lineage
+    def set_capture(self, task_instance: Any, capture: ReportsTask) -> None:
+        """Store the capture of a task instance, also for children that the provider forks."""
+        self._key, self.capture, self.is_added = _key_of(task_instance), capture, False
 
-    def lineage_of(self, task_instance: Any) -> TaskLineage | None:
-        """Return the lineage captured for a task instance in this process; None without one."""
-        return self.lineage if self.lineage and self._key == _key_of(task_instance) else None
+    def end_capture(self) -> None:
+        """Stop the capture of the task before, and forget it."""
+        if self.capture is not None:
+            self.capture.stop()
+        self.capture = None
+
+    def report_of(self, task_instance: Any) -> TaskReport | None:
+        """Return the report of a task instance that was captured in this process; None without one."""
+        return self.capture.report if self.capture and self._key == _key_of(task_instance) else None
 
 
 def _key_of(task_instance: Any) -> tuple[Any, ...]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from airflow_provider_spark_lineage.airflow import conf
+from airflow_provider_spark_lineage.airflow.task import provider
+from airflow_provider_spark_lineage.airflow.task.interim import event_so_far
+from airflow_provider_spark_lineage.airflow.task.report import TaskReport
+from airflow_provider_spark_lineage.spark.facets.events import EventFacets, RunIdentity
 from airflow_provider_spark_lineage.spark.guard import harmless
-
-if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
-    from airflow_provider_spark_lineage.spark.facets.events import EventFacets, RunIdentity
 
 MOST_OF_TIME = 0.05
 """Limit of the share of time for computing the progress: a long run has thousands of executions."""
+
+ReportSoFar = Callable[[], TaskReport | None]
+"""Returns the report of a task so far; None if nothing is known yet."""
 
 
 class Progress:
@@ -25,9 +29,9 @@ class Progress:
     """
 
     def __init__(
-        self, lineage: TaskLineage, identity: RunIdentity, facets: EventFacets, interval_seconds: float
+        self, report_so_far: ReportSoFar, identity: RunIdentity, facets: EventFacets, interval_seconds: float
     ) -> None:
-        self._lineage = lineage
+        self._report_so_far = report_so_far
         self._identity = identity
         self._facets = facets
         self._interval_seconds = interval_seconds
@@ -37,14 +41,12 @@ class Progress:
 
     def end(self, timeout_seconds: float = 0.0) -> None:
         """Send no more events; wait for one that is being sent, because the task's end must come last."""
-        from airflow_provider_spark_lineage.airflow.task.provider import wait_until_sent
-
         deadline = time.monotonic() + timeout_seconds
         self._ended.set()
         self._thread.join(timeout_seconds)
         if timeout_seconds:
             with harmless("the events of this task's progress may be sent after its end"):
-                wait_until_sent(max(deadline - time.monotonic(), 0))
+                provider.wait_until_sent(max(deadline - time.monotonic(), 0))
 
     def _run(self) -> None:
         pause = self._interval_seconds
@@ -55,38 +57,24 @@ class Progress:
             pause = max(self._interval_seconds, (time.monotonic() - began) / MOST_OF_TIME)
 
     def _send(self) -> None:
-        from airflow_provider_spark_lineage.airflow.task.answers import content_of
-        from airflow_provider_spark_lineage.airflow.task.provider import emit
-        from airflow_provider_spark_lineage.airflow.task.run_facets import fitting_run_facets
-        from airflow_provider_spark_lineage.spark.facets.events import EventFacets, interim_event
-        from airflow_provider_spark_lineage.spark.facets.size import size_of
-
-        run = self._lineage.progress()
-        if run is None:
+        report = self._report_so_far()
+        if report is None:
             return
-        run_facets, lineage = fitting_run_facets(run)
-        content = content_of(lineage, size_of(run_facets))
-        facets = copy.deepcopy(self._facets)
-        event = interim_event(
-            content.lineage,
-            self._identity,
-            EventFacets({**facets.run, **run_facets}, facets.job),
-            is_running=True,
-            dataset_edges_per_field=content.repeats_dataset_edges,
-        )
+        event = event_so_far(report, self._identity, self._facets, state="RUNNING")
         if not self._ended.is_set():
-            emit(event)
+            provider.emit(event)
 
 
-def start_progress(lineage: TaskLineage, task_instance: Any) -> Progress | None:
+def start_progress(report_so_far: ReportSoFar, task_instance: Any) -> Progress | None:
     """Start the events of a task's progress; None if `[spark_lineage] progress_interval_seconds` is 0."""
-    from airflow_provider_spark_lineage.airflow import conf
-
     interval = conf.progress_interval_seconds()
     if not interval:
         return None
     with harmless("the progress of this task cannot be sent"):
-        from airflow_provider_spark_lineage.airflow.task.provider import facets_of_start, identity_of
-
-        return Progress(lineage, identity_of(task_instance), facets_of_start(task_instance), interval)
+        return Progress(
+            report_so_far,
+            provider.identity_of(task_instance),
+            provider.facets_of_start(task_instance),
+            interval,
+        )
     return None

@@ -8,24 +8,18 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
+from airflow_provider_spark_lineage.airflow import conf
+from airflow_provider_spark_lineage.spark.facets.applications import environment_facets
+from airflow_provider_spark_lineage.spark.records.credentials import REMOVED, without_secrets
+from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
 from airflow_provider_spark_lineage.spark.runs import facets
-
-if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.spark.lineage.model import Lineage
-    from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 
 def environment(run: Run) -> dict[str, Any]:
     """Return the environment variables of the task that `[spark_lineage] spark_environment` names."""
-    from airflow_provider_spark_lineage.airflow import conf
-    from airflow_provider_spark_lineage.spark.facets.applications import environment_facets
-    from airflow_provider_spark_lineage.spark.records.credentials import REMOVED, without_secrets
-    from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
-
     if not run.applications:
         return {}
     names = (name for name in conf.spark_environment() if name in os.environ)
@@ -63,22 +57,3 @@ def unknown_functions(option: str) -> Iterator[tuple[str, str]]:
 def all_run_facets(run: Run) -> dict[str, Any]:
     """Return all facets; they are new objects on each call, because the provider's redactor modifies them."""
     return {key: facet for each in RUN_FACETS.values() for key, facet in each(run).items()}
-
-
-def fitting_run_facets(run: Run, max_bytes: int | None = None) -> tuple[dict[str, Any], Lineage]:
-    """Return the facets that an event can hold beside its lineage, and the lineage with a gap for the others.
-
-    Gaps and failures count as lineage. `max_bytes` is the limit of an event that is stored; None: of one that
-    is sent.
-    """
-    from airflow_provider_spark_lineage.airflow import conf
-    from airflow_provider_spark_lineage.spark.facets.size_of_run import fitting_facets
-    from airflow_provider_spark_lineage.spark.lineage.model import Gap
-
-    bare = replace(run, lineage=replace(run.lineage, gaps=(), failures=()))
-    limit = conf.max_event_bytes() if max_bytes is None else max_bytes
-    facets, left_out = fitting_facets(all_run_facets(bare), limit)
-    if not left_out:
-        return facets, run.lineage
-    gap = Gap("event", of_tasks.TOO_LARGE_FOR_FACETS(lost=", ".join(left_out)))
-    return facets, replace(run.lineage, gaps=(gap, *run.lineage.gaps))

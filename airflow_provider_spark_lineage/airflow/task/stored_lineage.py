@@ -11,17 +11,18 @@ import logging
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow_provider_spark_lineage.airflow import conf, stored
+from airflow_provider_spark_lineage.airflow.task import provider
+from airflow_provider_spark_lineage.airflow.task.answers import answer
+from airflow_provider_spark_lineage.airflow.task.report import TaskReport
+from airflow_provider_spark_lineage.spark.facets.events import EventFacets, plain, task_event
+from airflow_provider_spark_lineage.spark.facets.jobs import LINEAGE
+from airflow_provider_spark_lineage.spark.facets.runs import GAPS, error_facet
 from airflow_provider_spark_lineage.spark.gaps import of_tasks
 from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, told_elsewhere, within
-
-if TYPE_CHECKING:
-    from airflow.providers.openlineage.extractors import OperatorLineage
-
-    from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ def _open_store() -> None:
 
 def store_at_end(
     task_instance: Any,
-    lineage_of: Callable[[], TaskLineage | None],
+    report_of: Callable[[], TaskReport | None],
     error: Any = None,
     *,
     failed: bool,
@@ -61,7 +62,7 @@ def store_at_end(
     """
     with harmless(_LOST):
         if conf.store() != "none":
-            _in_time(_store_end, task_instance, lineage_of, error, failed)
+            _in_time(_store_end, task_instance, report_of, error, failed)
 
 
 def store(task_instance: Any, event_of: Callable[[int | None], Any]) -> None:
@@ -107,19 +108,18 @@ def _store_interim(task_instance: Any, event_of: Callable[[int | None], Any]) ->
 
 
 def _store_end(
-    task_instance: Any, lineage_of: Callable[[], TaskLineage | None], error: Any, failed: bool
+    task_instance: Any, report_of: Callable[[], TaskReport | None], error: Any, failed: bool
 ) -> None:
     with harmless(_LOST):
-        from airflow_provider_spark_lineage.airflow.task.provider import is_active
-
         with told_elsewhere():
-            lineage = lineage_of()
-        if lineage is None or lineage.is_empty or not is_active(task_instance):
+            report = report_of()
+        if report is None or report.is_empty or not provider.is_active(task_instance):
             return
+        ended = report.failed(error) if failed else report
 
         def event_of(max_bytes: int | None) -> stored.Json:
             with told_elsewhere():
-                event = _end_event(task_instance, lineage, error, failed, max_bytes)
+                event = _end_event(task_instance, ended, failed, max_bytes)
             if conf.store() == "xcom" and _is_rescheduled(task_instance):
                 _add_gap(event, of_tasks.LAST_LOOK())
             return event
@@ -152,65 +152,25 @@ def _store_fitting(task_instance: Any, event_of: Callable[[int | None], stored.J
 
 def _add_gap(event: stored.Json, reason: Reason) -> None:
     """Add a gap of what is stored to an event that was sent without it."""
-    from airflow_provider_spark_lineage.spark.facets.runs import GAPS
-
     gaps = event["run"].setdefault("facets", {}).setdefault(GAPS, {"gaps": []})
     gaps["gaps"].append({"where": "task", "kind": reason.kind.value, "reason": str(reason)})
 
 
-def _end_event(
-    task_instance: Any, lineage: TaskLineage, error: Any, failed: bool, max_bytes: int | None
-) -> stored.Json:
+def _end_event(task_instance: Any, report: TaskReport, failed: bool, max_bytes: int | None) -> stored.Json:
     """Return the event that ends a task: what its operator reports, with Airflow's facets."""
-    from airflow_provider_spark_lineage.airflow.task.answers import answer, with_findings
-    from airflow_provider_spark_lineage.airflow.task.provider import facets_of_start, identity_of
-    from airflow_provider_spark_lineage.spark.facets.events import EventFacets, task_end_event
-
     start = EventFacets({}, {})
     with harmless("the stored lineage of this task does not have Airflow's facets"):
-        start = facets_of_start(task_instance)
-
-    def ours(has_failed: bool) -> OperatorLineage:
-        return lineage.operator_lineage(has_failed, whole=True, max_bytes=max_bytes)
-
-    task = task_instance.task
-    reported = answer(task, ours, task_instance, has_failed=failed)
-    # The operators that check data add what they found to each answer.
-    reported = with_findings(reported, getattr(task, "_findings", ()), max_bytes)
-    run_facets = {**start.run, **_launch_facets(lineage), **reported.run_facets}
-    if failed:
-        run_facets |= _error_facet(lineage, error)
-    facets = EventFacets(run_facets, {**start.job, **reported.job_facets})
-    identity = identity_of(task_instance)
-    return _plain(task_end_event(identity, facets, reported.inputs, reported.outputs, failed=failed))
-
-
-def _launch_facets(lineage: TaskLineage) -> dict[str, Any]:
-    """Return the facets of the applications that another system ran for the task; empty without any."""
-    from airflow_provider_spark_lineage.airflow.launch.facets import launch_facets
-    from airflow_provider_spark_lineage.spark.records.sql_text import FULL
-
-    with_arguments = conf.sql_text() == FULL
-    return launch_facets(lineage.launch, with_arguments=with_arguments) if lineage.launch else {}
-
-
-def _error_facet(lineage: TaskLineage, error: Any) -> dict[str, Any]:
-    """Return `errorMessage`: of Spark's last failure, else the task's exception as far as texts are shown."""
-    from airflow_provider_spark_lineage.spark.facets.runs import error_facet
-    from airflow_provider_spark_lineage.spark.lineage.model import Failure
-    from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
-    from airflow_provider_spark_lineage.spark.records.sql_text import FULL
-
-    failures = lineage.run.lineage.failures
-    if not failures and error is not None:
-        name = type(error).__name__ if isinstance(error, BaseException) else ""
-        # Messages of exceptions may quote statements and values.
-        message = without_secrets(str(error))[:_MAX_MESSAGE] if conf.sql_text() == FULL else ""
-        failures = (Failure(name, message),)
-    return error_facet(failures)
-
-
-_MAX_MESSAGE = 2_000
+        start = provider.facets_of_start(task_instance)
+    result = answer(
+        report, task_instance.task, task_instance, has_failed=failed, whole=True, max_bytes=max_bytes
+    )
+    run_facets = {**start.run, **result.run_facets}
+    if failed and report.failure is not None:
+        run_facets |= error_facet((report.failure,))
+    facets = EventFacets(run_facets, {**start.job, **result.job_facets})
+    identity = provider.identity_of(task_instance)
+    state = "FAIL" if failed else "COMPLETE"
+    return _plain(task_event(state, identity, facets, result.inputs, result.outputs))
 
 
 def _plain(event: Any) -> stored.Json:
@@ -218,11 +178,7 @@ def _plain(event: Any) -> stored.Json:
 
     The provider's redactor takes long for many columns: in what names them, each text is masked once.
     """
-    from airflow_provider_spark_lineage.airflow.task.provider import redactor
-    from airflow_provider_spark_lineage.spark.facets.events import plain
-    from airflow_provider_spark_lineage.spark.facets.jobs import LINEAGE
-
-    redact, document = redactor(), plain(event)
+    redact, document = provider.redactor(), plain(event)
     mask = cache(redact)
     datasets = {
         name: [_masked_dataset(each, redact, mask) for each in document[name]]

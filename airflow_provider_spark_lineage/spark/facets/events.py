@@ -163,43 +163,19 @@ def whole_run_events(
     return started, ended
 
 
-def interim_event(
-    lineage: Lineage,
-    identity: RunIdentity,
-    facets: EventFacets,
-    *,
-    is_running: bool = False,
-    dataset_edges_per_field: bool = False,
-) -> event_v2.RunEvent:
-    """Return RUNNING, or OTHER for a run that may be killed next, with its inputs and outputs so far.
-
-    `facets` are the facets of the run's START.
-
-    It is OTHER where the run's FAIL may have been sent already: OpenLineage's run cycle allows OTHER after
-    the end of a run.
-    """
-    now = datetime.now(timezone.utc)
-    return _event(
-        event_v2.RunState.RUNNING if is_running else event_v2.RunState.OTHER,
-        now,
-        identity,
-        facets.of(lineage),
-        lineage,
-        dataset_edges_per_field=dataset_edges_per_field,
-    )
-
-
-def task_end_event(
+def task_event(
+    state: str,
     identity: RunIdentity,
     facets: EventFacets,
     inputs: Sequence[event_v2.InputDataset],
     outputs: Sequence[event_v2.OutputDataset],
-    *,
-    failed: bool,
 ) -> event_v2.RunEvent:
-    """Return COMPLETE or FAIL of a task, of all facets and datasets, as Airflow's provider sends it."""
-    state = event_v2.RunState.FAIL if failed else event_v2.RunState.COMPLETE
-    event = _event(state, datetime.now(timezone.utc), identity, facets, Lineage())
+    """Return an event of a task as Airflow's provider sends it, of all its facets and datasets.
+
+    It is OTHER where the run's FAIL may have been sent already: OpenLineage's run cycle allows OTHER after
+    the end of a run.
+    """
+    event = _event(event_v2.RunState[state], datetime.now(timezone.utc), identity, facets, Lineage())
     event.inputs, event.outputs = list(inputs), list(outputs)
     return event
 

@@ -35,7 +35,8 @@ from airflow_provider_spark_lineage.spark.runs.collector import Collector, OnExe
 from airflow_provider_spark_lineage.spark.runs.executions import Executions, explained, plans_of, written_by
 from airflow_provider_spark_lineage.spark.runs.memory import Memory
 from airflow_provider_spark_lineage.spark.runs.observations import observed_metrics
-from airflow_provider_spark_lineage.spark.runs.pipeline import Recorded, RecordedFolder, Run, RunBuilder
+from airflow_provider_spark_lineage.spark.runs.pipeline import Recorded, RecordedFolder, RunBuilder
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 SQL_TEXT_VARIABLE = "AIRFLOW__SPARK_LINEAGE__SQL_TEXT"
 """The environment variable of Airflow's option, which also applies without Airflow."""
@@ -98,7 +99,7 @@ class Captured(Recorded, Collector):
         with harmless("the lineage of an execution could not be computed", self._lost), self._lock:
             # Parsed now, because the text of a plan has literals and is not stored.
             record = explained(record)
-            execution = self._executions.of(record)
+            execution = self._executions.of_explained(record)
             if execution is not None:
                 self._builder.add(execution)
         if record.observed and execution is not None:

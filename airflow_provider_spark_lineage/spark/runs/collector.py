@@ -9,7 +9,7 @@ from airflow_provider_spark_lineage.spark.checks.assertion import Findings
 from airflow_provider_spark_lineage.spark.lineage.model import Lineage
 from airflow_provider_spark_lineage.spark.records.streams import StreamRun
 from airflow_provider_spark_lineage.spark.runs.executions import Execution
-from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 AddedProperties = Callable[[Iterable[str]], Mapping[str, str]]
 """Returns properties to add to a new application, given the names of properties that it has."""

@@ -57,7 +57,10 @@ def execution_lineage(record: Record, results: Results | None = None) -> Executi
 
     `results` are the stored results of earlier executions of the same application.
     """
-    record = explained(record)
+    return _lineage_of(explained(record), results)
+
+
+def _lineage_of(record: Record, results: Results | None) -> ExecutionLineage:
     about = _about(record)
     try:
         nested = [*_with_nested(record, about)]
@@ -174,11 +177,14 @@ class Executions:
 
         None for an internal execution of Spark, and for a query that was only converted to an RDD.
         """
-        record = explained(record)
+        return self.of_explained(explained(record))
+
+    def of_explained(self, record: Record) -> Execution | None:
+        """Return the execution of the next record, which `explained` has returned, as `of` does."""
         if _is_internal(record):
             return None
         of_application = self._results.setdefault(record.application_id, {})
-        lineage = execution_lineage(record, of_application)
+        lineage = _lineage_of(record, of_application)
         of_application.update(lineage.results)
         if record.rdd_id is not None:
             return None
@@ -197,7 +203,7 @@ class Executions:
         record = explained(record)
         if _is_internal(record):
             return None
-        lineage = execution_lineage(record, self._results.get(record.application_id, {}))
+        lineage = _lineage_of(record, self._results.get(record.application_id, {}))
         if lineage.lineage.gaps and not lineage.lineage.outputs:
             return None
         target = lineage.targets[0] if lineage.targets else None

@@ -3,65 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.facets.applications import application_facets, properties_facets
+from airflow_provider_spark_lineage.spark.facets.events import plain
+from airflow_provider_spark_lineage.spark.facets.executions import executions_facets
+from airflow_provider_spark_lineage.spark.facets.failures import failures_facets
+from airflow_provider_spark_lineage.spark.facets.resources import bottlenecks_facets, resources_facets
+from airflow_provider_spark_lineage.spark.facets.runs import extraction_errors, gaps_facets
+from airflow_provider_spark_lineage.spark.facets.streams import streams_facets
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 
 def application(run: Run) -> dict[str, Any]:
     """Return where and by whom the applications ran, their pages and versions."""
-    from airflow_provider_spark_lineage.spark.facets.applications import application_facets
-
     return application_facets(run.applications)
 
 
 def executions(run: Run) -> dict[str, Any]:
     """Return the number of executions, and for the first hundred what each read and wrote."""
-    from airflow_provider_spark_lineage.spark.facets.executions import executions_facets
-
     return executions_facets(run.executions)
 
 
 def failures(run: Run) -> dict[str, Any]:
     """Return the errors of failed executions."""
-    from airflow_provider_spark_lineage.spark.facets.failures import failures_facets
-
     return failures_facets(run.lineage)
 
 
 def gaps(run: Run) -> dict[str, Any]:
     """Return the places where the lineage is unknown, and the executions whose plan could not be read."""
-    from airflow_provider_spark_lineage.spark.facets.runs import extraction_errors, gaps_facets
-
     return {**gaps_facets(run.lineage), **extraction_errors(run.executions)}
 
 
 def properties(run: Run) -> dict[str, Any]:
     """Return the Spark properties that `[spark_lineage] spark_properties` allows."""
-    from airflow_provider_spark_lineage.spark.facets.applications import properties_facets
-
     return properties_facets(run.applications)
 
 
 def resources(run: Run) -> dict[str, Any]:
     """Return what Spark's tasks used."""
-    from airflow_provider_spark_lineage.spark.facets.resources import resources_facets
-
     return resources_facets(run.applications)
 
 
 def bottlenecks(run: Run) -> dict[str, Any]:
     """Return what slowed Spark's tasks down."""
-    from airflow_provider_spark_lineage.spark.facets.resources import bottlenecks_facets
-
     return bottlenecks_facets(run.applications, run.executions)
 
 
 def streams(run: Run) -> dict[str, Any]:
     """Return reads, writes, speed and outcome of the streaming queries."""
-    from airflow_provider_spark_lineage.spark.facets.streams import streams_facets
-
     return streams_facets(run.applications)
 
 
@@ -85,6 +75,4 @@ def facets_of(run: Run) -> dict[str, Any]:
 
 def facets_as_json(run: Run) -> dict[str, Any]:
     """Return all facets as plain JSON values."""
-    from airflow_provider_spark_lineage.spark.facets.events import plain
-
     return {key: plain(facet) for key, facet in facets_of(run).items()}

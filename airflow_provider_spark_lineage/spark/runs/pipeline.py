@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,30 +28,12 @@ from airflow_provider_spark_lineage.spark.records.record import (
 )
 from airflow_provider_spark_lineage.spark.records.sql_text import FULL, NONE
 from airflow_provider_spark_lineage.spark.records.status import losses, read_notes
-from airflow_provider_spark_lineage.spark.records.streams import StreamRun
 from airflow_provider_spark_lineage.spark.runs.collected import Collected
 from airflow_provider_spark_lineage.spark.runs.executions import Execution, executions
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 MAX_STATEMENT_LENGTH = 300
 """Limit of a statement in the list of executions; the event of an execution has the whole."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """Lineage and summary of all records of one run."""
-
-    lineage: Lineage
-    applications: tuple[Application, ...] = ()
-    executions: tuple[ExecutionSummary, ...] = ()
-    started_at: str = ""
-    ended_at: str = ""
-    problems: tuple[str, ...] = ()
-    """Sentences about unreadable records and about losses of capture."""
-
-    @property
-    def stream_runs(self) -> tuple[StreamRun, ...]:
-        """The known runs of streaming queries."""
-        return tuple(run for each in self.applications if each.streams for run in each.streams.runs)
 
 
 class RunBuilder:

@@ -45,7 +45,7 @@ from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, t
 from airflow_provider_spark_lineage.spark.records.credentials import REMOVED, without_secrets
 from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
 from airflow_provider_spark_lineage.spark.runs.executions import Execution
-from airflow_provider_spark_lineage.spark.runs.pipeline import Run
+from airflow_provider_spark_lineage.spark.runs.run import Run
 
 NOT_ADDED = "the agent could not be added to the command"
 LOOKED_UP = "the script looks up the path of `spark-submit`, which must not change"

@@ -1,0 +1,47 @@
+"""Events that a task sends itself before its end: RUNNING at an interval, OTHER if its process ends first."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from airflow_provider_spark_lineage.airflow.task import provider
+from airflow_provider_spark_lineage.airflow.task.answers import rendered
+from airflow_provider_spark_lineage.airflow.task.report import TaskReport, excerpt_of
+from airflow_provider_spark_lineage.airflow.task.stored_lineage import store
+from airflow_provider_spark_lineage.spark.facets.events import EventFacets, RunIdentity, task_event
+from airflow_provider_spark_lineage.spark.guard import harmless
+
+
+def event_so_far(
+    report: TaskReport,
+    identity: RunIdentity,
+    facets: EventFacets,
+    *,
+    state: str = "OTHER",
+    whole: bool = False,
+    max_bytes: int | None = None,
+) -> Any:
+    """Return RUNNING or OTHER of a task, with Airflow's facets of its START.
+
+    `whole` and `max_bytes` are for an event that is stored, as in `excerpt_of`.
+    """
+    result = rendered(excerpt_of(report, whole=whole, max_bytes=max_bytes))
+    start = copy.deepcopy(facets)  # The provider's redactor modifies them.
+    of_event = EventFacets({**start.run, **result.run_facets}, {**start.job, **result.job_facets})
+    return task_event(state, identity, of_event, result.inputs, result.outputs)
+
+
+def send_other(report: TaskReport, task_instance: Any, timeout_seconds: float) -> None:
+    """Send and store OTHER of a task whose process may end next; wait a limited time until it is sent."""
+    facets = EventFacets({}, {})
+    with harmless("an event of this task does not have Airflow's facets"):
+        facets = provider.facets_of_start(task_instance)
+    identity = provider.identity_of(task_instance)
+    provider.emit(event_so_far(report, identity, facets))
+
+    def to_store(max_bytes: int | None) -> Any:
+        return event_so_far(report, identity, facets, whole=True, max_bytes=max_bytes)
+
+    store(task_instance, to_store)
+    provider.wait_until_sent(timeout_seconds)
