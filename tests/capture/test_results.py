@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from airflow_provider_spark_lineage import checks
 from airflow_provider_spark_lineage.spark.capture import results
 from airflow_provider_spark_lineage.spark.capture.results import caller, line_of_use
 from airflow_provider_spark_lineage.spark.records.call_sites import UNKNOWN, CallSite, call_site
@@ -155,7 +156,8 @@ def test_a_line_that_is_not_the_programs_is_unknown(text):
 
 def test_rows_for_our_own_checks_are_not_the_programs():
     """The checks of this package collect rows, too, for their results."""
-    assert line_of_use(CallSite("collect", results.__file__, 1)) == ""
+    for file in (results.__file__, checks.__file__):
+        assert line_of_use(CallSite("collect", file, 1)) == ""
 
 
 def test_the_caller_is_the_first_line_outside_of_pyspark():

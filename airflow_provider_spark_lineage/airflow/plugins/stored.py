@@ -16,7 +16,7 @@ from airflow.providers.common.compat.sdk import hookimpl
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.airflow.task.report import TaskReport
 
-_PACKAGE = "airflow_provider_spark_lineage"
+_PACKAGE = "airflow_provider_spark_lineage.airflow"
 _CAPTURE, _LAUNCHERS = f"{_PACKAGE}.task.task_lineage", f"{_PACKAGE}.extractors.launchers"
 """Modules of which one is loaded in every process that has lineage of a task."""
 

@@ -40,7 +40,9 @@ _PASSES = frozenset(
 _TEXTS = frozenset({"format", "join"})
 """Methods of a text that do the same; frames have a `join`, too."""
 
-_OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_OURS = os.path.join(
+    os.path.dirname(os.path.abspath(str(sys.modules[__name__.partition(".")[0]].__file__))), ""
+)
 _LEAVES = (ast.Lambda, ast.NamedExpr, ast.Yield, ast.YieldFrom)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
 
