@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TypeVar
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from recordings import RECORDS, recordings
 from spark_trees import column, record, scan
 from tasks import edge, edges_of, execution, inputs_of, reads, writes
 
@@ -16,6 +18,7 @@ from airflow_provider_spark_lineage.spark.lineage.execution import ExecutionLine
 from airflow_provider_spark_lineage.spark.lineage.model import Input, Lineage, Mode, Output, Snapshot
 from airflow_provider_spark_lineage.spark.lineage.reads import together
 from airflow_provider_spark_lineage.spark.lineage.wrapping import wrapped
+from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.runs.executions import executions
 from airflow_provider_spark_lineage.spark.sources.dataset import Part
 
@@ -64,6 +67,30 @@ def test_folder_has_the_rows_written_there(first: str, second: str, mode: Mode) 
     again = compose([*steps, copied("c", first, rows=1), read(first)])
     assert sources(again) == {"c"}
     assert again.outputs[0].statistics.rows == 6
+
+
+@pytest.mark.parametrize("replaces_all", [True, False])
+def test_an_overwrite_of_all_partitions_is_not_partial(replaces_all: bool) -> None:
+    """A first run finds none, and one that replaces all leaves no earlier row: its files are the oldest."""
+    (recording, *_) = recordings(RECORDS, "insert_dynamic_partition")
+    given = json.loads(recording.lines[0])
+    probed = given["facts"][0]["probed"]
+    counts = given["metrics"][0]
+    del probed["table"]
+    probed["oldest_write"] = [counts["files"], counts["size_bytes"]] if replaces_all else [1, 5]
+    (execution_,) = executions([Record.from_json(given)])
+    (output,) = execution_.lineage.outputs
+    assert (output.partial, output.partitions) == ((False, ()) if replaces_all else (True, ("day",)))
+    assert output.mode is Mode.OVERWRITE
+
+
+def test_an_append_to_an_absent_folder_adds_nothing_to_rows_of_other_folders() -> None:
+    """Another folder of the same dataset that the task wrote says nothing of this one."""
+    added = at(writes("d", edge("b.v", "v"), mode=Mode.APPEND), "p=2")
+    created = replace(added, mode=Mode.CREATE, as_added=added)
+    lineage = compose([copied("a", "p=1"), execution(reads("b", "v"), created), read("p=2")])
+    assert inputs_of(lineage) == ["a", "b"]
+    assert edges_of(lineage, "out") == {edge("b.v", "v")}
 
 
 def test_a_table_with_one_overwritten_folder_keeps_its_other_rows() -> None:

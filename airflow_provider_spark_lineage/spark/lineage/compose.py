@@ -149,10 +149,12 @@ class Composer:
         """
         dataset = self._datasets.get(output.dataset.id)
         claim = dataset.claim if dataset is not None else None
-        if output.as_added is None or claim is None or claim.data_mode is None:
+        if output.as_added is None or claim is None or claim.data_mode in (None, Mode.ALTER):
             return output
-        had_rows = claim.written is not None and bool(claim.written.rows)
-        return output if had_rows else replace(output.as_added, dataset=output.dataset)
+        folder = output.dataset.identity.folder
+        parts = [claim.parts[each] for each in (*claim.parts.around(folder), *claim.parts.below(folder))]
+        had_rows = any(part.counts is not None and part.counts.rows for part in parts)
+        return replace(output.as_added, dataset=output.dataset) if parts and not had_rows else output
 
     def lineage(self) -> Lineage:
         """Return the merged lineage; the same on every call."""

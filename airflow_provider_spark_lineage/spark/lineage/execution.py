@@ -291,6 +291,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     places = {(edge.source, snapshot) for edge, snapshot in origins}
     places |= {(dataset.id, dataset.snapshot) for leaf in fed_by for dataset in leaf.datasets}
     before = write.before(statistics)
+    is_partial = write.is_partial and before is not Before.GONE
     read_apart = {source for source, count in Counter(source for source, _ in places).items() if count > 1}
     fed = sorted({dataset.id for leaf in fed_by for dataset in leaf.datasets})
     outputs = [
@@ -302,10 +303,10 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
             inputs=tuple(fed),
             origins=frozenset(origin for origin in origins if origin[0].source in read_apart),
             snapshots=frozenset(place for place in places if place[0] in read_apart),
-            partial=write.is_partial,
+            partial=is_partial,
             parts=parts,
             rewrites=write.rewrites,
-            partitions=write.partitions if write.is_partial else (),
+            partitions=write.partitions if is_partial else (),
         )
         for identity in identities
     ]

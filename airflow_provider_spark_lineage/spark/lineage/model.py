@@ -236,7 +236,7 @@ class Output:
     """The dataset existed, without data, before its CREATE."""
 
     as_added: Output | None = field(default=None, compare=False, repr=False)
-    """An append or partial overwrite that is CREATE, because its target had no data: the write itself."""
+    """A write that is CREATE, because its target had no data: the same write with its own mode."""
 
     rewrites: bool = False
     """It changed or removed earlier rows: UPDATE, DELETE, MERGE, TRUNCATE of a partition."""
