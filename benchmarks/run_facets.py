@@ -107,8 +107,11 @@ def facets(count: int) -> None:
     builder.describe([Application("benchmark", "n", "4.1.0", usage=Usage(longest_stages=stages))])
     run = builder.run()
     task = SimpleNamespace(dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1)
-    TASK.set_capture(task, TaskLineage(SimpleNamespace(run=lambda: run, planned=None, findings=())))  # type: ignore[arg-type]
+    TASK.set_capture(
+        task, TaskLineage(SimpleNamespace(run=lambda: run, planned=None, findings=(), stop=lambda: None))
+    )  # type: ignore[arg-type]
     assert TASK.capture is not None
+    TASK.capture.stop()
     shown = {"operator_lineage": lambda: reported(TASK.report_of(task))}
     for name in run_facets.__all__:
         shown[name] = lambda name=name: getattr(run_facets, name)(task, None)

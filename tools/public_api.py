@@ -105,7 +105,7 @@ LINEAGE = {
     "Field": "name type",
     "Statistics": "rows size_bytes files",
     "Edge": "source field kind column masking",
-    "Gap": "where reason output column",
+    "Gap": "where kind reason output column",
     "Failure": "error_class message sql_state",
 }
 """Class of `Captured.lineage` -> its public attributes."""

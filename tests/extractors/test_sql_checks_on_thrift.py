@@ -149,7 +149,7 @@ def test_each_table_of_a_statement_is_asked_for_once(checked):
         ("hive://here:10000", "shop.gone"),
     }
     assert [gap.reason for gap in lineage.gaps] == [
-        "the location of `shop.gone` is not known: the dataset has its name on the server"
+        "the location of `shop.gone` is not known, only its name on the server"
     ]
 
 

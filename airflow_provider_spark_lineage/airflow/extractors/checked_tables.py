@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from airflow_provider_spark_lineage.airflow.submitted.planned import certain
 from airflow_provider_spark_lineage.airflow.task.process import TASK
 from airflow_provider_spark_lineage.spark.gaps import of_programs
 from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
@@ -39,6 +40,12 @@ def checked_tables(operator: Any) -> Lineage | None:
     lineage = read(operator, _connection_of(hook))
     # The operator runs just this text, so there is no gap between the two.
     return replace(lineage, gaps=tuple(gap for gap in lineage.gaps if gap.kind is not GapKind.PLANNED))
+
+
+def tables_at_start(operator: Any) -> Lineage | None:
+    """Return the tables if all of their names are certain: the server tells more when the task has ended."""
+    tables = checked_tables(operator)
+    return tables if tables is not None and certain(tables) else None
 
 
 def _connection_of(hook: Any) -> Any:

@@ -1,7 +1,7 @@
 """Results of Airflow's own operators that check data: what their reports leave out.
 
     [openlineage]
-    extractors = airflow_provider_spark_lineage.airflow.extractors.checks.SqlCheckExtractor
+    extractors = airflow_provider_spark_lineage.extractors.checks.SqlCheckExtractor
 
 The operators of `airflow.providers.common.sql` that check data report their results themselves since 2.0.
 Their reports stay. This extractor adds assertions for all consumers, and inputs that have no name otherwise.
@@ -51,7 +51,10 @@ class SqlCheckExtractor(BaseExtractor):
         with harmless("the results of checks are not complete in the event of this task"):
             if not self._is_active():
                 return lineage
-            from airflow_provider_spark_lineage.airflow.extractors.checked_tables import checked_tables
+            from airflow_provider_spark_lineage.airflow.extractors.checked_tables import (
+                checked_tables,
+                tables_at_start,
+            )
             from airflow_provider_spark_lineage.airflow.task.answers import answer, reported
             from airflow_provider_spark_lineage.airflow.task.check_results import findings_of
             from airflow_provider_spark_lineage.airflow.task.provider import is_skipped, send_valid_json
@@ -70,7 +73,8 @@ class SqlCheckExtractor(BaseExtractor):
             tables = None
             if adds_inputs:
                 with harmless("the tables that this task checks have no names"):
-                    tables = checked_tables(self.operator)
+                    tables_of = tables_at_start if task_instance is None else checked_tables
+                    tables = tables_of(self.operator)
             if task_instance is None:
                 started = TaskReport(planned=tables)
                 return start_of(started, self.operator, lineage) if adds_inputs else lineage

@@ -1,7 +1,7 @@
 """Lineage of operators that launch Spark by another system: a shell, Livy, Kubernetes, clouds.
 
     [openlineage]
-    extractors = airflow_provider_spark_lineage.airflow.extractors.launchers.LauncherExtractor
+    extractors = airflow_provider_spark_lineage.extractors.launchers.LauncherExtractor
 
 It adds to what an operator reports without us; an operator that does not launch Spark reports only its own.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
@@ -97,8 +98,6 @@ def prepare_end() -> None:
     provider's processes, which report start and end, find the modules already there.
     """
     with harmless("the viewer may not show the lineage of this task"):
-        from importlib import import_module
-
         from airflow_provider_spark_lineage.airflow.task.stored_lineage import prepare
 
         for name in _AT_THE_END:

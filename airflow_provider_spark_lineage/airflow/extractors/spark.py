@@ -1,6 +1,6 @@
 """Extractor for all operators of Airflow's Spark provider, and for `[spark_lineage] extra_operators`.
 
-Set `[openlineage] extractors = airflow_provider_spark_lineage.airflow.extractors.SparkExtractor`. With
+Set `[openlineage] extractors = airflow_provider_spark_lineage.extractors.SparkExtractor`. With
 `[spark_lineage] auto_capture` it reports what Spark did; without, the planned lineage from a job's text.
 Auto-capture also works without this extractor.
 """

@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.spark.facets.applications import environment_facets
 from airflow_provider_spark_lineage.spark.records.credentials import REMOVED, without_secrets
 from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
@@ -22,6 +21,9 @@ def environment(run: Run) -> dict[str, Any]:
     """Return the environment variables of the task that `[spark_lineage] spark_environment` names."""
     if not run.applications:
         return {}
+    # The doctor reads the names below in a process that must not import Airflow: its settings may be broken.
+    from airflow_provider_spark_lineage.airflow import conf
+
     names = (name for name in conf.spark_environment() if name in os.environ)
     return environment_facets(
         {name: REMOVED if is_secret(name) else without_secrets(os.environ[name]) for name in names}

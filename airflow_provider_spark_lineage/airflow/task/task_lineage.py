@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.airflow.task.hook_reports import Reported, r
 from airflow_provider_spark_lineage.airflow.task.process import TASK
 from airflow_provider_spark_lineage.spark.gaps import of_tasks
 from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, within
-from airflow_provider_spark_lineage.spark.lineage.model import Gap
+from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.spark.runs.run import Run
 
 if TYPE_CHECKING:
@@ -55,7 +55,12 @@ class TaskLineage:
     @property
     def report(self) -> TaskReport:
         """Report of the task: complete after `stop`; before, of its work so far."""
-        return self._report or self._report_of(self._collector.run())
+        if self._report is not None:
+            return self._report
+        run = Run(Lineage())
+        with harmless("the lineage of this task could not be computed"):
+            run = self._collector.run()
+        return self._report_of(run)
 
     @property
     def in_flight(self) -> tuple[Findings, ...]:

@@ -1,4 +1,4 @@
-"""The doctor's checks of `[openlineage] extractors`: their import, their interface, their operators."""
+"""The doctor's checks of `[openlineage] extractors`: their import and their operators."""
 
 from __future__ import annotations
 

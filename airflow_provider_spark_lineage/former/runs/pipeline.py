@@ -1,5 +1,13 @@
 """Former path of `RecordedFolder`."""
 
+import warnings
+
 from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
 
 __all__ = ["RecordedFolder"]
+
+warnings.warn(
+    "import RecordedFolder from airflow_provider_spark_lineage: this module will be removed",
+    DeprecationWarning,
+    stacklevel=2,
+)

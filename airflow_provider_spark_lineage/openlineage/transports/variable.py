@@ -1,7 +1,7 @@
 """Stores OpenLineage events in Airflow Variables, for deployments whose processes share no disk.
 
     [openlineage]
-    transport = {"type": "airflow_provider_spark_lineage.openlineage.transports.VariableTransport"}
+    transport = {"type": "airflow_provider_spark_lineage.transports.VariableTransport"}
 
 Only for tests: an event is a row in Airflow's metadata database until somebody deletes it. Every event has
 its own Variable, which is written once, so tasks that emit at the same time do not overwrite each other.

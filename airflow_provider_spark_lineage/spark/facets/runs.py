@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import attrs
 from openlineage.client.facet_v2 import (
@@ -75,13 +74,6 @@ def gaps_facets(lineage: Lineage) -> dict[str, RunFacet]:
     if not gaps:
         return {}
     return {GAPS: SparkLineageGapsRunFacet([_gap(gap) for gap in gaps], producer=PRODUCER)}
-
-
-def with_gap(facets: Mapping[str, RunFacet], gap: Gap) -> dict[str, RunFacet]:
-    """Return the facets of a run with a further gap, the first one."""
-    facet: Any = facets.get(GAPS)
-    gaps = [_gap(gap), *(facet.gaps if facet is not None else ())]
-    return {**facets, GAPS: SparkLineageGapsRunFacet(gaps, producer=PRODUCER)}
 
 
 def extraction_errors(executions: Sequence[ExecutionSummary]) -> dict[str, RunFacet]:

@@ -14,13 +14,13 @@ NO_FILE_SYSTEM = Sentence(
 
 # Names of datasets.
 UNKNOWN_CATALOG = Sentence(
-    GapKind.UNKNOWN_LOCATION, "the catalog of `{name}` is not known: the dataset has its name in the session"
+    GapKind.UNKNOWN_LOCATION, "the catalog of `{name}` is not known, only its name in the session"
 )
 UNKNOWN_LOCATION = Sentence(
-    GapKind.UNKNOWN_LOCATION, "the location of `{name}` is not known: the dataset has its name in the catalog"
+    GapKind.UNKNOWN_LOCATION, "the location of `{name}` is not known, only its name in the catalog"
 )
 NOT_LOCATED = Sentence(
-    GapKind.UNKNOWN_LOCATION, "the location of `{name}` is not known: the dataset has its name on the server"
+    GapKind.UNKNOWN_LOCATION, "the location of `{name}` is not known, only its name on the server"
 )
 UNKNOWN_OPTIONS = Sentence(GapKind.NOT_CONSTANT, "its options are not constant, so the dataset has no name")
 UNKNOWN_OPTION = Sentence(
