@@ -17,7 +17,7 @@ import contextlib
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -39,6 +39,9 @@ from wide_programs import WIDE, wide_of_seed
 
 EVERY = (*ALL, *WIDE)
 """The seeds of all programs."""
+
+PROGRAMS_OF_A_SESSION = 40
+"""Programs keep tables, streams and caches: a session runs out of its 2 GB after about 80 on lakes."""
 
 console = Console(highlight=False)
 
@@ -131,6 +134,20 @@ def ask_readers(chosen: list[Query]) -> int:
     return 1 if lost else 0
 
 
+def run_programs(programs: Sequence[Program], lakes: bool, *, perturb: bool) -> Iterator[Outcome]:
+    """Run programs in a session of their own, and print each that its lineage does not agree with."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        runner = Runner(session.start(Path(folder), lakes), Path(folder), lakes)
+        try:
+            for program in programs:
+                outcome = runner.outcome(program, perturb=perturb)
+                if outcome.differences:
+                    console.print(f"[red]differs[/red] {escape(str(outcome))}", soft_wrap=True)
+                yield outcome
+        finally:
+            runner.spark.stop()
+
+
 def prove_programs(seeds: Sequence[int], *, perturb: bool = True) -> int:
     """Run seeded programs, print each that its lineage does not agree with, and return the exit code."""
     began = time.monotonic()
@@ -140,18 +157,15 @@ def prove_programs(seeds: Sequence[int], *, perturb: bool = True) -> int:
         if not chosen or (lakes and not session.has_lakes()):
             console.print(f"[yellow]not run[/yellow] {len(chosen)} programs {'on lakes' * lakes}")
             continue
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            runner = Runner(session.start(Path(folder), lakes), Path(folder), lakes)
-            # Ctrl-C ends the run, and shows what it has proven.
-            with contextlib.suppress(KeyboardInterrupt):
-                for number, program in enumerate(chosen, 1):
-                    outcomes.append(outcome := runner.outcome(program, perturb=perturb))
-                    if outcome.differences:
-                        console.print(f"[red]differs[/red] {escape(str(outcome))}", soft_wrap=True)
-                    if number % 25 == 0:
-                        minutes = (time.monotonic() - began) / 60
-                        console.print(f"{number} of {len(chosen)} programs after {minutes:.1f} min")
-            runner.spark.stop()
+        # Ctrl-C ends the run, and shows what it has proven.
+        with contextlib.suppress(KeyboardInterrupt):
+            for first in range(0, len(chosen), PROGRAMS_OF_A_SESSION):
+                part = chosen[first : first + PROGRAMS_OF_A_SESSION]
+                for outcome in run_programs(part, lakes, perturb=perturb):
+                    outcomes.append(outcome)  # one by one, so that those before Ctrl-C stay
+                minutes = (time.monotonic() - began) / 60
+                done = min(first + PROGRAMS_OF_A_SESSION, len(chosen))
+                console.print(f"{done} of {len(chosen)} programs after {minutes:.1f} min")
     unjudged = show_changes(outcomes) if perturb else 0
     wrong = sum(bool(outcome.differences) for outcome in outcomes)
     gaps = sum(bool(outcome.gaps) for outcome in outcomes)
