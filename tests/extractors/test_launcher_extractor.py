@@ -107,7 +107,7 @@ def bash(command: str, folder: Any) -> Any:
         ("spark-submit --class A a.jar", [("not_captured", False)]),
         ("docker run image spark-submit /a.py", [("not_captured", False)]),
         ("spark-submit open.py s3://b/in", [("not_constant", True), ("not_constant", False)]),
-        ("spark-submit 'a.py", [("not_constant", False)]),
+        ("spark-submit 'a.py", [("unread_text", False)]),
         ("spark-submit followed.py s3://b/in s3://b/out", []),
         ("echo 1", []),
     ],
@@ -230,7 +230,7 @@ def test_an_operator_that_cannot_be_read_is_a_gap(caplog):
     del operator.job
     lineage = extractor_of(operator).extract_on_complete(instance())
     [gap] = lineage.run_facets["sparkLineage_gaps"].gaps
-    assert (gap.kind, "AttributeError" in gap.reason) == ("not_recorded", True)
+    assert (gap.kind, "AttributeError" in gap.reason) == ("unread_text", True)
     assert caplog.text.count("could not be read") == 1
 
 

@@ -105,9 +105,10 @@ def test_start_says_why_it_has_no_datasets(run, task):
 def test_a_malformed_command_is_one_warning_and_one_gap(run):
     _, complete = events(run(extractor=True), "malformed")
     assert names(complete) == ([], [])
-    [reason] = gaps(complete)
-    assert "line 2: a quote or a bracket is not closed" in reason
-    assert Path(run(extractor=True).log).read_text().count(reason) == 1
+    [gap] = complete["run"]["facets"]["sparkLineage_gaps"]["gaps"]
+    assert gap["kind"] == "unread_text"
+    assert "line 2: a quote or a bracket is not closed" in gap["reason"]
+    assert Path(run(extractor=True).log).read_text().count(gap["reason"]) == 1
 
 
 @pytest.mark.parametrize("task", ["submitted", "malformed", "failed", "decorated"])

@@ -33,7 +33,7 @@ def planned_report(launch: Launch) -> TaskReport:
     """Return the report of applications that have not run, from their texts."""
     lineage, unread = planned_of(launch.applications)
     lineage = Lineage() if lineage is None else lineage
-    reasons = [reason_of(problem, GapKind.NOT_CONSTANT) for problem in launch.problems]
+    reasons = [reason_of(problem, GapKind.UNREAD_TEXT) for problem in launch.problems]
     if not certain(lineage):
         cures = {each.cure for each in launch.applications if each.cure}
         reasons += [of_tasks.OPEN_NAMES(cure=cure) for cure in cures]

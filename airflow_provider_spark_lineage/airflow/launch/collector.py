@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.airflow.submitted.other_process import Other
 from airflow_provider_spark_lineage.spark.agent.folder import local_path
 from airflow_provider_spark_lineage.spark.agent.settings import RECORDS
 from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, reason_of
 from airflow_provider_spark_lineage.spark.guard import harmless, tell
 from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
 from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
@@ -69,7 +69,7 @@ class Launched(OtherProcess):
             return
         lost: list[str] = []
         for problem in self._launch.problems:
-            tell(problem, lost)
+            tell(reason_of(problem, GapKind.UNREAD_TEXT), lost)
         run = None
         with harmless("the records of the application could not be read", lost):
             run = self._read(lost)
