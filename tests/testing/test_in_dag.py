@@ -114,7 +114,7 @@ def test_differing_events_are_kept_and_reported(run: Run) -> None:
     log = result.log.read_text()
     assert (result.state, result.tasks["check"]) == ("failed", "failed")
     assert 'expected  "wrong.unload"' in log
-    assert "1 events match, 1 differs" in log
+    assert "1 event matches, 1 differs" in log
     assert "kept: the Variables wrong.*" in log
     events = [
         "wrong.load.event.start",
@@ -126,7 +126,7 @@ def test_differing_events_are_kept_and_reported(run: Run) -> None:
     assert variables(result) == events
     again = run("wrong", settings=settings)
     assert variables(again) == events * 2
-    assert "1 events match, 1 differs" in again.log.read_text()
+    assert "1 event matches, 1 differs" in again.log.read_text()
 
 
 def test_events_of_a_file_are_those_of_this_run(run: Run) -> None:
