@@ -14,7 +14,7 @@ from recordings import Recording
 from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.spark.records.record import Record, write_record
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "docs" / "demo.md"
 EXPECTED = ROOT / "system_tests" / "expected"
 
