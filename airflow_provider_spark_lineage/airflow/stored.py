@@ -1,4 +1,4 @@
-"""The stored form of a task's lineage: what a task writes into an XCom or a file, and the viewer reads.
+"""The stored form of a task's lineage: a task writes it into an XCom or a file, the viewer reads it.
 
 `{"version": 1, "summary": {...}, "data": "..."}`: `data` are the task's OpenLineage events as JSON,
 compressed, in base64; `summary` is readable without unpacking them. Whoever may write an XCom may write

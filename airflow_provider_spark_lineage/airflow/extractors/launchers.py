@@ -4,6 +4,8 @@
     extractors = airflow_provider_spark_lineage.extractors.launchers.LauncherExtractor
 
 It adds to what an operator reports without us; an operator that does not launch Spark reports only its own.
+An extractor replaces everything that the provider reports without it (the result of the built-in extractor,
+of the operator's own methods, the datasets of hooks), so that is asked for first.
 """
 
 from __future__ import annotations
