@@ -3,7 +3,8 @@
 python tools/limits.py           prints each count with its limit; exits with 1 unless all are equal
 python tools/limits.py words     also lists the places of one of them
 
-Limits are in `[tool.limits]` of `pyproject.toml`. A limit only falls: the commit that removes a place lowers it.
+Limits are in `[tool.limits]` of `pyproject.toml`. They only fall: the commit that
+removes a place lowers them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """No program reads a sentence of a gap: code decides by the kind, and makes sentences in `gaps/` alone.
 
-Tests compare kinds, too (`gap_kinds.py`); `tools/limits.py` counts those that read a sentence, and that count only
-falls.
+Tests compare kinds, too (`gap_kinds.py`); `tools/limits.py` counts those that read a sentence, and their
+number only falls.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class LauncherExtractor(BaseExtractor):
         return self._answer("extract_on_complete", task_instance)
 
     def extract_on_failure(self, task_instance: Any) -> OperatorLineage:
-        """Return the lineage from the applications' records; texts do not say what a failed task did."""
+        """Return the lineage from the applications' records; texts do not tell how far a failed task came."""
         return self._answer("extract_on_failure", task_instance, has_failed=True)
 
     def _answer(self, method: str, task_instance: Any = None, *, has_failed: bool = False) -> OperatorLineage:
