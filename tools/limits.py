@@ -77,6 +77,16 @@ def words(trees: Trees) -> Places:
                     yield f"{file}:{line}: {text}"
 
 
+def words_in_pages(_: Trees) -> Places:
+    """Yield the same sentences of the pages for people."""
+    for page in sorted((*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))):
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+            for form in HARD_FORMS:
+                for hit in form.finditer(line):
+                    text = line[max(0, hit.start() - 30) : hit.end() + 40].strip()
+                    yield f"{page.relative_to(ROOT)}:{number}: {text}"
+
+
 def class_names(trees: Trees) -> Places:
     """Yield the names that several classes have."""
     by_name = defaultdict(list)
@@ -123,6 +133,7 @@ def sentences_in_tests(trees: Trees) -> Places:
 PACKAGED, TESTED = ("airflow_provider_spark_lineage",), ("tests", "system_tests")
 COUNTS: Mapping[str, tuple[Callable[[Trees], Places], tuple[str, ...]]] = {
     "words": (words, PACKAGED),
+    "words_in_pages": (words_in_pages, ()),
     "class_names": (class_names, PACKAGED),
     "file_names": (file_names, PACKAGED),
     "imports_in_functions": (imports_in_functions, PACKAGED),
