@@ -13,9 +13,9 @@ from airflow_provider_spark_lineage.cli.refusal import complain, refuse
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
 from airflow_provider_spark_lineage.openlineage.events.reader import read_events
+from airflow_provider_spark_lineage.openlineage.events.runs import without_run
 from airflow_provider_spark_lineage.openlineage.viewer.listing import jobs_of, listing
 from airflow_provider_spark_lineage.openlineage.viewer.page import page_of
-from airflow_provider_spark_lineage.openlineage.viewer.runs import without_run
 
 
 @click.command("show", epilog="Example: spark-lineage show events.jsonl --open")
