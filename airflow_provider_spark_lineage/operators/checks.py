@@ -187,7 +187,10 @@ class _FrameCheck(ChecksOnSpark):
     ) -> None:
         for name, rows in samples(frame, checks, assertions, self.samples, clause=clause):
             texts = [
-                {column: str(value)[:MAX_SAMPLE_LENGTH] for column, value in row.asDict().items()}
+                {
+                    column: None if value is None else str(value)[:MAX_SAMPLE_LENGTH]
+                    for column, value in row.asDict().items()
+                }
                 for row in rows
             ]
             self.log.info("Rows that break %s: %s", name, texts)

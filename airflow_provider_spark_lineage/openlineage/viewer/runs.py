@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from airflow_provider_spark_lineage.openlineage.events.checks import results_of
+from airflow_provider_spark_lineage.openlineage.events.checks import has_failed_check, results_of
 from airflow_provider_spark_lineage.openlineage.events.model import TERMINAL, Event, Events
 from airflow_provider_spark_lineage.openlineage.events.shapes import object_at, objects, text
 from airflow_provider_spark_lineage.openlineage.viewer.datasets import Id, id_of
@@ -18,6 +18,9 @@ from airflow_provider_spark_lineage.openlineage.viewer.parts import each_once, j
 from airflow_provider_spark_lineage.openlineage.words import counted
 
 _PRODUCER = "airflow-provider-spark-lineage"
+
+_OF_CHECKS = "Test failed."
+"""Beginning of the message of Airflow's check operators, and of those of this package."""
 
 STOPPED = "task_stopped"
 """Kind of the gap in an event that was sent because the task might be killed."""
@@ -271,9 +274,14 @@ def _gaps(event: Event) -> Iterator[dict[str, Any]]:
 
 
 def failures_of(event: Event) -> Iterator[dict[str, str]]:
-    """Yield the failures of an event; if it lists none, its error message as one."""
+    """Yield the failures of an event; if it lists none, its error message as one.
+
+    The message of a check operator has nothing that the results of its checks do not say.
+    """
     entries = objects(event.at("run", "facets", "sparkLineage_failures", "failures"))
     message = event.text("run", "facets", "errorMessage", "message")
+    if message.startswith(_OF_CHECKS) and has_failed_check(event.document):
+        message = ""
     for entry in entries or ([{"message": message}] if message else []):
         yield {
             "error_class": text(entry.get("errorClass")),

@@ -228,6 +228,13 @@ def sentence_of(assertion: Assertion) -> str:
     return f"{assertion.name}: expected {expected}, found {actual}"
 
 
+def logged_sentence(assertion: Assertion) -> str:
+    """Return the line of a log for a failed assertion that has a result, as the operators for checks write it."""
+    name, _, values = sentence_of(assertion).partition(": ")
+    severity = ", with severity warn" if assertion.severity == WARN else ""
+    return f"Check {name} failed{severity}: {values}"
+
+
 class ChecksInFlight:
     """The checks of frames that a capture may see written, and their results so far."""
 
@@ -306,7 +313,7 @@ class ChecksInFlight:
                     if assertion.not_evaluated:
                         missing.setdefault(assertion.not_evaluated, []).append(assertion.name)
                     elif not assertion.success:
-                        log.warning("Check with severity %s: %s", assertion.severity, sentence_of(assertion))
+                        log.warning("%s", logged_sentence(assertion))
                 problems += _logged(
                     f"checks have no result ({', '.join(names)}): {reason}"
                     for reason, names in missing.items()

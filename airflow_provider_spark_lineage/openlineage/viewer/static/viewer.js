@@ -257,6 +257,9 @@ function timeOf(executions) {
   return lasted(sum);
 }
 
+/** @param {number} count */
+const ofDatasets = (count) => (count ? counted(count, "dataset") : "nothing");
+
 /** @param {ViewDocument} document @param {string} kind */
 function summary({ run, datasets, executions, planned, gaps, tasks }, kind) {
   const state = stateWord(run.state);
@@ -269,10 +272,10 @@ function summary({ run, datasets, executions, planned, gaps, tasks }, kind) {
     executions.length > 0 && counted(executions.length, "execution") + (ofAll && `: ${ofAll}`),
     time && `${whole}: ${time}`,
     cut(run.engine, 40),
-    `read ${counted(reads.length, "dataset")}`,
+    `read ${ofDatasets(reads.length)}`,
     writes.length === 1
       ? ["wrote " + cut(writes[0].label, 40), ...amounts(writes[0].writes)].join(", ")
-      : `wrote ${counted(writes.length, "dataset")}`,
+      : `wrote ${ofDatasets(writes.length)}`,
     gaps.length > 0 && `⚠ ${counted(gaps.length, "gap")}`,
   ].filter(Boolean).join(" · ");
   return [
