@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+Id = tuple[str, str]
+"""Namespace and name of a dataset."""
+
 
 def object_at(value: Any, *path: str) -> Mapping[str, Any]:
     """Return the object at a path of keys below a value; an empty object if there is none."""
@@ -21,3 +24,8 @@ def objects(value: Any) -> list[Mapping[str, Any]]:
 def text(value: Any) -> str:
     """Return the value if it is a text, else an empty text."""
     return value if isinstance(value, str) else ""
+
+
+def id_of(value: Mapping[str, Any]) -> Id:
+    """Return the id of a dataset, or of what refers to one."""
+    return text(value.get("namespace")), text(value.get("name"))
