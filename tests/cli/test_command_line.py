@@ -33,7 +33,7 @@ def lineage(*arguments: str | Path) -> Result:
         (["expect", "--events", "b"], "b: no such file"),
         (["doctor", "--foo"], "--foo"),
         (["nothing"], "No such command 'nothing'"),
-        (["shwo"], "No such command 'shwo'; did you mean `show`?"),
+        (["shwo"], "No such command 'shwo'; did you mean `show`? See `main --help`"),
         (["show", "text.jsonl"], "text.jsonl: no such file"),
         (["--foo"], "--foo"),
     ],

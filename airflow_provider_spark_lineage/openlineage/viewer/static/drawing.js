@@ -35,7 +35,7 @@ export function drawBoxes(scene, region, hasText) {
       svg("rect", { class: "hit", width: box.width, height: box.height, rx }),
       words("title", isPill ? box.width / 2 : LEFT, 21, title),
       detail && words("detail", LEFT, 38, detail),
-      check && words(`check ${check.color}`, box.width - (gap ? 74 : 58), 21, check.sign),
+      check && words(`check ${check.color}`, box.width - (gap ? 72 : 58), 21, check.sign),
       gap && words("mark", box.width - 58, 21, gap),
       svg("title", {}, box.kind === "dataset" ? whole + rowsNote(scene.document.datasets[box.index]) : whole)));
     if (box.kind !== "dataset") return [group];
