@@ -10,7 +10,7 @@ import { amounts, changeWord, kind, number } from "./words.js";
 const LEFT = 14;
 const MOST_EDGES = 1500;
 // Cells of texts in a box: of its title, of the beginning of a title that is cut before its end, and of its details.
-const MOST_TITLE = 21, MOST_KEPT = 7, MOST_DETAIL = 40;
+const MOST_TITLE = 22, MOST_KEPT = 7, MOST_DETAIL = 40;
 
 /** @param {Scene} scene @param {Region} region @param {boolean} hasText */
 export function drawBoxes(scene, region, hasText) {
