@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.openlineage.words import counted
 _PRODUCER = "airflow-provider-spark-lineage"
 
 _OF_CHECKS = "Test failed."
-"""Beginning of the message of Airflow's check operators, and of those of this package."""
+"""Airflow's check operators, and ours, begin the message of their error with it."""
 
 STOPPED = "task_stopped"
 """Kind of the gap in an event that was sent because the task might be killed."""

@@ -27,7 +27,7 @@ class Run:
         return tuple(run for each in self.applications if each.streams for run in each.streams.runs)
 
     def succeeded(self) -> Run:
-        """Return the run of a program that ended well: a query that Spark could not analyze is no failure.
+        """Return the run of a program that ended well: a query that Spark could not analyze did not fail it.
 
         The program caught the error. `RunBuilder` keeps such a query only if no execution follows it.
         """
