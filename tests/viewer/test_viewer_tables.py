@@ -115,6 +115,16 @@ def test_checks_facts_and_links(viewer: Page) -> None:
     )
 
 
+def test_a_failed_task_of_a_run_is_not_a_failed_run(show: Show) -> None:
+    """A run goes on where a task has the trigger rule `all_done`, for example."""
+    shown = documents.composed()
+    shown["run"]["task_id"] = None
+    failure = {"message": "no", "error_class": "", "sql_state": "", "fragment": ""}
+    shown["failures"] = [{**failure, "execution": "delays"}]
+    page = show(documents.answer(shown, kind="dag_run"))
+    expect(page.get_by_role("region", name="Failure").locator("strong")).to_have_text("✕ delays: failed")
+
+
 def test_a_task_that_only_checks_opens_with_its_checks(show: Show) -> None:
     """It has no columns to show. A check that was skipped has been evaluated."""
     page = show(documents.answer(documents.checked()))

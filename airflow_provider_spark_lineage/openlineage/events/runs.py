@@ -5,6 +5,7 @@ Events come from outside: a value whose type is not the spec's is treated as abs
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -18,8 +19,8 @@ from airflow_provider_spark_lineage.openlineage.words import counted
 
 _PRODUCER = "airflow-provider-spark-lineage"
 
-_OF_CHECKS = "Test failed."
-"""Airflow's check operators, and ours, begin the message of their error with it."""
+_OF_CHECKS = re.compile(r"([\w.]+: )?Test failed\.")
+"""Beginning of the message of operators that check data; a stored event has the class of the error before it."""
 
 STOPPED = "task_stopped"
 """Kind of the gap in an event that was sent because the task might be killed."""
@@ -279,7 +280,7 @@ def failures_of(event: Event) -> Iterator[dict[str, str]]:
     """
     entries = objects(event.at("run", "facets", "sparkLineage_failures", "failures"))
     message = event.text("run", "facets", "errorMessage", "message")
-    if message.startswith(_OF_CHECKS) and has_failed_check(event.document):
+    if _OF_CHECKS.match(message) and has_failed_check(event.document):
         message = ""
     for entry in entries or ([{"message": message}] if message else []):
         yield {
