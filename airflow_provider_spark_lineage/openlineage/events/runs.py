@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.openlineage.words import counted
 _PRODUCER = "airflow-provider-spark-lineage"
 
 _OF_CHECKS = re.compile(r"([\w.]+: )?Test failed\.")
-"""Beginning of the message of operators that check data; a stored event has the class of the error before it."""
+"""Beginning of the message of operators that check data, in a stored event after the class of the error."""
 
 STOPPED = "task_stopped"
 """Kind of the gap in an event that was sent because the task might be killed."""
