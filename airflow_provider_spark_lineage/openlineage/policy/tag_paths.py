@@ -1,0 +1,162 @@
+"""Follows tagged columns through all jobs to the datasets of a rule, and finds where edges may be missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id
+from airflow_provider_spark_lineage.openlineage.graph.current import Current, Write
+from airflow_provider_spark_lineage.openlineage.graph.model import BY_ROWS, BY_VALUE, LineageGraph, Reach
+from airflow_provider_spark_lineage.openlineage.policy.findings import Place, PolicyFinding
+from airflow_provider_spark_lineage.openlineage.policy.gap_kinds import may_lack_edges, may_lack_inputs
+from airflow_provider_spark_lineage.openlineage.policy.rules import AGGREGATED, MASKED, PolicyRule
+
+_AGGREGATION = "AGGREGATION"
+"""Subtype of the direct edge of an aggregate; the grouping that decides its rows is another edge."""
+
+
+class _Hidden(NamedTuple):
+    """A gap that may hide an edge from a tagged column."""
+
+    write: Write
+    gap: Mapping[str, Any]
+
+
+class TagPaths:
+    """The paths of tagged columns in one graph; `tagged` returns the nodes that have a tag."""
+
+    def __init__(
+        self, current: Current, graph: LineageGraph, tagged: Callable[[LineageGraph, str], set[int]]
+    ) -> None:
+        self._current, self._graph, self._tagged_in = current, graph, tagged
+        self._tagged: dict[str, set[int]] = {}
+        self._searches: dict[Any, Reach] = {}
+        self._gaps: dict[tuple[str, ...], Mapping[int, _Hidden]] = {}
+
+    def findings(
+        self, rule: PolicyRule, governed: Sequence[Id], *, by_rows: bool
+    ) -> Iterator[tuple[PolicyFinding, bool]]:
+        """Yield what breaks a condition, each with True, and what cannot be excluded, with False."""
+        condition = "must_not_depend_on" if by_rows else "must_not_contain"
+        tags = rule.must_not_depend_on if by_rows else rule.must_not_contain
+        datasets = frozenset(governed)
+        starts = {node for tag in tags for node in self._of_tag(tag)}
+        broken: set[int] = set()
+        for node, path in self._reached(("tags", tags), starts, rule.unless, datasets, by_rows):
+            broken.add(node)
+            names = " and ".join(f"`{tag}`" for tag in tags if self._start(path) in self._of_tag(tag))
+            reason = f"{_shown(path[0])} is tagged {names}" if len(path) > 1 else f"it is tagged {names}"
+            yield _finding(rule, condition, path, reason), True
+        hidden = self._hidden(tags)
+        for node, path in self._own_gaps(hidden, governed, broken):
+            yield _uncertain(rule, condition, path, hidden[node]), False
+        for node, path in self._reached(("gaps", tags), set(hidden), rule.unless, datasets, by_rows):
+            is_of_whole = len(path) == 1 and self._graph.node_of(path[0].dataset) in hidden
+            if node not in broken and not is_of_whole:
+                yield _uncertain(rule, condition, path, hidden[self._start(path)]), False
+
+    def _own_gaps(
+        self, hidden: Collection[int], governed: Sequence[Id], broken: Collection[int]
+    ) -> Iterator[tuple[int, tuple[Place, ...]]]:
+        """Yield the datasets with a gap of the whole output, each once for all of its columns."""
+        for dataset in governed:
+            all_rows, *columns = self._graph.nodes_of(dataset) or [-1]
+            is_broken = all_rows in broken or (columns and set(columns) <= set(broken))
+            if all_rows in hidden and not is_broken:
+                yield all_rows, (Place(dataset, None),)
+
+    def _reached(
+        self,
+        key: Any,
+        starts: set[int],
+        unless: frozenset[str],
+        datasets: Collection[Id],
+        by_rows: bool,
+    ) -> Iterator[tuple[int, tuple[Place, ...]]]:
+        """Yield the nodes of some datasets that are reached, each with a shortest path.
+
+        What decides all rows decides every column: it is said once, and at columns only their own part.
+        """
+        if not starts:
+            return
+        graph, reach = self._graph, self._search((key, unless, by_rows), starts, unless, by_rows)
+        all_rows: set[Id] = set()
+        for number in reach.nodes:
+            node = graph.node(number)
+            if node.dataset not in datasets:
+                continue
+            how = BY_VALUE if reach.depth(number, BY_VALUE) >= 0 else BY_ROWS
+            steps = reach.path(number, how)
+            if node.field is None:
+                # The node of all rows is the first of its dataset.
+                all_rows.add(node.dataset)
+            elif how == BY_ROWS and node.dataset in all_rows and any(step.type == "ROWS" for step in steps):
+                continue
+            first = steps[0].source if steps else node
+            yield number, (Place(first.dataset, first.field), *map(Place.after, steps))
+
+    def _search(self, key: Any, starts: set[int], unless: frozenset[str], by_rows: bool) -> Reach:
+        if key not in self._searches:
+            keep = None
+            if unless:
+                subtypes = [_AGGREGATION] if AGGREGATED in unless else []
+                keep = ~self._graph.edges_that(masking=MASKED in unless, subtypes=subtypes)
+            self._searches[key] = self._graph.reach(sorted(starts), by_rows=by_rows, keep=keep)
+        return self._searches[key]
+
+    def _hidden(self, tags: tuple[str, ...]) -> Mapping[int, _Hidden]:
+        """Return the nodes for which an edge from a tagged column may be missing, each with its gap.
+
+        Where all inputs are known, nothing is missing unless one of them may have a tagged column.
+        """
+        if tags not in self._gaps:
+            graph, writes = self._graph, self._current.writes
+            gaps = [_Hidden(write, gap) for write in writes for gap in write.gaps if may_lack_edges(gap)]
+            may_have = {graph.node(node).dataset for tag in tags for node in self._of_tag(tag)}
+            may_have |= {each.write.output for each in gaps if may_lack_inputs(each.gap, each.write)}
+            rows = [node for dataset in may_have if (node := graph.node_of(dataset)) is not None]
+            may_have |= {graph.node(node).dataset for node in (graph.reach(rows).nodes if rows else ())}
+            hidden: dict[int, _Hidden] = {}
+            for each in gaps:
+                write, column = each.write, each.gap["column"]
+                if may_lack_inputs(each.gap, write) or not may_have.isdisjoint(sources_of(write)):
+                    of_column = graph.node_of(write.output, column)
+                    nodes = graph.nodes_of(write.output) if column is None else [of_column]
+                    for node in nodes:
+                        if node is not None:
+                            hidden.setdefault(node, each)
+            self._gaps[tags] = hidden
+        return self._gaps[tags]
+
+    def _of_tag(self, tag: str) -> set[int]:
+        if tag not in self._tagged:
+            self._tagged[tag] = self._tagged_in(self._graph, tag)
+        return self._tagged[tag]
+
+    def _start(self, path: tuple[Place, ...]) -> int:
+        """Return the node at which a path begins."""
+        node = self._graph.node_of(path[0].dataset, path[0].field)
+        return -1 if node is None else node
+
+
+def sources_of(write: Write) -> Sequence[Id]:
+    """Return the datasets that fed an output, sorted."""
+    return sorted({*write.sources, *(edge.source for edge in write.edges)})
+
+
+def _finding(
+    rule: PolicyRule, condition: str, path: tuple[Place, ...], reason: str, *, fails: bool = True
+) -> PolicyFinding:
+    last = path[-1]
+    return PolicyFinding(rule.name, condition, last.dataset, last.field, path, reason, fails)
+
+
+def _uncertain(rule: PolicyRule, condition: str, path: tuple[Place, ...], hidden: _Hidden) -> PolicyFinding:
+    begun = path[0]._replace(type="WRITE", write=hidden.write)
+    reason = f"cannot be excluded: {hidden.gap['reason']}"
+    return _finding(rule, condition, (begun, *path[1:]), reason, fails=rule.fails_on_gap)
+
+
+def _shown(place: Place) -> str:
+    return f"`{place.dataset[1]}.{place.field}`" if place.field is not None else f"`{place.dataset[1]}`"

@@ -1,0 +1,92 @@
+"""The result of a policy as text: for a terminal, a test and the log of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from airflow_provider_spark_lineage.openlineage.policy.findings import Place, PolicyFinding, PolicyReport
+from airflow_provider_spark_lineage.openlineage.words import counted
+
+_MOST_ALIKE = 3
+"""Limit of findings of one rule and dataset that begin at the same place, and are shown one by one."""
+
+
+def lines_of(report: PolicyReport) -> Iterator[str]:
+    """Yield the lines of a report: violations, what cannot be excluded, warnings, and a summary."""
+    for findings, head in ((report.violations, "broken"), (report.unknown, "unknown")):
+        for alike in _grouped(findings):
+            for finding in alike[:_MOST_ALIKE]:
+                yield from _lines(finding, head)
+            if len(alike) > _MOST_ALIKE:
+                where = shown(alike[0].dataset[1], None)
+                yield f"         and {counted(len(alike) - _MOST_ALIKE, 'more column')} of {where}, alike"
+                yield ""
+    for warning in report.warnings:
+        yield f"warning  {warning}."
+    if report.warnings:
+        yield ""
+    yield summary_of(report)
+
+
+def summary_of(report: PolicyReport) -> str:
+    """Return one sentence about the whole result.
+
+    >>> summary_of(PolicyReport((), (), (), (("one writer", ("file", "/gold/orders")),)))
+    'No rule is broken: 1 rule, 1 dataset.'
+    """
+    about = (
+        f"{counted(len({rule for rule, _ in report.checked}), 'rule')},"
+        f" {counted(len({dataset for _, dataset in report.checked}), 'dataset')}"
+    )
+    uncertain = f"{len(report.unknown):,} cannot be excluded" if report.unknown else ""
+    if report.ok:
+        return f"No rule is broken: {', '.join(filter(None, (about, uncertain)))}."
+    broken = counted(len(report.violations), "violation")
+    if any(finding.fails for finding in report.unknown):
+        uncertain += ", which its rule does not accept"
+    return f"The policy is broken: {', '.join(filter(None, (broken, uncertain)))}; {about}."
+
+
+def sentence_of(finding: PolicyFinding) -> str:
+    """Return a finding on one line."""
+    return f"{finding.rule}: {shown(finding.dataset[1], finding.field)}: {finding.reason}"
+
+
+def shown(name: str, field: str | None) -> str:
+    """Return a column, or a dataset without one, for people."""
+    return name if field is None else f"{name}.{field}"
+
+
+def _grouped(findings: Iterable[PolicyFinding]) -> Iterable[Sequence[PolicyFinding]]:
+    groups: dict[object, list[PolicyFinding]] = {}
+    for each in findings:
+        start = each.path[0]
+        groups.setdefault((each.rule, each.condition, each.dataset, start.dataset, start.field), []).append(
+            each
+        )
+    return groups.values()
+
+
+def _lines(finding: PolicyFinding, head: str) -> Iterator[str]:
+    yield f"{head:<8} {finding.rule}"
+    yield f"         {shown(finding.dataset[1], finding.field)}: {finding.reason}"
+    rows = [_cells(place, is_first=not number) for number, place in enumerate(finding.path)]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    for cells in rows:
+        line = "   ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
+        yield f"           {line}".rstrip()
+    yield ""
+
+
+def _cells(place: Place, *, is_first: bool) -> tuple[str, str, str, str]:
+    """Return the cells of a place: its name, the edge to it, the job and the run."""
+    arrow = "" if is_first else "-> "
+    name = shown(place.dataset[1], place.field)
+    if place.field is None and place.type in ("DIRECT", "INDIRECT", "ROWS"):
+        name += ", all rows"
+    masks = "masks" if place.masking else ""
+    edge = " ".join(filter(None, (place.type.lower(), place.subtype.lower(), masks)))
+    if place.write is None:
+        return f"{arrow}{name}", edge, "", ""
+    run = place.write.run
+    return f"{arrow}{name}", edge, place.write.job.name, "   ".join(filter(None, (f"run {run.id}", run.time)))
