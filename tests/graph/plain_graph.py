@@ -16,7 +16,7 @@ VALUE, ROWS = "value", "rows"
 
 def random_current(seed: int) -> Current:
     """Return what some jobs wrote: with cycles, doubled edges, and several writers of a dataset."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311
     datasets = [f"d{number}" for number in range(chance.randint(1, 9))]
     columns = ["a", "b", "c"][: chance.randint(1, 3)]
     writes = []
@@ -48,7 +48,7 @@ def written(output: str, edges: Iterable[Edge], fed: Iterable[tuple[str, str]], 
 def plain_reach(
     current: Current, start: Place, *, upstream: bool = False, by_rows: bool = True
 ) -> dict[tuple[Place, str], int]:
-    """Return how many jobs away everything is that follows from a place, by a queue and plain dictionaries."""
+    """Return how many jobs away everything is that follows from a place, by a queue and dictionaries."""
     steps: dict[Place, set[tuple[Place, bool, int]]] = {}
     columns: dict[str, set[str]] = {}
 

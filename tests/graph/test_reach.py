@@ -36,7 +36,7 @@ def test_a_search_finds_what_a_plain_search_finds(upstream, by_rows):
 
 @pytest.mark.parametrize("upstream", [False, True], ids=["down", "up"])
 def test_a_path_leads_from_the_start_to_the_node(upstream):
-    """Each step begins where the one before it ended, by edges of the writes, in the direction of the data."""
+    """Each step begins where the one before it ended, by edges of the writes, as the data flows."""
     for seed in SEEDS[::3]:
         current = random_current(seed)
         graph = LineageGraph.of(current)
@@ -61,7 +61,8 @@ def test_a_path_leads_from_the_start_to_the_node(upstream):
                     for step in steps:
                         pair = (step.source.name, step.source.field), (step.target.name, step.target.field)
                         if step.write is None:
-                            assert step.source.dataset == step.target.dataset and step.source.field is None
+                            assert step.source.dataset == step.target.dataset
+                            assert step.source.field is None
                         elif step.type == "ROWS":
                             assert (step.source.name, step.target.name) in flows
                         else:

@@ -20,6 +20,9 @@ from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents, is
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
 from airflow_provider_spark_lineage.openlineage.graph.names import Names
 
+PLANNED = "planned"
+"""Kind of the gap that lineage from a text has: nothing of the data flow is missing for it."""
+
 NO_COLUMNS = "no_column_lineage"
 """Kind of the gap of an output whose event says nothing of columns."""
 
@@ -213,7 +216,11 @@ class _Collected:
         for output in lineage["outputs"]:
             own = id_of(output)
             meant = self._meant(own, run)
-            gaps = [gap for gap in lineage["gaps"] if gap["output"] is None or id_of(gap["output"]) == own]
+            gaps = [
+                gap
+                for gap in lineage["gaps"]
+                if (gap["output"] is None or id_of(gap["output"]) == own) and gap["kind"] != PLANNED
+            ]
             edges = dict.fromkeys(self._edges(output, run))
             if not edges and "previous" in output:
                 edges, sources[own] = self._renamed(output, run)

@@ -1,9 +1,9 @@
 """The graph as arrays: which columns and rows follow from which, and searches in both directions.
 
 A node is a column, or *all rows* of a dataset. An edge leads from a source to what follows from it: a DIRECT
-edge from a column to a column, an INDIRECT edge of one field to that field, one of a whole output to all rows of
-the output, and all rows of a dataset to all rows of what was made from it. That all rows lead to each column of
-their dataset is not stored as edges; the search knows it.
+edge from a column to a column, an INDIRECT edge of one field to that field, one of a whole output to all rows
+of the output, and all rows of a dataset to all rows of what was made from it. That all rows lead to each
+column of their dataset is not stored as edges; the search knows it.
 """
 
 from __future__ import annotations
