@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
@@ -32,7 +32,7 @@ class TagPaths:
         self._current, self._graph, self._tagged_in = current, graph, tagged
         self._tagged: dict[str, set[int]] = {}
         self._searches: dict[Any, Reach] = {}
-        self._gaps: dict[tuple[str, ...], Mapping[int, _Hidden]] = {}
+        self._gaps: dict[Any, Mapping[int, _Hidden]] = {}
 
     def findings(
         self, rule: PolicyRule, governed: Sequence[Id], *, by_rows: bool
@@ -48,7 +48,7 @@ class TagPaths:
             names = " and ".join(f"`{tag}`" for tag in tags if self._start(path) in self._of_tag(tag))
             reason = f"{_shown(path[0])} is tagged {names}" if len(path) > 1 else f"it is tagged {names}"
             yield _finding(rule, condition, path, reason), True
-        hidden = self._hidden(tags)
+        hidden = self._hidden(tags, rule.unless, by_rows=by_rows)
         for node, path in self._own_gaps(hidden, governed, broken):
             yield _uncertain(rule, condition, path, hidden[node]), False
         for node, path in self._reached(("gaps", tags), set(hidden), rule.unless, datasets, by_rows):
@@ -97,37 +97,54 @@ class TagPaths:
             yield number, (Place(first.dataset, first.field), *map(Place.after, steps))
 
     def _search(self, key: Any, starts: set[int], unless: frozenset[str], by_rows: bool) -> Reach:
-        if key not in self._searches:
-            keep = None
-            if unless:
-                subtypes = [_AGGREGATION] if AGGREGATED in unless else []
-                keep = ~self._graph.edges_that(masking=MASKED in unless, subtypes=subtypes)
-            self._searches[key] = self._graph.reach(sorted(starts), by_rows=by_rows, keep=keep)
-        return self._searches[key]
+        if key is not None and key in self._searches:
+            return self._searches[key]
+        keep = None
+        if unless:
+            subtypes = [_AGGREGATION] if AGGREGATED in unless else []
+            keep = ~self._graph.edges_that(masking=MASKED in unless, subtypes=subtypes)
+        reach = self._graph.reach(sorted(starts), by_rows=by_rows, keep=keep)
+        if key is not None:
+            self._searches[key] = reach
+        return reach
 
-    def _hidden(self, tags: tuple[str, ...]) -> Mapping[int, _Hidden]:
+    def _hidden(
+        self, tags: tuple[str, ...], unless: frozenset[str], *, by_rows: bool
+    ) -> Mapping[int, _Hidden]:
         """Return the nodes for which an edge from a tagged column may be missing, each with its gap.
 
-        Where all inputs are known, nothing is missing unless one of them may have a tagged column.
+        Where all inputs are known, nothing is missing unless one of them has a tagged value, or may have one.
         """
-        if tags not in self._gaps:
-            graph, writes = self._graph, self._current.writes
-            gaps = [_Hidden(write, gap) for write in writes for gap in write.gaps if may_lack_edges(gap)]
-            may_have = {graph.node(node).dataset for tag in tags for node in self._of_tag(tag)}
-            may_have |= {each.write.output for each in gaps if may_lack_inputs(each.gap, each.write)}
-            rows = [node for dataset in may_have if (node := graph.node_of(dataset)) is not None]
-            may_have |= {graph.node(node).dataset for node in (graph.reach(rows).nodes if rows else ())}
-            hidden: dict[int, _Hidden] = {}
-            for each in gaps:
-                write, column = each.write, each.gap["column"]
-                if may_lack_inputs(each.gap, write) or not may_have.isdisjoint(sources_of(write)):
-                    of_column = graph.node_of(write.output, column)
-                    nodes = graph.nodes_of(write.output) if column is None else [of_column]
-                    for node in nodes:
-                        if node is not None:
-                            hidden.setdefault(node, each)
-            self._gaps[tags] = hidden
-        return self._gaps[tags]
+        key = tags, unless, by_rows
+        if key in self._gaps:
+            return self._gaps[key]
+        gaps = [
+            _Hidden(write, gap) for write in self._current.writes for gap in write.gaps if may_lack_edges(gap)
+        ]
+        hidden: dict[int, _Hidden] = {}
+        following = [each for each in gaps if may_lack_inputs(each.gap, each.write)]
+        pending = [each for each in gaps if not may_lack_inputs(each.gap, each.write)]
+        starts = {node for tag in tags for node in self._of_tag(tag)}
+        while following or pending:
+            for each in following:
+                for node in self._nodes_of(each):
+                    hidden.setdefault(node, each)
+            reach = self._search(None, starts | hidden.keys(), unless, by_rows)
+            may_have = {self._graph.node(node).dataset for node in reach.nodes}
+            following = [each for each in pending if not may_have.isdisjoint(sources_of(each.write))]
+            if not following:
+                break
+            pending = [each for each in pending if may_have.isdisjoint(sources_of(each.write))]
+        self._gaps[key] = hidden
+        return hidden
+
+    def _nodes_of(self, hidden: _Hidden) -> Iterable[int]:
+        """Return the nodes that a gap is about."""
+        column, output = hidden.gap["column"], hidden.write.output
+        if column is None:
+            return self._graph.nodes_of(output)
+        node = self._graph.node_of(output, column)
+        return () if node is None else (node,)
 
     def _of_tag(self, tag: str) -> set[int]:
         if tag not in self._tagged:
