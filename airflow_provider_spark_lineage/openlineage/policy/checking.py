@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
+from airflow_provider_spark_lineage.openlineage.events.model import Events
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
@@ -16,7 +18,7 @@ from airflow_provider_spark_lineage.openlineage.policy.gap_kinds import ABOUT_TH
 from airflow_provider_spark_lineage.openlineage.policy.patterns import DatasetPattern, names_of
 from airflow_provider_spark_lineage.openlineage.policy.rules import Policy, PolicyRule
 from airflow_provider_spark_lineage.openlineage.policy.tag_paths import TagPaths, sources_of
-from airflow_provider_spark_lineage.openlineage.policy.tags import EventTag, by_tag
+from airflow_provider_spark_lineage.openlineage.policy.tags import EventTag, by_tag, tags_in
 from airflow_provider_spark_lineage.openlineage.words import counted
 
 _WITHOUT_ROWS = frozenset({"alter", "drop"})
@@ -40,6 +42,13 @@ def check(policy: Policy, current: Current, tags: Iterable[EventTag] = ()) -> Po
         warnings=tuple(checked.warnings()),
         checked=tuple((rule.name, dataset) for rule in policy.rules for dataset in checked.governed(rule)),
     )
+
+
+def check_events(policy: Policy, documents: Iterable[Mapping[str, Any]]) -> PolicyReport:
+    """Return the same for events as plain JSON objects, of which the newest of each job count."""
+    events = Events.of(documents)
+    current = Current.of(events)
+    return check(policy, current, tags_in(events, current.aliases))
 
 
 class _Checked:

@@ -47,9 +47,9 @@ def summary_of(report: PolicyReport) -> str:
     return f"The policy is broken: {', '.join(filter(None, (broken, uncertain)))}; {about}."
 
 
-def sentence_of(finding: PolicyFinding) -> str:
-    """Return a finding on one line."""
-    return f"{finding.rule}: {shown(finding.dataset[1], finding.field)}: {finding.reason}"
+def path_of(finding: PolicyFinding) -> str:
+    """Return the path of a finding on one line."""
+    return " -> ".join(shown(place.dataset[1], place.field) for place in finding.path)
 
 
 def shown(name: str, field: str | None) -> str:
