@@ -60,7 +60,11 @@ def _planned(path: Path) -> Events:
     )
     changed = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
     whole = EventRun(str(path), changed, changed, lineage)
-    return Events.of(events_of([], whole, namespace="default", job=path.stem))
+    events = events_of([], whole, namespace="default", job=path.stem)
+    for event in events:
+        # It names the sources of each output, which a text does not tell.
+        event["job"]["facets"].pop("lineage", None)
+    return Events.of(events)
 
 
 def instant_option(name: str, text: str | None) -> int | None:

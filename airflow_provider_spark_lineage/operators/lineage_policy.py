@@ -28,8 +28,8 @@ NO_STORE = (
 class LineagePolicyOperator(BaseOperator):
     """Checks a policy against the lineage that the tasks before it in this DAG run stored.
 
-    Put it between the tasks that make data and the one that publishes them. It needs `numpy` if a rule is
-    about a tag. Its result is in its OpenLineage event, as assertions at the datasets.
+    Put it between the tasks that make data and the one that publishes them. It needs the extra `graph`. Its
+    result is in its OpenLineage event, as assertions at the datasets.
 
     :param policy: a policy in YAML; a relative path begins at the folder of the DAG's file. A mistake in it
         fails when the DAG is parsed.
@@ -70,7 +70,10 @@ class LineagePolicyOperator(BaseOperator):
     def _check(self, task_instance: Any) -> PolicyReport:
         from airflow_provider_spark_lineage.airflow import conf
         from airflow_provider_spark_lineage.airflow.task.stored_events import events_of_tasks
-        from airflow_provider_spark_lineage.openlineage.policy.checking import check_events
+        from airflow_provider_spark_lineage.errors import extra
+
+        with extra("graph"):
+            from airflow_provider_spark_lineage.openlineage.policy.checking import check_events
 
         if conf.store() == "none":
             raise AirflowException(f"{self.task_id}: {NO_STORE}.")

@@ -11,7 +11,15 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "airflow_provider_spark_lineage"
 HARNESS = ("openlineage/events", "openlineage/testing", "openlineage/transports")
 TOOLS = (
-    *("cli", "openlineage/viewer", "airflow/ui", "airflow/draft_rules.py", "pytest_plugin.py"),
+    *(
+        "cli",
+        "openlineage/graph",
+        "openlineage/policy",
+        "openlineage/viewer",
+        "airflow/ui",
+        "airflow/draft_rules.py",
+        "pytest_plugin.py",
+    ),
     *("testing", "transports"),
 )
 """What calls the harness, or reads events with it; none of it runs in a task."""

@@ -6,7 +6,13 @@ import random
 from collections import deque
 from collections.abc import Iterable
 
-from airflow_provider_spark_lineage.openlineage.graph.current import Current, Edge, Job, Run, Write
+from airflow_provider_spark_lineage.openlineage.graph.current import (
+    ColumnEdge,
+    Current,
+    JobName,
+    JobRun,
+    JobWrite,
+)
 
 Place = tuple[str, str | None]
 """A dataset and a column, or None for all rows."""
@@ -23,7 +29,7 @@ def random_current(seed: int) -> Current:
     for number in range(chance.randint(0, 14)):
         output = chance.choice(datasets)
         edges = [
-            Edge(
+            ColumnEdge(
                 chance.choice([None, *columns]) if kind == "INDIRECT" else chance.choice(columns),
                 ("ns", chance.choice(datasets)),
                 chance.choice(columns),
@@ -38,10 +44,12 @@ def random_current(seed: int) -> Current:
     return Current(tuple(writes), (), {write.job: write.run for write in writes})
 
 
-def written(output: str, edges: Iterable[Edge], fed: Iterable[tuple[str, str]], number: int = 1) -> Write:
-    run = Run(f"run{number}", "complete", "2026-01-01T00:00:00Z", number)
-    return Write(
-        Job("jobs", f"job{number}"), ("ns", output), run, (), tuple(edges), tuple(sorted(fed)), "", ()
+def written(
+    output: str, edges: Iterable[ColumnEdge], fed: Iterable[tuple[str, str]], number: int = 1
+) -> JobWrite:
+    run = JobRun(f"run{number}", "complete", "2026-01-01T00:00:00Z", number)
+    return JobWrite(
+        JobName("jobs", f"job{number}"), ("ns", output), run, (), tuple(edges), tuple(sorted(fed)), "", ()
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from graph.plain_graph import plain_reach, random_current, written
 
-from airflow_provider_spark_lineage.openlineage.graph.current import Current, Edge
+from airflow_provider_spark_lineage.openlineage.graph.current import ColumnEdge, Current
 from airflow_provider_spark_lineage.openlineage.graph.model import BY_ROWS, BY_VALUE, HOW, LineageGraph
 
 SEEDS = range(300)
@@ -73,8 +73,8 @@ def test_a_path_leads_from_the_start_to_the_node(upstream):
 def test_a_depth_ends_the_search_after_so_many_jobs():
     """The columns of an output are as far as its rows: the same job made them."""
     chain = [
-        written("b", [Edge(None, ("ns", "a"), "x", "INDIRECT", "FILTER", False)], [("ns", "a")], 1),
-        written("c", [Edge("x", ("ns", "b"), "x", "DIRECT", "IDENTITY", False)], [("ns", "b")], 2),
+        written("b", [ColumnEdge(None, ("ns", "a"), "x", "INDIRECT", "FILTER", False)], [("ns", "a")], 1),
+        written("c", [ColumnEdge("x", ("ns", "b"), "x", "DIRECT", "IDENTITY", False)], [("ns", "b")], 2),
     ]
     graph = LineageGraph.of(Current(tuple(chain), (), {}))
     start = graph.node_of(("ns", "a"), "x")
@@ -85,8 +85,8 @@ def test_a_depth_ends_the_search_after_so_many_jobs():
 def test_edges_that_are_not_kept_are_not_followed():
     """A search that stops at masked edges finds what other edges lead to."""
     edges = [
-        Edge("x", ("ns", "a"), "x", "DIRECT", "TRANSFORMATION", True),
-        Edge("y", ("ns", "a"), "x", "DIRECT", "IDENTITY", False),
+        ColumnEdge("x", ("ns", "a"), "x", "DIRECT", "TRANSFORMATION", True),
+        ColumnEdge("y", ("ns", "a"), "x", "DIRECT", "IDENTITY", False),
     ]
     graph = LineageGraph.of(Current((written("b", edges, [("ns", "a")]),), (), {}))
     start = graph.node_of(("ns", "a"), "x")

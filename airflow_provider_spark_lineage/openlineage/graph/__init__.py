@@ -1,5 +1,5 @@
-"""Graph of the lineage of many runs: what depends on a column, and what it comes from, through all jobs.
+"""Graph of the lineage of many runs: columns and datasets upstream and downstream, through all jobs.
 
-It reads OpenLineage events of any producer. `current` finds for each job and each output the last run that
-wrote it, `names` which names mean one dataset, `model` has the graph as arrays.
+It reads OpenLineage events of any producer. `current` has the last write of each job and output, `names` the
+symlinks of datasets, `model` the graph as arrays.
 """

@@ -1,7 +1,7 @@
-"""Finds what is current in events of many runs: for each job and each output, the last run that wrote it.
+"""Reads the current lineage out of events of many runs: for each job and output, its last write.
 
-What counts in an event is decided by `events.runs`: the outputs of a START are not written, nor are those of
-another producer's FAIL, and the children of a task repeat it. A job that was renamed or deleted stays until
+`events.runs` decides which outputs of an event were written: those of a START were not, those of another
+producer's FAIL were not. The children of a task repeat it. A job that was renamed or deleted stays, until
 `since` leaves it out.
 """
 
@@ -18,10 +18,10 @@ from airflow_provider_spark_lineage.openlineage.events.model import Event, Event
 from airflow_provider_spark_lineage.openlineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents, is_ours, runs_of
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
-from airflow_provider_spark_lineage.openlineage.graph.names import Names
+from airflow_provider_spark_lineage.openlineage.graph.names import DatasetNames
 
 PLANNED = "planned"
-"""Kind of the gap that lineage from a text has: nothing of the data flow is missing for it."""
+"""Kind of the gap that lineage from a text has; it says nothing of an output."""
 
 NO_COLUMNS = "no_column_lineage"
 """Kind of the gap of an output whose event says nothing of columns."""
@@ -30,14 +30,14 @@ GONE = frozenset({"drop", "truncate"})
 """Changes after which a dataset has no rows."""
 
 
-class Job(NamedTuple):
+class JobName(NamedTuple):
     """A job, as OpenLineage names it; a task of Airflow is `<dag_id>.<task_id>`."""
 
     namespace: str
     name: str
 
 
-class Edge(NamedTuple):
+class ColumnEdge(NamedTuple):
     """A source of a column of an output, or, without a column, of all its rows."""
 
     column: str | None
@@ -50,12 +50,12 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Run:
+class JobRun:
     """A run of a job; the ids of Airflow are empty if another scheduler ran it."""
 
     id: str
     state: str
-    """One of `EVENT_TYPES`: `complete`, `fail`, `abort`, or that of the last event."""
+    """Type of the event that ended it, or of the last one: one of `EVENT_TYPES`."""
     time: str
     """`eventTime` of the event that ended it, or of the last one."""
     time_ns: int
@@ -66,42 +66,42 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Write:
-    """What the last run of a job that wrote a dataset says of it; mapped instances of a task are one run."""
+class JobWrite:
+    """The last write of a dataset by a job; mapped instances of a task are one run."""
 
-    job: Job
+    job: JobName
     output: Id
-    run: Run
+    run: JobRun
     fields: tuple[tuple[str, str], ...]
     """Names and types of the columns; empty if the events have no schema."""
-    edges: tuple[Edge, ...]
+    edges: tuple[ColumnEdge, ...]
     sources: tuple[Id, ...]
     """The datasets that fed the output, as far as the events say which did."""
     mode: str
     """`create`, `overwrite`, `append` ...: `lifecycleStateChange` in small letters; empty if not said."""
     gaps: tuple[Mapping[str, Any], ...]
-    """What is not known, each with `kind`, `reason` and `column`, which is None for the whole output."""
-    first_seen: Mapping[Edge, int] = field(default_factory=dict, compare=False, repr=False)
+    """Gaps of the lineage: `kind`, `reason`, and `column`, which is None for the whole output."""
+    first_seen: Mapping[ColumnEdge, int] = field(default_factory=dict, compare=False, repr=False)
     """For each edge the time of the first run that had it, in nanoseconds since 1970."""
 
 
 @dataclass(frozen=True)
-class Read:
+class JobRead:
     """A dataset that the last run of a job read."""
 
-    job: Job
+    job: JobName
     input: Id
-    run: Run
+    run: JobRun
     fields: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Current:
-    """What is current in the events of many runs."""
+    """The current lineage of many jobs."""
 
-    writes: tuple[Write, ...]
-    reads: tuple[Read, ...]
-    runs: Mapping[Job, Run]
+    writes: tuple[JobWrite, ...]
+    reads: tuple[JobRead, ...]
+    runs: Mapping[JobName, JobRun]
     """The last run of each job, also if it failed."""
     aliases: Mapping[Id, Id] = field(default_factory=dict)
     """Other names of datasets, each with the dataset that it means now."""
@@ -111,12 +111,12 @@ class Current:
     @classmethod
     @collector_paused()
     def of(cls, events: Events, *, since: int | None = None, as_of: int | None = None) -> Current:
-        """Return what was current at `as_of`, of runs that ended at `since` or later.
+        """Return the lineage that was current at `as_of`, of runs that ended at `since` or later.
 
         Both are nanoseconds since 1970. An event without a readable time counts as the oldest.
         """
         items = [event for event in events if as_of is None or (event.time_ns or 0) <= as_of]
-        names = Names.of(items)
+        names = DatasetNames.of(items)
         collected = _Collected(names)
         runs = runs_of(events if len(items) == len(events) else Events(tuple(items)))
         for run in sorted(runs, key=_time):
@@ -145,24 +145,24 @@ class Current:
     @cached_property
     def datasets(self) -> tuple[Id, ...]:
         """All datasets, sorted."""
-        found = {write.output for write in self.writes} | {read.input for read in self.reads}
+        names = {write.output for write in self.writes} | {read.input for read in self.reads}
         for write in self.writes:
-            found.update(write.sources)
-            found.update(edge.source for edge in write.edges)
-        return tuple(sorted(found))
+            names.update(write.sources)
+            names.update(edge.source for edge in write.edges)
+        return tuple(sorted(names))
 
     @cached_property
-    def readers(self) -> Mapping[Id, Sequence[Read]]:
+    def readers(self) -> Mapping[Id, Sequence[JobRead]]:
         """The jobs that read each dataset."""
-        readers: dict[Id, list[Read]] = defaultdict(list)
+        readers: dict[Id, list[JobRead]] = defaultdict(list)
         for read in self.reads:
             readers[read.input].append(read)
         return readers
 
     @cached_property
-    def writers(self) -> Mapping[Id, Sequence[Write]]:
+    def writers(self) -> Mapping[Id, Sequence[JobWrite]]:
         """The jobs that write each dataset."""
-        writers: dict[Id, list[Write]] = defaultdict(list)
+        writers: dict[Id, list[JobWrite]] = defaultdict(list)
         for write in self.writes:
             writers[write.output].append(write)
         return writers
@@ -171,28 +171,28 @@ class Current:
 class _Collected:
     """Runs in the order of their times; a later run takes the place of an earlier one of its job."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: DatasetNames) -> None:
         self._names = names
-        self._writes: dict[tuple[Job, Id], tuple[str, Write]] = {}
-        self._reads: dict[Job, tuple[str, dict[Id, Read]]] = {}
-        self._first: dict[tuple[Job, Id], dict[Edge, int]] = defaultdict(dict)
-        self.last: dict[Job, Run] = {}
+        self._writes: dict[tuple[JobName, Id], tuple[str, JobWrite]] = {}
+        self._reads: dict[JobName, tuple[str, dict[Id, JobRead]]] = {}
+        self._first: dict[tuple[JobName, Id], dict[ColumnEdge, int]] = defaultdict(dict)
+        self.last: dict[JobName, JobRun] = {}
 
-    def writes(self) -> Iterable[Write]:
+    def writes(self) -> Iterable[JobWrite]:
         return (write for _, write in self._writes.values())
 
-    def reads(self) -> Iterable[Read]:
+    def reads(self) -> Iterable[JobRead]:
         return (read for _, reads in self._reads.values() for read in reads.values())
 
     def add(self, events: RunEvents) -> None:
         last = events.last
-        job, run = Job(last.text("job", "namespace"), last.subject), _run_of(events)
+        job, run = JobName(last.text("job", "namespace"), last.subject), _run_of(events)
         # The instances of a mapped task are parts of one run.
         group = last.parent_run_id if last.map_index is not None and last.parent_run_id else last.run_id
         self.last[job] = run
         lineage = events.document()
         reads = {
-            (meant := self._meant(id_of(each), run)): Read(job, meant, run, _fields(each))
+            (dataset := self._resolve(id_of(each), run)): JobRead(job, dataset, run, _fields(each))
             for each in lineage["inputs"]
         }
         before = self._reads.get(job)
@@ -204,18 +204,20 @@ class _Collected:
             self._add_writes(events, lineage, job, run, group)
 
     def _add_writes(
-        self, events: RunEvents, lineage: Mapping[str, Any], job: Job, run: Run, group: str
+        self, events: RunEvents, lineage: Mapping[str, Any], job: JobName, run: JobRun, group: str
     ) -> None:
         facets = [object_at(event.document, "run", "facets") for event in events.ends]
         executions = [each for some in facets for each in executions_of(some)]
         flows, is_whole = flows_of(events, lineage["outputs"], executions)
         sources: dict[Id, dict[Id, None]] = defaultdict(dict)
         for source, target in flows:
-            sources[target][self._meant(source, run)] = None
+            sources[target][self._resolve(source, run)] = None
+        # A text has no columns, and the silence of another producer is no proof that there are none.
+        says_all = is_ours(events.last) and all(gap["kind"] != PLANNED for gap in lineage["gaps"])
         with_columns = {id_of(each) for each in events.outputs if object_at(each, "facets", "columnLineage")}
         for output in lineage["outputs"]:
             own = id_of(output)
-            meant = self._meant(own, run)
+            dataset = self._resolve(own, run)
             gaps = [
                 gap
                 for gap in lineage["gaps"]
@@ -224,16 +226,16 @@ class _Collected:
             edges = dict.fromkeys(self._edges(output, run))
             if not edges and "previous" in output:
                 edges, sources[own] = self._renamed(output, run)
-            elif own not in with_columns and sources[own] and not is_ours(events.last):
+            elif own not in with_columns and sources[own] and not says_all:
                 gaps.append(_gap("the event says nothing of its columns"))
             elif not is_whole and not sources[own]:
                 gaps.append(_gap("the event does not say which inputs fed it"))
-            first = self._first[job, meant]
+            first = self._first[job, dataset]
             for edge in edges:
                 first.setdefault(edge, run.time_ns)
-            write = Write(
+            write = JobWrite(
                 job=job,
-                output=meant,
+                output=dataset,
                 run=run,
                 fields=_fields(output),
                 edges=tuple(edges),
@@ -242,36 +244,40 @@ class _Collected:
                 gaps=tuple(gaps),
                 first_seen=first,
             )
-            known = self._writes.get((job, meant))
+            known = self._writes.get((job, dataset))
             if known and known[0] == group:
                 write = _joined(known[1], write)
-            self._writes[job, meant] = group, write
+            self._writes[job, dataset] = group, write
 
-    def _meant(self, name: Id, run: Run) -> Id:
-        return self._names.meant(name, run.time_ns)
+    def _resolve(self, name: Id, run: JobRun) -> Id:
+        return self._names.resolve(name, run.time_ns)
 
-    def _edges(self, output: Mapping[str, Any], run: Run) -> Iterable[Edge]:
+    def _edges(self, output: Mapping[str, Any], run: JobRun) -> Iterable[ColumnEdge]:
         for edge in output["edges"]:
             if edge["field"]:
-                yield Edge(
+                yield ColumnEdge(
                     edge["column"],
-                    self._meant(id_of(edge["source"]), run),
+                    self._resolve(id_of(edge["source"]), run),
                     edge["field"],
                     edge["type"].upper() or "DIRECT",
                     edge["subtype"].upper(),
                     edge["masking"],
                 )
 
-    def _renamed(self, output: Mapping[str, Any], run: Run) -> tuple[dict[Edge, None], dict[Id, None]]:
+    def _renamed(
+        self, output: Mapping[str, Any], run: JobRun
+    ) -> tuple[dict[ColumnEdge, None], dict[Id, None]]:
         """Return the edges of a dataset that got another name: each column is the former one."""
-        former = self._meant(id_of(output["previous"]), run)
+        former = self._resolve(id_of(output["previous"]), run)
         names = (name for name, _ in _fields(output))
-        return {Edge(name, former, name, "DIRECT", "IDENTITY", False): None for name in names}, {former: None}
+        return {ColumnEdge(name, former, name, "DIRECT", "IDENTITY", False): None for name in names}, {
+            former: None
+        }
 
 
-def _joined(before: Write, later: Write) -> Write:
+def _joined(before: JobWrite, later: JobWrite) -> JobWrite:
     """Return what two instances of a mapped task wrote to one dataset."""
-    return Write(
+    return JobWrite(
         job=later.job,
         output=later.output,
         run=later.run,
@@ -296,12 +302,12 @@ def _fields(dataset: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple((each["name"], each["type"]) for each in dataset["fields"] if each["name"])
 
 
-def _run_of(events: RunEvents) -> Run:
+def _run_of(events: RunEvents) -> JobRun:
     last = events.last
     described = next((each for each in reversed(events.events) if each.task_try), last)
     is_task = described.task_try is not None
     airflow = object_at(described.document, "run", "facets", "airflow")
-    return Run(
+    return JobRun(
         id=last.run_id,
         state=last.type,
         time=last.text("eventTime"),

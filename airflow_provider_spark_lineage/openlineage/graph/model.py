@@ -1,9 +1,9 @@
-"""The graph as arrays: which columns and rows follow from which, and searches in both directions.
+"""The graph as arrays, with searches in both directions.
 
 A node is a column, or *all rows* of a dataset. An edge leads from a source to what follows from it: a DIRECT
 edge from a column to a column, an INDIRECT edge of one field to that field, one of a whole output to all rows
-of the output, and all rows of a dataset to all rows of what was made from it. That all rows lead to each
-column of their dataset is not stored as edges; the search knows it.
+of the output, and all rows of a source to all rows of its output. All rows of a dataset lead to each of its
+columns: the search knows it, and no edges are stored for it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.errors import extra
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
-from airflow_provider_spark_lineage.openlineage.graph.current import Current, Write
+from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobWrite
 
-if TYPE_CHECKING:
-    import numpy
+with extra("graph"):
+    import numpy as np
 
 BY_VALUE, BY_ROWS = 0, 1
 """How a node is reached: by a path of DIRECT edges, or by a path with any other step."""
@@ -27,10 +27,10 @@ HOW = ("value", "rows")
 """Words for both."""
 
 _START, _OF_DATASET = -1, -2
-"""Steps that are no edges: the beginning of a path, and from all rows of a dataset to its column."""
+"""Marks of the beginning of a path, and of a step from all rows of a dataset to its column."""
 
 
-class Node(NamedTuple):
+class GraphNode(NamedTuple):
     """A column, or all rows of a dataset if `field` is None."""
 
     namespace: str
@@ -43,16 +43,16 @@ class Node(NamedTuple):
         return self.namespace, self.name
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """One step of a path, from a node to what follows from it."""
 
-    source: Node
-    target: Node
+    source: GraphNode
+    target: GraphNode
     type: str
     """`DIRECT` or `INDIRECT`; `ROWS` from all rows to a column of the dataset, or to rows made from them."""
     subtype: str
     masking: bool
-    write: Write | None
+    write: JobWrite | None
     """The write that made the edge; None if no job is needed for it."""
 
 
@@ -64,9 +64,8 @@ class LineageGraph:
         fields: Mapping[Id, Iterable[str]],
         edges: Mapping[str, array[int]],
         kinds: list[tuple[str, str]],
-        writes: tuple[Write, ...],
+        writes: tuple[JobWrite, ...],
     ) -> None:
-        np = _numpy()
         self._fields = {dataset: tuple(fields[dataset]) for dataset in sorted(fields)}
         self.datasets = tuple(self._fields)
         """All datasets, sorted by namespace and name."""
@@ -85,7 +84,7 @@ class LineageGraph:
 
     @classmethod
     def of(cls, current: Current) -> LineageGraph:
-        """Return the graph of what is current."""
+        """Return the graph of the current lineage."""
         fields: dict[Id, dict[str, int]] = {dataset: {} for dataset in current.datasets}
         for dataset, types in current.fields.items():
             fields.setdefault(dataset, {}).update(dict.fromkeys(types, 0))
@@ -109,11 +108,13 @@ class LineageGraph:
         """Return the number of edges."""
         return len(self._source)
 
-    def step(self, edge: int) -> Step:
+    def step(self, edge: int) -> PathStep:
         """Return what an edge is, by its position."""
         kind, subtype = self.kinds[self.kind[edge]]
         source, target = self.node(int(self._source[edge])), self.node(int(self._target[edge]))
-        return Step(source, target, kind, subtype, bool(self.masking[edge]), self._writes[self._write[edge]])
+        return PathStep(
+            source, target, kind, subtype, bool(self.masking[edge]), self._writes[self._write[edge]]
+        )
 
     def fields_of(self, dataset: Id) -> tuple[str, ...]:
         """Return the columns of a dataset; none if it is unknown."""
@@ -130,11 +131,11 @@ class LineageGraph:
         fields = self._fields[dataset]
         return start + 1 + fields.index(field) if field in fields else None
 
-    def node(self, number: int) -> Node:
-        """Return what a node is."""
+    def node(self, number: int) -> GraphNode:
+        """Return the column or dataset of a node."""
         place = int(self._dataset_of[number])
         dataset, offset = self.datasets[place], number - int(self._starts[place])
-        return Node(*dataset, self._fields[dataset][offset - 1] if offset else None)
+        return GraphNode(*dataset, self._fields[dataset][offset - 1] if offset else None)
 
     def nodes_of(self, dataset: Id) -> range:
         """Return the nodes of a dataset: all rows, then each column; none if it is unknown."""
@@ -143,12 +144,11 @@ class LineageGraph:
             return range(0)
         return range(int(self._starts[place]), int(self._starts[place + 1]))
 
-    def edges_that(self, *, masking: bool = False, subtypes: Iterable[str] = ()) -> numpy.ndarray[Any, Any]:
+    def edges_that(self, *, masking: bool = False, subtypes: Iterable[str] = ()) -> np.ndarray[Any, Any]:
         """Return for each edge whether it masks (if asked), or is DIRECT with one of the subtypes."""
-        np = _numpy()
         wanted = {("DIRECT", subtype) for subtype in subtypes}
-        found: numpy.ndarray[Any, Any] = np.array([kind in wanted for kind in self.kinds])[self.kind]
-        return found | self.masking.astype(bool) if masking else found
+        result: np.ndarray[Any, Any] = np.array([kind in wanted for kind in self.kinds])[self.kind]
+        return result | self.masking.astype(bool) if masking else result
 
     def reach(
         self,
@@ -157,9 +157,9 @@ class LineageGraph:
         upstream: bool = False,
         by_rows: bool = True,
         depth: int | None = None,
-        keep: numpy.ndarray[Any, Any] | None = None,
+        keep: np.ndarray[Any, Any] | None = None,
     ) -> Reach:
-        """Return what follows from some nodes or, `upstream`, what they follow from.
+        """Return the nodes that follow from some nodes, or, `upstream`, those that lead to them.
 
         Without `by_rows` only values are followed, by DIRECT edges. `depth` limits the number of jobs on a
         path. `keep` says for each edge whether to follow it.
@@ -176,14 +176,13 @@ class LineageGraph:
 
     def _index(self, ends: Any) -> tuple[Any, Any]:
         """Return the edges sorted by one of their ends, and where the edges of each node begin."""
-        np = _numpy()
         order = np.argsort(ends, kind="stable").astype(np.int32)
         counts = np.bincount(ends, minlength=len(self._dataset_of))
         return order, np.concatenate(([0], np.cumsum(counts)))
 
 
 class Reach:
-    """What a search has found: for each node how many jobs away it is, by value and by rows."""
+    """Result of a search: for each node the number of jobs between, by value and by rows."""
 
     def __init__(self, graph: LineageGraph, depths: Any, steps: Any, ways: Any, *, upstream: bool) -> None:
         self._graph = graph
@@ -193,8 +192,8 @@ class Reach:
     @cached_property
     def nodes(self) -> list[int]:
         """All nodes that were reached, and the starts."""
-        found: list[int] = (self._depths >= 0).any(axis=0).nonzero()[0].tolist()
-        return found
+        reached: list[int] = (self._depths >= 0).any(axis=0).nonzero()[0].tolist()
+        return reached
 
     def depth(self, node: int, how: int | None = None) -> int:
         """Return the least number of jobs on a path to a node, 0 for a start; -1 if it was not reached."""
@@ -207,14 +206,14 @@ class Reach:
         """Return how a node was reached: `value`, `rows` or both."""
         return [HOW[each] for each in (BY_VALUE, BY_ROWS) if self._depths[each, node] >= 0]
 
-    def path(self, node: int, how: int) -> list[Step]:
-        """Return a shortest path between a start and a node, in the direction in which data flows."""
+    def path(self, node: int, how: int) -> list[PathStep]:
+        """Return a shortest path between a start and a node, in the direction of the data."""
         graph, steps = self._graph, []
         while (edge := int(self._steps[how, node])) != _START:
             if edge == _OF_DATASET:
                 beyond = int(self._ways[how, node]) >> 1
                 source, target = (node, beyond) if self._upstream else (beyond, node)
-                step = Step(graph.node(source), graph.node(target), *ROWS, False, None)
+                step = PathStep(graph.node(source), graph.node(target), *ROWS, False, None)
             else:
                 step = graph.step(edge)
             steps.append(step)
@@ -226,8 +225,7 @@ class _Search:
     """A breadth-first search over nodes in two states: reached by value, and by rows."""
 
     def __init__(self, graph: LineageGraph, upstream: bool, by_rows: bool, keep: Any) -> None:
-        np = _numpy()
-        self._np, self._graph, self._upstream, self._by_rows, self._keep = np, graph, upstream, by_rows, keep
+        self._graph, self._upstream, self._by_rows, self._keep = graph, upstream, by_rows, keep
         self._order, self._offsets = graph._up if upstream else graph._down
         self._ends = graph._source if upstream else graph._target
         count = len(graph._dataset_of)
@@ -237,7 +235,7 @@ class _Search:
         """The node before, times two, plus how it was reached."""
 
     def run(self, starts: Iterable[int], depth: int | None) -> Reach:
-        np, graph = self._np, self._graph
+        graph = self._graph
         nodes = np.unique(np.fromiter(starts, np.int64))
         is_rows = nodes == graph._starts[graph._dataset_of[nodes]]
         frontier = [self._visit(BY_VALUE, nodes[~is_rows], 0)]
@@ -255,40 +253,38 @@ class _Search:
                         continue
                     # By value a direct edge leads on by value; by rows every edge leads on by rows.
                     some = slice(None) if how == BY_ROWS else is_direct if after == BY_VALUE else ~is_direct
-                    found = self._visit(
+                    new_nodes = self._visit(
                         after, self._ends[edges[some]], level, edges[some], origins[some] * 2 + how
                     )
-                    following[after] = np.concatenate((following[after], found))
+                    following[after] = np.concatenate((following[after], new_nodes))
             following[BY_ROWS] = self._closed(following, level)
             frontier = following
         return Reach(graph, self._depths, self._steps, self._ways, upstream=self._upstream)
 
     def _edges_of(self, nodes: Any) -> tuple[Any, Any]:
         """Return the edges of some nodes, and for each edge the node."""
-        np = self._np
         begins, counts = self._offsets[nodes], self._offsets[nodes + 1] - self._offsets[nodes]
         places = np.repeat(begins - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
         edges = self._order[places + np.arange(len(places))]
         origins = np.repeat(nodes, counts)
         if self._keep is not None:
-            kept = self._keep[edges]
-            edges, origins = edges[kept], origins[kept]
+            wanted = self._keep[edges]
+            edges, origins = edges[wanted], origins[wanted]
         return edges, origins
 
     def _visit(self, how: int, nodes: Any, level: int, steps: Any = None, ways: Any = None) -> Any:
         """Note nodes that were not reached in this way before, and return them, each once."""
-        np = self._np
         new = self._depths[how, nodes] < 0
-        found, first = np.unique(nodes[new], return_index=True)
-        self._depths[how, found] = level
+        new_nodes, first = np.unique(nodes[new], return_index=True)
+        self._depths[how, new_nodes] = level
         if steps is not None:
-            self._steps[how, found] = steps[new][first] if not np.isscalar(steps) else steps
-            self._ways[how, found] = ways[new][first]
-        return found
+            self._steps[how, new_nodes] = steps[new][first] if not np.isscalar(steps) else steps
+            self._ways[how, new_nodes] = ways[new][first]
+        return new_nodes
 
     def _closed(self, reached: list[Any], level: int) -> Any:
-        """Return the nodes reached by rows, with those of the same dataset that follow without a job."""
-        np, graph = self._np, self._graph
+        """Return the nodes reached by rows, and the columns, or rows, that follow in the same dataset."""
+        graph = self._graph
         rows = reached[BY_ROWS]
         if not self._by_rows:
             return rows
@@ -297,8 +293,8 @@ class _Search:
             for how in (BY_VALUE, BY_ROWS):
                 nodes = reached[how]
                 above = graph._starts[graph._dataset_of[nodes]]
-                found = self._visit(BY_ROWS, above, level, _OF_DATASET, nodes * 2 + how)
-                rows = np.concatenate((rows, found))
+                new_nodes = self._visit(BY_ROWS, above, level, _OF_DATASET, nodes * 2 + how)
+                rows = np.concatenate((rows, new_nodes))
             return rows
         places = graph._dataset_of[rows]
         is_all = rows == graph._starts[places]
@@ -315,11 +311,11 @@ _COLUMNS = {"source": "int32", "target": "int32", "kind": "uint16", "masking": "
 _CODES = {"int32": "i", "uint16": "H", "uint8": "B"}
 
 ROWS = ("ROWS", "")
-"""Kind of the edges from all rows of a dataset to all rows of what was made from it."""
+"""Kind of the edges from all rows of a source to all rows of its output."""
 
 
 def _arrays(
-    writes: Iterable[Write], fields: Mapping[Id, Mapping[str, int]], starts: Mapping[Id, int]
+    writes: Iterable[JobWrite], fields: Mapping[Id, Mapping[str, int]], starts: Mapping[Id, int]
 ) -> tuple[dict[str, array[int]], list[tuple[str, str]]]:
     arrays = {name: array(_CODES[kind]) for name, kind in _COLUMNS.items()}
     source, target, kinds, masking, of_write = (arrays[name].append for name in _COLUMNS)
@@ -343,9 +339,3 @@ def _arrays(
             masking(False)
             of_write(number)
     return arrays, list(numbers)
-
-
-def _numpy() -> Any:
-    with extra("graph"):
-        import numpy
-    return numpy

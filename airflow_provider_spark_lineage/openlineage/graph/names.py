@@ -1,7 +1,7 @@
-"""Decides which dataset a name means: the name that events give it, or the one that a symlink leads to.
+"""Resolves names of datasets: a name in events is the dataset itself, or a symlink to another one.
 
 A symlink (`db.t` at a folder) holds from the time it was said until it is said of another location, so that
-two locations are never one dataset. Before it was said first, it means what it was said to be first.
+two locations are never one dataset. Before that, it holds for the first location.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ _MOST_STEPS = 10
 
 
 @dataclass
-class _Said:
-    """What was said of one name: since when it means which dataset, oldest first."""
+class _Owners:
+    """The datasets that one name has stood for, oldest first, each with its time."""
 
     times: list[int] = field(default_factory=list)
     owners: list[Id] = field(default_factory=list)
 
 
-class Names:
-    """The names of datasets in some events, each with the time from which it holds.
+class DatasetNames:
+    """The symlinks in some events, each with its time.
 
     >>> def event(time, *symlinks):
     ...     identifiers = [{"namespace": "hive", "name": name, "type": "TABLE"} for name in symlinks]
     ...     return Event({"eventTime": time, "outputs": [{"namespace": "file", "name": "/a", "facets": {
     ...         "symlinks": {"identifiers": identifiers}}}]})
-    >>> Names.of([event("2026-01-01T00:00:00Z", "db.t")]).meant(("hive", "db.t"), 0)
+    >>> DatasetNames.of([event("2026-01-01T00:00:00Z", "db.t")]).resolve(("hive", "db.t"), 0)
     ('file', '/a')
     """
 
-    def __init__(self, said: dict[Id, _Said], contradictions: Iterable[Id]) -> None:
-        self._said = said
+    def __init__(self, symlinks: dict[Id, _Owners], contradictions: Iterable[Id]) -> None:
+        self._symlinks = symlinks
         self.contradictions = tuple(sorted(contradictions))
         """Names that were said of one location, of another, and of the first again: none is followed."""
 
     @classmethod
-    def of(cls, events: Iterable[Event]) -> Names:
+    def of(cls, events: Iterable[Event]) -> DatasetNames:
         """Return the names that events of any order say; events without a time say them before all others."""
         statements: dict[tuple[int, Id, Id], None] = {}
         for event in events:
             for alias, owner in _symlinks(event):
                 statements[event.time_ns or 0, alias, owner] = None
-        said: dict[Id, _Said] = {}
+        symlinks: dict[Id, _Owners] = {}
         contradictory: set[Id] = set()
         for time, alias, owner in sorted(statements):
-            known = said.setdefault(alias, _Said())
+            known = symlinks.setdefault(alias, _Owners())
             if known.owners and known.owners[-1] == owner:
                 continue
             if owner in known.owners or (known.times and known.times[-1] == time):
@@ -59,14 +59,14 @@ class Names:
             known.times.append(time)
             known.owners.append(owner)
         return cls(
-            {alias: known for alias, known in said.items() if alias not in contradictory}, contradictory
+            {alias: known for alias, known in symlinks.items() if alias not in contradictory}, contradictory
         )
 
-    def meant(self, name: Id, time: int) -> Id:
+    def resolve(self, name: Id, time: int) -> Id:
         """Return the dataset that a name means at a time, in nanoseconds since 1970."""
         visited = [name]
-        while name in self._said and len(visited) < _MOST_STEPS:
-            known = self._said[name]
+        while name in self._symlinks and len(visited) < _MOST_STEPS:
+            known = self._symlinks[name]
             name = known.owners[max(bisect_right(known.times, time) - 1, 0)]
             if name in visited:
                 # Two producers call one dataset by two names, each a symlink of the other.
@@ -76,8 +76,8 @@ class Names:
 
     def aliases(self) -> Iterator[tuple[Id, Id]]:
         """Yield each symlink with the dataset that it means now."""
-        for alias, known in self._said.items():
-            yield alias, self.meant(alias, known.times[-1])
+        for alias, known in self._symlinks.items():
+            yield alias, self.resolve(alias, known.times[-1])
 
 
 def _symlinks(event: Event) -> Iterator[tuple[Id, Id]]:

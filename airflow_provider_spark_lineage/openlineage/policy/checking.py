@@ -31,8 +31,7 @@ _MOST_NAMES = 5
 def check(policy: Policy, current: Current, tags: Iterable[EventTag] = ()) -> PolicyReport:
     """Return what breaks the rules of a policy, and what cannot be excluded.
 
-    `tags` come from events (`tags.tags_in`), and add to the patterns of the policy. Needs numpy if a rule is
-    about a tag.
+    `tags` come from events (`tags.tags_in`), and add to the patterns of the policy.
     """
     checked = _Checked(policy, current, tags)
     findings = [pair for rule in policy.rules for pair in checked.findings(rule)]

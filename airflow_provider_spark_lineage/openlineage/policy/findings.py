@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
-from airflow_provider_spark_lineage.openlineage.graph.current import Write
-from airflow_provider_spark_lineage.openlineage.graph.model import Step
+from airflow_provider_spark_lineage.openlineage.graph.current import JobWrite
+
+if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.openlineage.graph.model import PathStep
 
 
 class Place(NamedTuple):
@@ -21,11 +23,11 @@ class Place(NamedTuple):
     """`DIRECT`, `INDIRECT`, `ROWS`, or `READ` and `WRITE` of a whole dataset; empty at most first places."""
     subtype: str = ""
     masking: bool = False
-    write: Write | None = None
+    write: JobWrite | None = None
     """The write that the edge is of."""
 
     @classmethod
-    def after(cls, step: Step) -> Place:
+    def after(cls, step: PathStep) -> Place:
         """Return the place where a step of the graph ends."""
         target = step.target
         return cls(target.dataset, target.field, step.type, step.subtype, step.masking, step.write)

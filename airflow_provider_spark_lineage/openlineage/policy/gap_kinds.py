@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.openlineage.graph.current import NO_COLUMNS, Write
+from airflow_provider_spark_lineage.openlineage.graph.current import NO_COLUMNS, JobWrite
 
 ABOUT_THE_TEXT = frozenset({"planned"})
 """The lineage is of a text that has not run: so is all of it, and nothing of it is missing for that."""
@@ -25,7 +25,7 @@ def may_lack_edges(gap: Mapping[str, Any]) -> bool:
     return gap["kind"] not in WITH_ALL_EDGES
 
 
-def may_lack_inputs(gap: Mapping[str, Any], write: Write) -> bool:
+def may_lack_inputs(gap: Mapping[str, Any], write: JobWrite) -> bool:
     """Return whether it is not known which datasets fed the output."""
     is_unfed = gap["kind"] == NO_COLUMNS and not write.sources
     return is_unfed or gap["kind"] not in WITH_ALL_INPUTS

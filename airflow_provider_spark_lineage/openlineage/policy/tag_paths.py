@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
-from airflow_provider_spark_lineage.openlineage.graph.current import Current, Write
+from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobWrite
 from airflow_provider_spark_lineage.openlineage.graph.model import BY_ROWS, BY_VALUE, LineageGraph, Reach
 from airflow_provider_spark_lineage.openlineage.policy.findings import Place, PolicyFinding
 from airflow_provider_spark_lineage.openlineage.policy.gap_kinds import may_lack_edges, may_lack_inputs
@@ -19,7 +19,7 @@ _AGGREGATION = "AGGREGATION"
 class _Hidden(NamedTuple):
     """A gap that may hide an edge from a tagged column."""
 
-    write: Write
+    write: JobWrite
     gap: Mapping[str, Any]
 
 
@@ -157,7 +157,7 @@ class TagPaths:
         return -1 if node is None else node
 
 
-def sources_of(write: Write) -> Sequence[Id]:
+def sources_of(write: JobWrite) -> Sequence[Id]:
     """Return the datasets that fed an output, sorted."""
     return sorted({*write.sources, *(edge.source for edge in write.edges)})
 
