@@ -1,4 +1,4 @@
-"""What breaks a rule, what looks like it and does not, and what cannot be excluded: cases in three files."""
+"""Violations, look-alikes, and unknown cases: blocks of text in three files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def blocks(name: str) -> list[tuple[str, str]]:
 
 
 def reported(block: str) -> set[str]:
-    """Return what a policy reports, in the words of a block."""
+    """Return the findings of a policy, in the words of a block."""
     rule, *lines = [line for line in block.splitlines() if line and not line.startswith("=>")]
     given = yaml.safe_load(rule.removeprefix("rule: "))
     document = {

@@ -77,14 +77,14 @@ NOT_OF_THE_SCHEMA = ("written twice", "another rule is named", "the date")
 
 @pytest.mark.parametrize(("text", "sentences"), MISTAKES)
 def test_the_schema_refuses_the_same(text, sentences):
-    """An editor underlines what the command refuses."""
+    """An editor underlines the mistakes that the command refuses."""
     if not any(words in sentences for words in NOT_OF_THE_SCHEMA):
         assert not validator().is_valid(yaml.safe_load(text))
 
 
 @pytest.mark.parametrize("text", GOOD.values(), ids=GOOD)
 def test_a_policy_is_good_for_both(text):
-    """What the command reads, the schema accepts."""
+    """The schema accepts everything that the command reads."""
     assert policy_of(text).rules
     validator().validate(yaml.safe_load(text))
 

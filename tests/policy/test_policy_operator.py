@@ -1,4 +1,4 @@
-"""`LineagePolicyOperator`: a policy in a DAG, on what the tasks before it stored."""
+"""`LineagePolicyOperator`: a policy in a DAG, on the stored lineage of the tasks before it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def gate(tmp_path, monkeypatch):
 
 
 def test_a_broken_rule_fails_the_task_with_the_whole_path(gate):
-    """The message is what a person needs to mend it: rule, column, path, jobs and runs."""
+    """The message has all that a person needs to mend it: rule, column, path, jobs and runs."""
     task = gate()
     with pytest.raises(AirflowException) as raised:
         task.execute({"ti": instance(stored_by_task(BROKEN), task)})
@@ -96,13 +96,13 @@ def test_a_broken_rule_fails_the_task_with_the_whole_path(gate):
 
 
 def test_a_policy_that_holds_lets_the_next_task_run(gate, capsys, caplog):
-    """The log says what was checked, and which tasks have no lineage."""
+    """The log names the tasks that have no lineage."""
     task = gate()
     with caplog.at_level("INFO"):
         task.execute({"ti": instance(stored_by_task(FINE), task)})
     # Releases of Airflow log in either way.
     log = capsys.readouterr().out + caplog.text
-    assert "without lineage: plain" in log
+    assert "Tasks without lineage: plain" in log
     assert "No rule is broken" in log
 
 
@@ -114,14 +114,14 @@ def test_severity_warn_only_logs(gate, capsys, caplog):
 
 
 def test_only_tasks_before_the_gate_are_asked(gate):
-    """What another task of the DAG run wrote is not this gate's business."""
+    """Other tasks of the DAG run are left out."""
     task = gate()
     values = {**stored_by_task(FINE), "other": stored_by_task(BROKEN)["load"]}
     task.execute({"ti": instance(values, task)})
 
 
 def test_a_folder_of_stored_lineage_is_read_with_the_last_tries_of_all_instances(gate, tmp_path, monkeypatch):
-    """Where the store is a URI: also the instances of a mapped task."""
+    """The store is a URI; a mapped task has several instances."""
     monkeypatch.setenv(STORE, (tmp_path / "store").as_uri())
     for name, pipeline, index, number in (
         ("clean", FINE, -1, 1),

@@ -1,6 +1,6 @@
 """The events that other tasks of a DAG run stored, read in a task: from their XComs, or from files.
 
-`stored_lineage` writes what is read here.
+`stored_lineage` writes them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def events_of_tasks(task_instance: Any, task_ids: Iterable[str]) -> StoredEvents
 
 
 def _values_of(task_instance: Any, task_id: str) -> Sequence[Any]:
-    """Return what the instances of one task stored."""
+    """Return the stored values of one task: of each of its instances."""
     place = conf.store()
     if place == "xcom":
         # A list: the XComs of all instances of a mapped task.

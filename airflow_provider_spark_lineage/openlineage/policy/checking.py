@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
+from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.model import Events
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
@@ -43,9 +43,10 @@ def check(policy: Policy, current: Current, tags: Iterable[EventTag] = ()) -> Po
     )
 
 
-def check_events(policy: Policy, documents: Iterable[Mapping[str, Any]]) -> PolicyReport:
-    """Return the same for events as plain JSON objects, of which the newest of each job count."""
-    events = Events.of(documents)
+def check_events(policy: Policy, events: Events) -> PolicyReport:
+    """Return the same for events: the last run of each job counts. BadInputError if there are none."""
+    if not events.items:
+        raise BadInputError(f"{policy.source}: nothing can be checked without events.")
     current = Current.of(events)
     return check(policy, current, tags_in(events, current.aliases))
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
-from airflow_provider_spark_lineage.openlineage.graph.current import JobWrite
 
 if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.openlineage.graph.current import JobWrite
     from airflow_provider_spark_lineage.openlineage.graph.model import PathStep
 
 

@@ -89,12 +89,12 @@ class _Reader:
     def policy(self, root: yaml.Node | None, source: str) -> Policy:
         if root is None:
             raise BadInputError(f"{source}: is empty; a policy has `rules`.")
-        keys, meant = self._keys(root, ("tags", "rules"), "a policy")
+        keys, intended = self._keys(root, ("tags", "rules"), "a policy")
         tags: dict[str, tuple[ColumnPattern, ...]] = {}
         if "tags" in keys:
             for name, node in self._pairs(keys["tags"], "`tags`, the patterns of each tag,"):
                 tags[name] = tuple(self._patterns(node, f"tag `{name}`", ColumnPattern))
-        if isinstance(root, yaml.MappingNode) and "rules" not in meant:
+        if isinstance(root, yaml.MappingNode) and "rules" not in intended:
             self._mistake(root, "there is no `rules`; a policy has a list of rules")
         rules: list[PolicyRule] = []
         if "rules" in keys:
@@ -118,19 +118,19 @@ class _Reader:
             yield rule
 
     def _rule(self, node: yaml.Node) -> PolicyRule | None:
-        keys, meant = self._keys(node, RULE_KEYS, "a rule")
+        keys, intended = self._keys(node, RULE_KEYS, "a rule")
         if not isinstance(node, yaml.MappingNode):
             return None
         name = self._text(keys["name"], "`name`") if "name" in keys else ""
         about = f"rule `{name}`" if name else "a rule"
-        if "name" not in meant:
+        if "name" not in intended:
             self._mistake(node, f"{about} has no `name`; violations name their rule")
-        if "datasets" not in meant:
+        if "datasets" not in intended:
             self._mistake(node, f"{about} has no `datasets`; write patterns of the datasets that it is about")
-        given = meant.intersection(CONDITIONS)
+        given = intended.intersection(CONDITIONS)
         if not given:
             self._mistake(node, f"{about} has no condition; add one of {_words(CONDITIONS)}")
-        if "unless" in keys and given and not meant.intersection(_TAGGED):
+        if "unless" in keys and given and not intended.intersection(_TAGGED):
             self._mistake(keys["unless"], f"`unless` belongs to {_words(_TAGGED)}; {about} has neither")
         read: Mapping[str, Callable[[yaml.Node], Any]] = {
             "datasets": lambda each: self._patterns(each, "`datasets`", DatasetPattern),
@@ -158,19 +158,19 @@ class _Reader:
     def _keys(
         self, node: yaml.Node, known: Collection[str], owner: str
     ) -> tuple[dict[str, yaml.Node], set[str]]:
-        """Return the known keys of a mapping, and their names with those that were probably meant."""
+        """Return the known keys of a mapping, and their names with those that were probably intended."""
         keys = {}
-        meant = set()
+        intended = set()
         for key, value, place in self._items(node, f"{owner}, a mapping of {_words(known)},"):
             if key in known:
                 keys[key] = value
-                meant.add(key)
+                intended.add(key)
             else:
                 near = difflib.get_close_matches(key.lower(), known, n=1)
-                meant.update(near)
+                intended.update(near)
                 cure = f"did you mean `{near[0]}`?" if near else f"it may have {_words(known)}."
                 self._mistake(place, f"`{key}` is not a key of {owner}; {cure}")
-        return keys, meant
+        return keys, intended
 
     def _pairs(self, node: yaml.Node, what: str) -> Iterator[tuple[str, yaml.Node]]:
         for key, value, _ in self._items(node, what):
