@@ -14,10 +14,10 @@ from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
 from airflow_provider_spark_lineage.openlineage.policy.findings import Place, PolicyFinding, PolicyReport
-from airflow_provider_spark_lineage.openlineage.policy.gap_kinds import ABOUT_THE_TEXT, may_lack_inputs
+from airflow_provider_spark_lineage.openlineage.policy.gap_kinds import is_forbidden, may_lack_inputs
 from airflow_provider_spark_lineage.openlineage.policy.patterns import DatasetPattern, names_of
 from airflow_provider_spark_lineage.openlineage.policy.rules import Policy, PolicyRule
-from airflow_provider_spark_lineage.openlineage.policy.tag_paths import TagPaths, sources_of
+from airflow_provider_spark_lineage.openlineage.policy.tag_paths import TaggedColumns, TagPaths, sources_of
 from airflow_provider_spark_lineage.openlineage.policy.tags import EventTag, by_tag, tags_in
 from airflow_provider_spark_lineage.openlineage.words import counted
 
@@ -117,7 +117,7 @@ class _Checked:
         for dataset in governed:
             for write in self._current.writers.get(dataset, ()):
                 for gap in write.gaps:
-                    if gap["kind"] not in ABOUT_THE_TEXT:
+                    if is_forbidden(gap, write):
                         path = (Place(dataset, gap["column"], "WRITE", write=write),)
                         reason = f"gap: {gap['reason']}"
                         yield PolicyFinding(rule.name, "gaps", dataset, gap["column"], path, reason), True
@@ -128,7 +128,7 @@ class _Checked:
             for column in patterns:
                 if not (datasets := self._matching(column.dataset)):
                     yield f"tag `{tag}`: `{column.text}` matches no dataset of the events"
-                elif not any(map(column.matches_field, self._fields(datasets))):
+                elif (fields := [*self._fields(datasets)]) and not any(map(column.matches_field, fields)):
                     names = _listed([_shown(dataset) for dataset in datasets])
                     yield f"tag `{tag}`: `{column.text}` matches no column of {names}"
         for rule in self._policy.rules:
@@ -176,17 +176,20 @@ class _Checked:
         graph = LineageGraph.of(self._current)
         return TagPaths(self._current, graph, self._tagged)
 
-    def _tagged(self, graph: LineageGraph, tag: str) -> set[int]:
-        """Return the nodes of the columns that have a tag."""
+    def _tagged(self, graph: LineageGraph, tag: str) -> TaggedColumns:
+        """Return the columns that have a tag."""
         nodes: set[int] = set()
+        bare: set[Id] = set()
         for pattern in self._policy.tags.get(tag, ()):
             for dataset in self._matching(pattern.dataset):
+                bare.update(() if graph.fields_of(dataset) else (dataset,))
                 columns = enumerate(graph.fields_of(dataset), graph.nodes_of(dataset).start + 1)
                 nodes.update(node for node, field in columns if pattern.matches_field(field))
         for dataset, fields in self._of_events.get(tag, {}).items():
+            bare.update(() if graph.fields_of(dataset) else (dataset,))
             columns = enumerate(graph.fields_of(dataset), graph.nodes_of(dataset).start + 1)
             nodes.update(node for node, field in columns if "" in fields or field in fields)
-        return nodes
+        return TaggedColumns(nodes, bare)
 
 
 def _shown(dataset: Id) -> str:

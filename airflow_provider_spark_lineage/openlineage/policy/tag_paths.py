@@ -16,6 +16,14 @@ _AGGREGATION = "AGGREGATION"
 """Subtype of the direct edge of an aggregate; the grouping that decides its rows is another edge."""
 
 
+class TaggedColumns(NamedTuple):
+    """The columns that have a tag."""
+
+    nodes: set[int]
+    bare: set[Id]
+    """Datasets that have such a column, but whose columns are not known."""
+
+
 class _Hidden(NamedTuple):
     """A gap that may hide an edge from a tagged column."""
 
@@ -24,13 +32,13 @@ class _Hidden(NamedTuple):
 
 
 class TagPaths:
-    """The paths of tagged columns in one graph; `tagged` returns the nodes that have a tag."""
+    """The paths of tagged columns in one graph; `tagged` returns the columns that have a tag."""
 
     def __init__(
-        self, current: Current, graph: LineageGraph, tagged: Callable[[LineageGraph, str], set[int]]
+        self, current: Current, graph: LineageGraph, tagged: Callable[[LineageGraph, str], TaggedColumns]
     ) -> None:
         self._current, self._graph, self._tagged_in = current, graph, tagged
-        self._tagged: dict[str, set[int]] = {}
+        self._tagged: dict[str, TaggedColumns] = {}
         self._searches: dict[Any, Reach] = {}
         self._gaps: dict[Any, Mapping[int, _Hidden]] = {}
 
@@ -41,11 +49,11 @@ class TagPaths:
         condition = "must_not_depend_on" if by_rows else "must_not_contain"
         tags = rule.must_not_depend_on if by_rows else rule.must_not_contain
         datasets = frozenset(governed)
-        starts = {node for tag in tags for node in self._of_tag(tag)}
+        starts = {node for tag in tags for node in self._of_tag(tag).nodes}
         broken: set[int] = set()
         for node, path in self._reached(("tags", tags), starts, rule.unless, datasets, by_rows):
             broken.add(node)
-            names = " and ".join(f"`{tag}`" for tag in tags if self._start(path) in self._of_tag(tag))
+            names = " and ".join(f"`{tag}`" for tag in tags if self._start(path) in self._of_tag(tag).nodes)
             reason = f"{_shown(path[0])} is tagged {names}" if len(path) > 1 else f"it is tagged {names}"
             yield _finding(rule, condition, path, reason), True
         hidden = self._hidden(tags, rule.unless, by_rows=by_rows)
@@ -119,18 +127,22 @@ class TagPaths:
         if key in self._gaps:
             return self._gaps[key]
         gaps = [
-            _Hidden(write, gap) for write in self._current.writes for gap in write.gaps if may_lack_edges(gap)
+            _Hidden(write, gap)
+            for write in self._current.writes
+            for gap in write.gaps
+            if may_lack_edges(gap, write)
         ]
         hidden: dict[int, _Hidden] = {}
         following = [each for each in gaps if may_lack_inputs(each.gap, each.write)]
         pending = [each for each in gaps if not may_lack_inputs(each.gap, each.write)]
-        starts = {node for tag in tags for node in self._of_tag(tag)}
+        starts = {node for tag in tags for node in self._of_tag(tag).nodes}
+        bare = {dataset for tag in tags for dataset in self._of_tag(tag).bare}
         while following or pending:
             for each in following:
                 for node in self._nodes_of(each):
                     hidden.setdefault(node, each)
             reach = self._search(None, starts | hidden.keys(), unless, by_rows)
-            may_have = {self._graph.node(node).dataset for node in reach.nodes}
+            may_have = bare | {self._graph.node(node).dataset for node in reach.nodes}
             following = [each for each in pending if not may_have.isdisjoint(sources_of(each.write))]
             if not following:
                 break
@@ -146,7 +158,7 @@ class TagPaths:
         node = self._graph.node_of(output, column)
         return () if node is None else (node,)
 
-    def _of_tag(self, tag: str) -> set[int]:
+    def _of_tag(self, tag: str) -> TaggedColumns:
         if tag not in self._tagged:
             self._tagged[tag] = self._tagged_in(self._graph, tag)
         return self._tagged[tag]
