@@ -35,7 +35,7 @@ class Reached(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Unknown:
+class HiddenLineage:
     """A gap in the lineage of an output that follows from the selection."""
 
     write: JobWrite
@@ -194,14 +194,14 @@ class Impact:
         return dict(sorted(reached_by.items(), key=lambda item: (item[1].depth, item[0])))
 
     @cached_property
-    def hidden(self) -> list[Unknown]:
+    def hidden(self) -> list[HiddenLineage]:
         """The gaps in the lineage of outputs that follow from the selection."""
         concerned = self.start_datasets | self.datasets.keys()
         reached_by = []
         for write in self.current.writes:
             if not concerned.isdisjoint(write.sources) or write.output in self._unknown:
                 is_upper = write.output in self._unknown
-                reached_by += [Unknown(write, gap, UPPER if is_upper else LOWER) for gap in write.gaps]
+                reached_by += [HiddenLineage(write, gap, UPPER if is_upper else LOWER) for gap in write.gaps]
         return reached_by
 
     def step_to(self, dataset: Id, field: str | None) -> PathStep | None:
