@@ -217,6 +217,8 @@ def test_a_text_is_checked_before_it_runs():
     """In CI: a SQL file names datasets; gaps that every text has break no rule, and hide what is tagged."""
     Path("load.sql").write_text(
         "CREATE TABLE gold.orders USING parquet AS SELECT id, email AS contact FROM crm.customers;\n"
+    )
+    Path("products.sql").write_text(
         "CREATE TABLE gold.products USING parquet AS SELECT id FROM silver.products;\n"
     )
     Path("policy.yaml").write_text(
@@ -228,7 +230,7 @@ rules:
 - {name: gold reads silver, datasets: gold.*, may_read: silver.*}
 """
     )
-    result = policy("policy.yaml", "--events", "load.sql", "--json")
+    result = policy("policy.yaml", "--events", "load.sql", "--events", "products.sql", "--json")
     document = json.loads(result.stdout)
     assert result.exit_code == 1
     assert [(each["rule"], each["name"]) for each in document["violations"]] == [

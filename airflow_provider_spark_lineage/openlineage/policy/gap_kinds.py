@@ -10,16 +10,13 @@ from typing import Any
 
 from airflow_provider_spark_lineage.openlineage.graph.current import NO_COLUMNS, JobWrite
 
-PLANNED = "planned"
-"""The lineage is read from a text that has not run."""
-
 _OF_NAMES = frozenset({"no_file_system", "unknown_location", "unknown_source"})
 """A dataset may have another name; in a text, a table has its name in the session."""
 
-_OF_EVERY_TEXT = _OF_NAMES | {PLANNED, NO_COLUMNS}
+_OF_EVERY_TEXT = _OF_NAMES | {NO_COLUMNS}
 """Gaps that a text has because it has not run: it names datasets, and no columns."""
 
-_WITH_ALL_EDGES = frozenset({PLANNED, "code_over_rows", "rows_from_rdd"})
+_WITH_ALL_EDGES = frozenset({"code_over_rows", "rows_from_rdd"})
 """There are more edges than may be true, but no fewer."""
 
 _WITH_ALL_INPUTS = _WITH_ALL_EDGES | {NO_COLUMNS, "ambiguous_column", "unknown_columns"}
@@ -28,12 +25,12 @@ _WITH_ALL_INPUTS = _WITH_ALL_EDGES | {NO_COLUMNS, "ambiguous_column", "unknown_c
 
 def is_forbidden(gap: Mapping[str, Any], write: JobWrite) -> bool:
     """Return whether a gap breaks a rule that forbids gaps."""
-    return gap["kind"] not in (_OF_EVERY_TEXT if _is_planned(write) else {PLANNED})
+    return not (write.is_planned and gap["kind"] in _OF_EVERY_TEXT)
 
 
 def may_lack_edges(gap: Mapping[str, Any], write: JobWrite) -> bool:
     """Return whether edges of the output may be missing."""
-    is_of_name = gap["kind"] in _OF_NAMES and _is_planned(write)
+    is_of_name = gap["kind"] in _OF_NAMES and write.is_planned
     return not is_of_name and gap["kind"] not in _WITH_ALL_EDGES
 
 
@@ -41,7 +38,3 @@ def may_lack_inputs(gap: Mapping[str, Any], write: JobWrite) -> bool:
     """Return whether it is not known which datasets fed the output."""
     is_unfed = gap["kind"] == NO_COLUMNS and not write.sources
     return may_lack_edges(gap, write) and (is_unfed or gap["kind"] not in _WITH_ALL_INPUTS)
-
-
-def _is_planned(write: JobWrite) -> bool:
-    return any(gap["kind"] == PLANNED for gap in write.gaps)
