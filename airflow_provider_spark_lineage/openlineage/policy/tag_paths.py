@@ -48,10 +48,9 @@ class TagPaths:
         """Yield what breaks a condition, each with True, and what cannot be excluded, with False."""
         condition = "must_not_depend_on" if by_rows else "must_not_contain"
         tags = rule.must_not_depend_on if by_rows else rule.must_not_contain
-        datasets = frozenset(governed)
         starts = {node for tag in tags for node in self._of_tag(tag).nodes}
         broken: set[int] = set()
-        for node, path in self._reached(("tags", tags), starts, rule.unless, datasets, by_rows):
+        for node, path in self._reached(("tags", tags), starts, rule.unless, governed, by_rows):
             broken.add(node)
             names = " and ".join(f"`{tag}`" for tag in tags if self._start(path) in self._of_tag(tag).nodes)
             reason = f"{_shown(path[0])} is tagged {names}" if len(path) > 1 else f"it is tagged {names}"
@@ -59,7 +58,7 @@ class TagPaths:
         hidden = self._hidden(tags, rule.unless, by_rows=by_rows)
         for node, path in self._own_gaps(hidden, governed, broken):
             yield _uncertain(rule, condition, path, hidden[node]), False
-        for node, path in self._reached(("gaps", tags), set(hidden), rule.unless, datasets, by_rows):
+        for node, path in self._reached(("gaps", tags), set(hidden), rule.unless, governed, by_rows):
             is_of_whole = len(path) == 1 and self._graph.node_of(path[0].dataset) in hidden
             if node not in broken and not is_of_whole:
                 yield _uncertain(rule, condition, path, hidden[self._start(path)]), False
@@ -79,7 +78,7 @@ class TagPaths:
         key: Any,
         starts: set[int],
         unless: frozenset[str],
-        datasets: Collection[Id],
+        datasets: Sequence[Id],
         by_rows: bool,
     ) -> Iterator[tuple[int, tuple[Place, ...]]]:
         """Yield the nodes of some datasets that are reached, each with a shortest path.
@@ -89,20 +88,37 @@ class TagPaths:
         if not starts:
             return
         graph, reach = self._graph, self._search((key, unless, by_rows), starts, unless, by_rows)
-        all_rows: set[Id] = set()
-        for number in reach.nodes:
-            node = graph.node(number)
-            if node.dataset not in datasets:
-                continue
-            how = BY_VALUE if reach.depth(number, BY_VALUE) >= 0 else BY_ROWS
-            steps = reach.path(number, how)
-            if node.field is None:
-                # The node of all rows is the first of its dataset.
-                all_rows.add(node.dataset)
-            elif how == BY_ROWS and node.dataset in all_rows and any(step.type == "ROWS" for step in steps):
-                continue
-            first = steps[0].source if steps else node
-            yield number, (Place(first.dataset, first.field), *map(Place.after, steps))
+        nodes = set(reach.nodes)
+        is_through_rows: dict[int, bool] = {}
+        for dataset in datasets:
+            all_rows = graph.node_of(dataset)
+            for number in graph.nodes_of(dataset):
+                if number not in nodes:
+                    continue
+                how = BY_VALUE if reach.depth(number, BY_VALUE) >= 0 else BY_ROWS
+                is_of_dataset = how == BY_ROWS and number != all_rows and all_rows in nodes
+                if is_of_dataset and self._is_through_rows(reach, number, is_through_rows):
+                    continue
+                steps = reach.path(number, how)
+                first = steps[0].source if steps else graph.node(number)
+                yield number, (Place(first.dataset, first.field), *map(Place.after, steps))
+
+    def _is_through_rows(self, reach: Reach, number: int, known: dict[int, bool]) -> bool:
+        """Return whether the path to a node, reached by rows, leads through all rows of a dataset."""
+        passed = []
+        at: tuple[int, int] | None = (number, BY_ROWS)
+        is_through = False
+        while at is not None and at[1] == BY_ROWS:
+            if at[0] in known:
+                is_through = known[at[0]]
+                break
+            passed.append(at[0])
+            if self._graph.is_all_rows(at[0]):
+                is_through = True
+                break
+            at = reach.before(*at)
+        known.update(dict.fromkeys(passed, is_through))
+        return is_through
 
     def _search(self, key: Any, starts: set[int], unless: frozenset[str], by_rows: bool) -> Reach:
         if key is not None and key in self._searches:
@@ -134,19 +150,25 @@ class TagPaths:
         ]
         hidden: dict[int, _Hidden] = {}
         following = [each for each in gaps if may_lack_inputs(each.gap, each.write)]
-        pending = [each for each in gaps if not may_lack_inputs(each.gap, each.write)]
+        candidates = [each for each in gaps if not may_lack_inputs(each.gap, each.write)]
         starts = {node for tag in tags for node in self._of_tag(tag).nodes}
         bare = {dataset for tag in tags for dataset in self._of_tag(tag).bare}
-        while following or pending:
+        while following or candidates:
             for each in following:
                 for node in self._nodes_of(each):
                     hidden.setdefault(node, each)
-            reach = self._search(None, starts | hidden.keys(), unless, by_rows)
-            may_have = bare | {self._graph.node(node).dataset for node in reach.nodes}
-            following = [each for each in pending if not may_have.isdisjoint(sources_of(each.write))]
+            reached = set(self._search(None, starts | hidden.keys(), unless, by_rows).nodes)
+            following = []
+            pending: list[_Hidden] = []
+            for each in candidates:
+                may_have = any(
+                    source in bare or not reached.isdisjoint(self._graph.nodes_of(source))
+                    for source in sources_of(each.write)
+                )
+                (following if may_have else pending).append(each)
             if not following:
                 break
-            pending = [each for each in pending if may_have.isdisjoint(sources_of(each.write))]
+            candidates = pending
         self._gaps[key] = hidden
         return hidden
 

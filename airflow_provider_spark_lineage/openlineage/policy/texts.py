@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from airflow_provider_spark_lineage.openlineage.policy.findings import Place, PolicyFinding, PolicyReport
 from airflow_provider_spark_lineage.openlineage.words import counted
 
-_MOST_ALIKE = 3
-"""Limit of findings of one rule and dataset that begin at the same place, and are shown one by one."""
+_MOST_COLUMNS = 3
+"""Limit of the columns of one dataset that are shown for one condition of a rule."""
+
+_MOST_DATASETS = 20
+"""Limit of the datasets that are shown for one condition of a rule; `--json` has all."""
 
 
 def lines_of(report: PolicyReport) -> Iterator[str]:
     """Yield the lines of a report: violations, what cannot be excluded, warnings, and a summary."""
     for findings, head in ((report.violations, "broken"), (report.unknown, "unknown")):
-        for alike in _grouped(findings):
-            for finding in alike[:_MOST_ALIKE]:
-                yield from _lines(finding, head)
-            if len(alike) > _MOST_ALIKE:
-                where = shown(alike[0].dataset[1], None)
-                yield f"         and {counted(len(alike) - _MOST_ALIKE, 'more column')} of {where}, alike"
+        for of_rule in _grouped(findings, lambda each: (each.rule, each.condition)):
+            datasets = _grouped(of_rule, lambda each: each.dataset)
+            for of_dataset in datasets[:_MOST_DATASETS]:
+                for finding in of_dataset[:_MOST_COLUMNS]:
+                    yield from _lines(finding, head)
+                if len(of_dataset) > _MOST_COLUMNS:
+                    more = counted(len(of_dataset) - _MOST_COLUMNS, "more finding")
+                    yield f"{head:<8} {of_rule[0].rule}"
+                    yield f"         {of_dataset[0].dataset[1]}: {more}"
+                    yield ""
+            if len(datasets) > _MOST_DATASETS:
+                more = counted(len(datasets) - _MOST_DATASETS, "more dataset")
+                yield f"{head:<8} {of_rule[0].rule}"
+                yield f"         {more}"
                 yield ""
     for warning in report.warnings:
         yield f"warning  {warning}."
@@ -57,14 +68,13 @@ def shown(name: str, field: str | None) -> str:
     return name if field is None else f"{name}.{field}"
 
 
-def _grouped(findings: Iterable[PolicyFinding]) -> Iterable[Sequence[PolicyFinding]]:
+def _grouped(
+    findings: Iterable[PolicyFinding], key: Callable[[PolicyFinding], object]
+) -> Sequence[Sequence[PolicyFinding]]:
     groups: dict[object, list[PolicyFinding]] = {}
     for each in findings:
-        start = each.path[0]
-        groups.setdefault((each.rule, each.condition, each.dataset, start.dataset, start.field), []).append(
-            each
-        )
-    return groups.values()
+        groups.setdefault(key(each), []).append(each)
+    return [*groups.values()]
 
 
 def _lines(finding: PolicyFinding, head: str) -> Iterator[str]:
