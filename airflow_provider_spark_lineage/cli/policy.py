@@ -14,11 +14,17 @@ from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.policy.checking import check
 from airflow_provider_spark_lineage.openlineage.policy.findings import PolicyReport
-from airflow_provider_spark_lineage.openlineage.policy.reading import read_policy
+from airflow_provider_spark_lineage.openlineage.policy.reading import SCHEMA, read_policy
 from airflow_provider_spark_lineage.openlineage.policy.rules import Policy
 from airflow_provider_spark_lineage.openlineage.policy.tags import tags_in
 from airflow_provider_spark_lineage.openlineage.policy.texts import lines_of
 from airflow_provider_spark_lineage.spark.lineage.text import printable
+
+
+def _print_schema(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
+    if is_wanted:
+        click.echo(SCHEMA.read_text(encoding="utf-8"), nl=False)
+        ctx.exit()
 
 
 @click.command("policy", epilog="Example: spark-lineage policy policy.yaml --events events.jsonl")
@@ -27,6 +33,14 @@ from airflow_provider_spark_lineage.spark.lineage.text import printable
 @SINCE
 @AS_OF
 @click.option("--json", "as_json", is_flag=True, help="Violations, unknown and warnings as one JSON object.")
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON schema of a policy, for editors, and exit.",
+)
 def command(
     file: Path, places: tuple[Path, ...], since: str | None, as_of: str | None, as_json: bool
 ) -> None:

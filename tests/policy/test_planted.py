@@ -8,11 +8,13 @@ import pytest
 import yaml
 from policy.pipelines import events_of
 
-from airflow_provider_spark_lineage.openlineage.graph.current import Current
+from airflow_provider_spark_lineage.openlineage.graph.current import NO_COLUMNS, Current
+from airflow_provider_spark_lineage.openlineage.policy import gap_kinds
 from airflow_provider_spark_lineage.openlineage.policy.checking import check
 from airflow_provider_spark_lineage.openlineage.policy.findings import PolicyFinding
 from airflow_provider_spark_lineage.openlineage.policy.reading import policy_of
 from airflow_provider_spark_lineage.openlineage.policy.tags import tags_in
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
 
 FOLDER = Path(__file__).parent
 PERSONAL = ["crm/customers.email", "*/customers.phone", "raw/*.ssn"]
@@ -74,3 +76,9 @@ def test_there_are_forty_cases_of_each_kind(name, word):
     cases = blocks(name)
     assert len(cases) >= 40
     assert [title for title, block in cases if f"=> {word}" not in block] == []
+
+
+def test_kinds_of_gaps_are_those_of_events():
+    """A kind that is renamed would become one that hides nothing, or everything."""
+    kinds = gap_kinds._WITH_ALL_INPUTS | gap_kinds._OF_EVERY_TEXT
+    assert kinds - {NO_COLUMNS} <= {kind.value for kind in GapKind}

@@ -240,6 +240,13 @@ rules:
     assert document["warnings"] == []
 
 
+def test_the_schema_for_editors_is_printed():
+    """Without a policy and events."""
+    result = policy("--schema")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["title"] == "Policy of spark-lineage"
+
+
 def test_control_characters_of_names_do_not_reach_the_terminal():
     """Whoever can write an event could otherwise repaint the page."""
     write(BROKEN)
