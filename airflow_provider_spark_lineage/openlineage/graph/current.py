@@ -154,6 +154,29 @@ class Current:
         return tuple(sorted(names))
 
     @cached_property
+    def has_gaps(self) -> bool:
+        """True if something is not known of any output."""
+        return any(write.gaps for write in self.writes)
+
+    @cached_property
+    def fed(self) -> Mapping[Id, Sequence[JobWrite]]:
+        """The writes that each dataset fed."""
+        fed: dict[Id, list[JobWrite]] = defaultdict(list)
+        with collector_paused():
+            for write in self.writes:
+                for source in write.sources:
+                    fed[source].append(write)
+        return fed
+
+    @cached_property
+    def positions(self) -> Mapping[Id, Sequence[int]]:
+        """The positions in `writes` of the writes of each dataset."""
+        positions: dict[Id, list[int]] = defaultdict(list)
+        for number, write in enumerate(self.writes):
+            positions[write.output].append(number)
+        return positions
+
+    @cached_property
     def readers(self) -> Mapping[Id, Sequence[JobRead]]:
         """The jobs that read each dataset."""
         readers: dict[Id, list[JobRead]] = defaultdict(list)

@@ -88,17 +88,19 @@ class Impact:
     @cached_property
     def datasets(self) -> dict[Id, Reached]:
         """The datasets that depend on the selection, sorted by depth and name."""
-        reached_by: dict[Id, Reached] = {}
-        for number in self.reach.nodes:
-            dataset = self.graph.node(number).dataset
-            if number not in self.starts and dataset not in self.start_datasets:
-                reached_by[dataset] = _both(
-                    reached_by.get(dataset), self.reach.how(number), self.reach.depth(number)
-                )
+        by_name = {name: each for name, each in self._by_columns.items() if name not in self.start_datasets}
         for dataset, depth in self._unknown.items():
-            if dataset not in reached_by:
-                reached_by[dataset] = Reached([UNKNOWN], depth)
-        return dict(sorted(reached_by.items(), key=lambda item: (item[1].depth, item[0])))
+            by_name.setdefault(dataset, Reached([UNKNOWN], depth))
+        return dict(sorted(by_name.items(), key=lambda item: (item[1].depth, item[0])))
+
+    @cached_property
+    def _by_columns(self) -> dict[Id, Reached]:
+        """The datasets with a node that was reached."""
+        by_name: dict[Id, Reached] = {}
+        for number in self.reach.nodes:
+            dataset = self.graph.dataset_of(number)
+            by_name[dataset] = _both(by_name.get(dataset), self.reach.how(number), self.reach.depth(number))
+        return by_name
 
     @cached_property
     def _unknown(self) -> dict[Id, int]:
@@ -106,17 +108,18 @@ class Impact:
 
         Beyond such a dataset no event tells which columns matter.
         """
+        if not self.current.has_gaps:
+            return {}
         depths = dict.fromkeys(self.start_datasets, 0)
-        for number in self.reach.nodes:
-            dataset, depth = self.graph.node(number).dataset, self.reach.depth(number)
-            depths[dataset] = min(depth, depths.get(dataset, depth))
+        for dataset, reached in self._by_columns.items():
+            depths[dataset] = min(reached.depth, depths.get(dataset, reached.depth))
         reached_by: dict[Id, int] = {}
         queue = list(depths)
         for dataset in queue:
             depth = reached_by.get(dataset, depths.get(dataset, 0)) + 1
             if self._depth is not None and depth > self._depth:
                 continue
-            for write in self._by_source.get(dataset, ()):
+            for write in self.current.fed.get(dataset, ()):
                 is_new = write.output not in reached_by and write.output not in self.start_datasets
                 if is_new and (dataset in reached_by or self._is_hidden(write)):
                     reached_by[write.output] = depth
@@ -130,52 +133,34 @@ class Impact:
         )
 
     @cached_property
-    def _by_source(self) -> Mapping[Id, list[JobWrite]]:
-        outputs: dict[Id, list[JobWrite]] = {}
-        for write in self.current.writes:
-            for source in write.sources:
-                outputs.setdefault(source, []).append(write)
-        return outputs
-
-    @cached_property
     def writes(self) -> dict[int, Reached]:
         """The writes whose output depends on the selection, by their position in `current.writes`."""
-        reached_by: dict[int, Reached] = {}
-        for place, write in enumerate(self.current.writes):
-            how: set[str] = set()
-            depths: list[int] = []
-            for source, field in self._sources(write):
-                number = self.graph.node_of(source, field)
-                if number is None or (depth := self.reach.depth(number)) < 0:
-                    continue
-                if self._depth is None or depth < self._depth:
-                    depths.append(depth + 1)
-                    how |= self._through(write, source, field, number)
-            if how:
-                reached_by[place] = Reached(sorted(how, reverse=True), min(depths))
-            elif write.output in self._unknown and not self.direct_only:
-                reached_by[place] = Reached([UNKNOWN], self._unknown[write.output])
-        return reached_by
-
-    def _sources(self, write: JobWrite) -> Iterable[tuple[Id, str | None]]:
-        yield from dict.fromkeys((edge.source, edge.field) for edge in write.edges)
-        for source in write.sources:
-            yield source, None
-
-    def _through(self, write: JobWrite, source: Id, field: str | None, number: int) -> set[str]:
-        """Return how an output depends on a node that was reached."""
-        ways = self.reach.how(number)
-        if field is None:
-            return set() if self.direct_only else {"rows"}
-        kinds = {
-            edge.type == "DIRECT" and edge.column is not None
-            for edge in write.edges
-            if (edge.source, edge.field) == (source, field)
+        graph, reach = self.graph, self.reach
+        edges = reach.edges()
+        if self.direct_only:
+            edges = edges[graph.is_direct[edges]]
+        sources, is_direct = graph.source[edges], graph.is_direct[edges]
+        ways: dict[int, dict[str, int]] = {}
+        for how, word in ((BY_VALUE, "value"), (BY_VALUE, "rows"), (BY_ROWS, "rows")):
+            depths = reach.depths(sources, how)
+            follows = depths >= 0
+            if how == BY_VALUE:
+                follows &= is_direct if word == "value" else ~is_direct
+            if self._depth is not None:
+                follows &= depths < self._depth
+            for write, depth in zip(
+                graph.write[edges[follows]].tolist(), depths[follows].tolist(), strict=True
+            ):
+                known = ways.setdefault(write, {})
+                known[word] = min(depth + 1, known.get(word, depth + 1))
+        by_write = {
+            write: Reached(sorted(known, reverse=True), min(known.values())) for write, known in ways.items()
         }
-        how = {"value"} if "value" in ways and True in kinds else set()
-        if not self.direct_only and ("rows" in ways or False in kinds):
-            how.add("rows")
-        return how
+        if not self.direct_only:
+            for dataset, depth in self._unknown.items():
+                for write in self.current.positions.get(dataset, ()):
+                    by_write.setdefault(write, Reached([UNKNOWN], depth))
+        return dict(sorted(by_write.items()))
 
     @cached_property
     def jobs(self) -> dict[JobName, Reached]:
@@ -196,13 +181,15 @@ class Impact:
     @cached_property
     def hidden(self) -> list[HiddenLineage]:
         """The gaps in the lineage of outputs that follow from the selection."""
-        concerned = self.start_datasets | self.datasets.keys()
-        reached_by = []
-        for write in self.current.writes:
-            if not concerned.isdisjoint(write.sources) or write.output in self._unknown:
-                is_upper = write.output in self._unknown
-                reached_by += [HiddenLineage(write, gap, UPPER if is_upper else LOWER) for gap in write.gaps]
-        return reached_by
+        if not self.current.has_gaps:
+            return []
+        concerned = sorted(self.start_datasets | self.datasets.keys())
+        fed = {id(write): write for each in concerned for write in self.current.fed.get(each, ())}
+        return [
+            HiddenLineage(write, gap, UPPER if write.output in self._unknown else LOWER)
+            for write in fed.values()
+            for gap in write.gaps
+        ]
 
     def step_to(self, dataset: Id, field: str | None) -> PathStep | None:
         """Return the last step of the shortest path to a column or all rows; None for the selection."""

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.errors import extra
+from airflow_provider_spark_lineage.openlineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobWrite
 
@@ -26,7 +27,7 @@ BY_VALUE, BY_ROWS = 0, 1
 HOW = ("value", "rows")
 """Words for both."""
 
-_START, _OF_DATASET = -1, -2
+_START, _OF_DATASET, _FIRST_EDGE = 0, 1, 2
 """Marks of the beginning of a path, and of a step from all rows of a dataset to its column."""
 
 
@@ -62,7 +63,7 @@ class LineageGraph:
     def __init__(
         self,
         fields: Mapping[Id, Iterable[str]],
-        edges: Mapping[str, array[int]],
+        edges: Mapping[str, Any],
         kinds: list[tuple[str, str]],
         writes: tuple[JobWrite, ...],
     ) -> None:
@@ -73,47 +74,39 @@ class LineageGraph:
         sizes = np.fromiter((len(some) + 1 for some in self._fields.values()), np.int64, len(self._fields))
         self._starts = np.concatenate(([0], np.cumsum(sizes)))
         self._dataset_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-        self._source, self._target, self.kind, self.masking, self._write = (
-            np.frombuffer(edges[key], dtype=dtype) if len(edges[key]) else np.zeros(0, dtype)
-            for key, dtype in _COLUMNS.items()
-        )
+        self.source, self.target, self.kind, self.masking, self.write = (edges[key] for key in _COLUMNS)
+        """For each edge its ends, its kind, whether it masks, and the position of its write."""
         self.kinds = kinds
         """Type and subtype of each kind; `kind` has the kind of each edge, by its position here."""
-        self._is_direct = np.array([kind[0] == "DIRECT" for kind in kinds])[self.kind]
+        self.is_direct = np.array([kind[0] == "DIRECT" for kind in kinds])[self.kind]
         self._writes = writes
 
     @classmethod
+    @collector_paused()
     def of(cls, current: Current) -> LineageGraph:
         """Return the graph of the current lineage."""
-        fields: dict[Id, dict[str, int]] = {dataset: {} for dataset in current.datasets}
+        columns: dict[Id, dict[str, int]] = {dataset: {} for dataset in sorted(current.datasets)}
+        count = 0
         for dataset, types in current.fields.items():
-            fields.setdefault(dataset, {}).update(dict.fromkeys(types, 0))
-        for write in current.writes:
-            own = fields[write.output]
-            for edge in write.edges:
-                fields[edge.source][edge.field] = 0
-                if edge.column is not None:
-                    own[edge.column] = 0
-        start = 0
-        starts: dict[Id, int] = {}
-        for dataset in sorted(fields):
-            starts[dataset] = start
-            for number, name in enumerate(fields[dataset], start + 1):
-                fields[dataset][name] = number
-            start += len(fields[dataset]) + 1
-        arrays, kinds = _arrays(current.writes, fields, starts)
-        return cls(fields, arrays, kinds, current.writes)
+            own = columns.setdefault(dataset, {})
+            for name in types:
+                own[name] = count
+                count += 1
+        edges = _Edges(columns, count)
+        for number, write in enumerate(current.writes):
+            edges.add(number, write)
+        return cls(columns, edges.arrays(), edges.kinds, current.writes)
 
     def __len__(self) -> int:
         """Return the number of edges."""
-        return len(self._source)
+        return len(self.source)
 
     def step(self, edge: int) -> PathStep:
         """Return what an edge is, by its position."""
         kind, subtype = self.kinds[self.kind[edge]]
-        source, target = self.node(int(self._source[edge])), self.node(int(self._target[edge]))
+        source, target = self.node(int(self.source[edge])), self.node(int(self.target[edge]))
         return PathStep(
-            source, target, kind, subtype, bool(self.masking[edge]), self._writes[self._write[edge]]
+            source, target, kind, subtype, bool(self.masking[edge]), self._writes[self.write[edge]]
         )
 
     def fields_of(self, dataset: Id) -> tuple[str, ...]:
@@ -131,6 +124,10 @@ class LineageGraph:
         fields = self._fields[dataset]
         return start + 1 + fields.index(field) if field in fields else None
 
+    def dataset_of(self, number: int) -> Id:
+        """Return the dataset of a node."""
+        return self.datasets[self._dataset_of[number]]
+
     def node(self, number: int) -> GraphNode:
         """Return the column or dataset of a node."""
         place = int(self._dataset_of[number])
@@ -147,6 +144,20 @@ class LineageGraph:
         if place is None:
             return range(0)
         return range(int(self._starts[place]), int(self._starts[place + 1]))
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return len(self._dataset_of)
+
+    def starts_of(self, nodes: Any) -> Any:
+        """Return for each of some nodes all rows of its dataset."""
+        return self._starts[self._dataset_of[nodes]]
+
+    def counts_of(self, nodes: Any) -> Any:
+        """Return for each of some nodes the number of columns of its dataset."""
+        places = self._dataset_of[nodes]
+        return self._starts[places + 1] - self._starts[places] - 1
 
     def edges_that(self, *, masking: bool = False, subtypes: Iterable[str] = ()) -> np.ndarray[Any, Any]:
         """Return for each edge whether it masks (if asked), or is DIRECT with one of the subtypes."""
@@ -172,11 +183,11 @@ class LineageGraph:
 
     @cached_property
     def _down(self) -> tuple[Any, Any]:
-        return self._index(self._source)
+        return self._index(self.source)
 
     @cached_property
     def _up(self) -> tuple[Any, Any]:
-        return self._index(self._target)
+        return self._index(self.target)
 
     def _index(self, ends: Any) -> tuple[Any, Any]:
         """Return the edges sorted by one of their ends, and where the edges of each node begin."""
@@ -188,27 +199,30 @@ class LineageGraph:
 class Reach:
     """Result of a search: for each node the number of jobs between, by value and by rows."""
 
-    def __init__(self, graph: LineageGraph, depths: Any, steps: Any, ways: Any, *, upstream: bool) -> None:
-        self._graph = graph
-        self._depths, self._steps, self._ways = depths, steps, ways
-        self._upstream = upstream
+    def __init__(self, search: _Search, nodes: Any) -> None:
+        self._search = search
+        self.nodes: list[int] = nodes.tolist()
+        """All nodes that were reached, and the starts, sorted."""
 
-    @cached_property
-    def nodes(self) -> list[int]:
-        """All nodes that were reached, and the starts."""
-        reached: list[int] = (self._depths >= 0).any(axis=0).nonzero()[0].tolist()
-        return reached
+    def depths(self, nodes: Any, how: int) -> np.ndarray[Any, Any]:
+        """Return for each of some nodes what `depth` returns for one."""
+        depths: np.ndarray[Any, Any] = self._search.levels[how][nodes] - 1
+        return depths
 
     def depth(self, node: int, how: int | None = None) -> int:
         """Return the least number of jobs on a path to a node, 0 for a start; -1 if it was not reached."""
-        depths = [
-            int(self._depths[each, node]) for each in ((how,) if how is not None else (BY_VALUE, BY_ROWS))
-        ]
+        states = (BY_VALUE, BY_ROWS) if how is None else (how,)
+        depths = [int(self._search.levels[each][node]) - 1 for each in states]
         return min((each for each in depths if each >= 0), default=-1)
+
+    def edges(self) -> np.ndarray[Any, Any]:
+        """Return the positions of all edges that lead from a reached node to what follows from it."""
+        edges: np.ndarray[Any, Any] = self._search.edges_of(np.array(self.nodes, np.int64))[0]
+        return edges
 
     def how(self, node: int) -> list[str]:
         """Return how a node was reached: `value`, `rows` or both."""
-        return [HOW[each] for each in (BY_VALUE, BY_ROWS) if self._depths[each, node] >= 0]
+        return [HOW[each] for each in (BY_VALUE, BY_ROWS) if self._search.levels[each][node]]
 
     def before(self, node: int, how: int) -> tuple[int, int] | None:
         """Return the node before a node on its path, and how that one is reached; None for a start."""
@@ -217,36 +231,36 @@ class Reach:
 
     def path(self, node: int, how: int) -> list[PathStep]:
         """Return a shortest path between a start and a node, in the direction of the data."""
-        graph, steps = self._graph, []
-        while (edge := int(self._steps[how, node])) != _START:
-            if edge == _OF_DATASET:
-                beyond = int(self._ways[how, node]) >> 1
-                source, target = (node, beyond) if self._upstream else (beyond, node)
-                step = PathStep(graph.node(source), graph.node(target), *ROWS, False, None)
+        search, path = self._search, []
+        graph = search.graph
+        while (step := int(search.steps[how][node])) != _START:
+            way = int(search.ways[how][node])
+            if step == _OF_DATASET:
+                source, target = (node, way >> 1) if search.upstream else (way >> 1, node)
+                path.append(PathStep(graph.node(source), graph.node(target), *ROWS, False, None))
             else:
-                step = graph.step(edge)
-            steps.append(step)
-            node, how = int(self._ways[how, node]) >> 1, int(self._ways[how, node]) & 1
-        return steps if self._upstream else steps[::-1]
+                path.append(graph.step(step - _FIRST_EDGE))
+            node, how = way >> 1, way & 1
+        return path if search.upstream else path[::-1]
 
 
 class _Search:
     """A breadth-first search over nodes in two states: reached by value, and by rows."""
 
     def __init__(self, graph: LineageGraph, upstream: bool, by_rows: bool, keep: Any) -> None:
-        self._graph, self._upstream, self._by_rows, self._keep = graph, upstream, by_rows, keep
+        self.graph, self.upstream, self._by_rows, self._keep = graph, upstream, by_rows, keep
         self._order, self._offsets = graph._up if upstream else graph._down
-        self._ends = graph._source if upstream else graph._target
-        count = len(graph._dataset_of)
-        self._depths = np.full((2, count), -1, np.int32)
-        self._steps = np.full((2, count), _START, np.int64)
-        self._ways = np.full((2, count), -1, np.int64)
-        """The node before, times two, plus how it was reached."""
+        self._ends = graph.source if upstream else graph.target
+        # Zeros cost nothing until they are written: most searches reach few of millions of nodes.
+        self.levels, self.steps, self.ways = (np.zeros((2, graph.size), np.int32) for _ in range(3))
+        """For each state and node its depth plus 1, its step (an edge plus `_FIRST_EDGE`), and the node
+        before, times 2, plus its state."""
+        self._reached: list[Any] = []
 
     def run(self, starts: Iterable[int], depth: int | None) -> Reach:
-        graph = self._graph
+        graph = self.graph
         nodes = np.unique(np.fromiter(starts, np.int64))
-        is_rows = nodes == graph._starts[graph._dataset_of[nodes]]
+        is_rows = nodes == graph.starts_of(nodes)
         frontier = [self._visit(BY_VALUE, nodes[~is_rows], 0)]
         frontier.append(self._visit(BY_ROWS, nodes[is_rows], 0) if self._by_rows else nodes[:0])
         frontier[BY_ROWS] = self._closed(frontier, 0)
@@ -255,22 +269,21 @@ class _Search:
             level += 1
             following = [nodes[:0], nodes[:0]]
             for how in (BY_VALUE, BY_ROWS):
-                edges, origins = self._edges_of(frontier[how])
-                is_direct = graph._is_direct[edges]
+                edges, origins = self.edges_of(frontier[how])
+                is_direct = graph.is_direct[edges]
                 for after in (BY_VALUE, BY_ROWS) if how == BY_VALUE else (BY_ROWS,):
                     if after == BY_ROWS and not self._by_rows:
                         continue
                     # By value a direct edge leads on by value; by rows every edge leads on by rows.
                     some = slice(None) if how == BY_ROWS else is_direct if after == BY_VALUE else ~is_direct
-                    new_nodes = self._visit(
-                        after, self._ends[edges[some]], level, edges[some], origins[some] * 2 + how
-                    )
+                    steps, ways = edges[some] + _FIRST_EDGE, origins[some] * 2 + how
+                    new_nodes = self._visit(after, self._ends[edges[some]], level, steps, ways)
                     following[after] = np.concatenate((following[after], new_nodes))
             following[BY_ROWS] = self._closed(following, level)
             frontier = following
-        return Reach(graph, self._depths, self._steps, self._ways, upstream=self._upstream)
+        return Reach(self, np.unique(np.concatenate(self._reached)))
 
-    def _edges_of(self, nodes: Any) -> tuple[Any, Any]:
+    def edges_of(self, nodes: Any) -> tuple[Any, Any]:
         """Return the edges of some nodes, and for each edge the node."""
         begins, counts = self._offsets[nodes], self._offsets[nodes + 1] - self._offsets[nodes]
         places = np.repeat(begins - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
@@ -281,70 +294,123 @@ class _Search:
             edges, origins = edges[wanted], origins[wanted]
         return edges, origins
 
-    def _visit(self, how: int, nodes: Any, level: int, steps: Any = None, ways: Any = None) -> Any:
+    def _visit(self, how: int, nodes: Any, level: int, steps: Any = _START, ways: Any = 0) -> Any:
         """Note nodes that were not reached in this way before, and return them, each once."""
-        new = self._depths[how, nodes] < 0
-        new_nodes, first = np.unique(nodes[new], return_index=True)
-        self._depths[how, new_nodes] = level
-        if steps is not None:
-            self._steps[how, new_nodes] = steps[new][first] if not np.isscalar(steps) else steps
-            self._ways[how, new_nodes] = ways[new][first]
+        is_new = self.levels[how][nodes] == 0
+        new_nodes, first = np.unique(nodes[is_new], return_index=True)
+        self.levels[how, new_nodes] = level + 1
+        for array_, values in ((self.steps, steps), (self.ways, ways)):
+            array_[how, new_nodes] = values if np.isscalar(values) else values[is_new][first]
+        self._reached.append(new_nodes)
         return new_nodes
 
     def _closed(self, reached: list[Any], level: int) -> Any:
         """Return the nodes reached by rows, and the columns, or rows, that follow in the same dataset."""
-        graph = self._graph
-        rows = reached[BY_ROWS]
+        graph, rows = self.graph, reached[BY_ROWS]
         if not self._by_rows:
             return rows
-        if self._upstream:
+        if self.upstream:
             # What a column has depends on which rows there are.
             for how in (BY_VALUE, BY_ROWS):
                 nodes = reached[how]
-                above = graph._starts[graph._dataset_of[nodes]]
-                new_nodes = self._visit(BY_ROWS, above, level, _OF_DATASET, nodes * 2 + how)
+                new_nodes = self._visit(BY_ROWS, graph.starts_of(nodes), level, _OF_DATASET, nodes * 2 + how)
                 rows = np.concatenate((rows, new_nodes))
             return rows
-        places = graph._dataset_of[rows]
-        is_all = rows == graph._starts[places]
-        all_rows, counts = rows[is_all], graph._starts[places[is_all] + 1] - graph._starts[places[is_all]] - 1
+        all_rows = rows[rows == graph.starts_of(rows)]
+        counts = graph.counts_of(all_rows)
         firsts = np.repeat(all_rows + 1 - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
         columns = firsts + np.arange(len(firsts))
         ways = np.repeat(all_rows, counts) * 2 + BY_ROWS
         return np.concatenate((rows, self._visit(BY_ROWS, columns, level, _OF_DATASET, ways)))
 
 
-_COLUMNS = {"source": "int32", "target": "int32", "kind": "uint16", "masking": "uint8", "write": "int32"}
+_COLUMNS = {"source": "i4", "target": "i4", "kind": "u2", "masking": "u1", "write": "i4"}
 """The arrays of edges, with the type of their items."""
-
-_CODES = {"int32": "i", "uint16": "H", "uint8": "B"}
 
 ROWS = ("ROWS", "")
 """Kind of the edges from all rows of a source to all rows of its output."""
 
 
-def _arrays(
-    writes: Iterable[JobWrite], fields: Mapping[Id, Mapping[str, int]], starts: Mapping[Id, int]
-) -> tuple[dict[str, array[int]], list[tuple[str, str]]]:
-    arrays = {name: array(_CODES[kind]) for name, kind in _COLUMNS.items()}
-    source, target, kinds, masking, of_write = (arrays[name].append for name in _COLUMNS)
-    numbers: dict[tuple[str, str], int] = {ROWS: 0}
-    for number, write in enumerate(writes):
-        own, all_rows = fields[write.output], starts[write.output]
-        for edge in write.edges:
-            source(fields[edge.source][edge.field])
-            target(all_rows if edge.column is None else own[edge.column])
-            kind = edge.type, edge.subtype
-            if edge.column is None and edge.type == "DIRECT":
+class _Edges:
+    """Edges as they are added. Columns get numbers in the order in which they appear."""
+
+    def __init__(self, columns: dict[Id, dict[str, int]], count: int) -> None:
+        self._columns, self._count = columns, count
+        self._kinds = {ROWS: 0}
+        self._source, self._target, self._write = array("i"), array("i"), array("i")
+        self._kind = array("H")
+        self._masked: list[int] = []
+        """Positions of the edges that mask."""
+        self._places = {dataset: place for place, dataset in enumerate(columns)}
+        self._rows = array("i"), array("i"), array("i")
+        """Source, output and write of the edges between all rows; datasets by their place."""
+        self._whole: list[tuple[int, Id]] = []
+        """Positions of the edges that lead to all rows of an output."""
+
+    @property
+    def kinds(self) -> list[tuple[str, str]]:
+        return list(self._kinds)
+
+    def add(self, number: int, write: JobWrite) -> None:
+        """Add the edges of a write. There may be millions: it calls as few functions as it can."""
+        output, own, kinds = write.output, self._columns[write.output], self._kinds
+        to_source, to_target, to_kind = self._source.append, self._target.append, self._kind.append
+        for column, source, field, kind, subtype, masking in write.edges:
+            columns = self._columns[source]
+            if field not in columns:
+                self._add_column(columns, field)
+            to_source(columns[field])
+            if column is None:
+                self._whole.append((len(self._target), output))
+                to_target(-1)
                 # A value that every column has is one that decides them all.
-                kind = "INDIRECT", edge.subtype
-            kinds(numbers.setdefault(kind, len(numbers)))
-            masking(edge.masking)
-            of_write(number)
-        for read in write.sources:
-            source(starts[read])
-            target(all_rows)
-            kinds(0)
-            masking(False)
-            of_write(number)
-    return arrays, list(numbers)
+                kind = "INDIRECT" if kind == "DIRECT" else kind  # noqa: PLW2901
+            else:
+                if column not in own:
+                    self._add_column(own, column)
+                to_target(own[column])
+            key = kind, subtype
+            to_kind(kinds[key] if key in kinds else kinds.setdefault(key, len(kinds)))
+            if masking:
+                self._masked.append(len(self._target) - 1)
+        self._write.extend([number] * len(write.edges))
+        sources, outputs, numbers = self._rows
+        sources.extend([self._places[read] for read in write.sources])
+        outputs.extend([self._places[output]] * len(write.sources))
+        numbers.extend([number] * len(write.sources))
+
+    def _add_column(self, columns: dict[str, int], field: str) -> None:
+        columns[field] = self._count
+        self._count += 1
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the edges between nodes: those of a dataset beside each other, its rows first."""
+        nodes = np.zeros(self._count + 1, np.int32)
+        """For each number of a column its node; the last one is for edges without a column."""
+        sizes = [len(columns) + 1 for columns in self._columns.values()]
+        starts = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+        for start, columns in zip(starts.tolist(), self._columns.values(), strict=False):
+            nodes[list(columns.values())] = range(start + 1, start + 1 + len(columns))
+        source, target = nodes[_of(self._source)], nodes[_of(self._target)]
+        for place, output in self._whole:
+            target[place] = starts[self._places[output]]
+        rows = starts[_of(self._rows[0])], starts[_of(self._rows[1])], _of(self._rows[2])
+        none = np.zeros(len(rows[0]))
+        masking = np.zeros(len(target))
+        masking[self._masked] = 1
+        parts = {
+            "source": (source, rows[0]),
+            "target": (target, rows[1]),
+            "kind": (self._kind, none),
+            "masking": (masking, none),
+            "write": (self._write, rows[2]),
+        }
+        return {
+            name: np.concatenate([np.asarray(part, dtype=_COLUMNS[name]) for part in some])
+            for name, some in parts.items()
+        }
+
+
+def _of(numbers: array[int]) -> Any:
+    """Return an array of numpy with the same content."""
+    return np.frombuffer(numbers, np.int32) if numbers else np.zeros(0, np.int32)
