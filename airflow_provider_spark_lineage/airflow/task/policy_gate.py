@@ -15,8 +15,7 @@ from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.airflow.task.answers import answer
 from airflow_provider_spark_lineage.airflow.task.report import TaskReport
 from airflow_provider_spark_lineage.airflow.task.stored_events import StoredEvents, events_of_tasks
-from airflow_provider_spark_lineage.openlineage.events.model import Events
-from airflow_provider_spark_lineage.openlineage.policy.checking import check_events
+from airflow_provider_spark_lineage.openlineage.policy.checking import check_documents
 from airflow_provider_spark_lineage.openlineage.policy.findings import PolicyFinding, PolicyReport
 from airflow_provider_spark_lineage.openlineage.policy.rules import Policy
 from airflow_provider_spark_lineage.openlineage.policy.texts import path_of
@@ -48,7 +47,7 @@ def stored_before(task_instance: Any, task_ids: Sequence[str]) -> StoredEvents:
 
 def checked(policy: Policy, stored: StoredEvents) -> PolicyReport:
     """Return the result of a policy for what tasks stored."""
-    return check_events(policy, Events.of(stored.events))
+    return check_documents(policy, stored.events)
 
 
 def answer_of(

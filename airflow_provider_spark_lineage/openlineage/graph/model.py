@@ -226,8 +226,10 @@ class Reach:
 
     def before(self, node: int, how: int) -> tuple[int, int] | None:
         """Return the node before a node on its path, and how that one is reached; None for a start."""
-        way = int(self._ways[how, node])
-        return None if way < 0 else (way >> 1, way & 1)
+        if int(self._search.steps[how][node]) == _START:
+            return None
+        way = int(self._search.ways[how][node])
+        return way >> 1, way & 1
 
     def path(self, node: int, how: int) -> list[PathStep]:
         """Return a shortest path between a start and a node, in the direction of the data."""

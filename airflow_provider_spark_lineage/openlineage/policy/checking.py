@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.model import Events
@@ -49,6 +50,11 @@ def check_events(policy: Policy, events: Events) -> PolicyReport:
         raise BadInputError(f"{policy.source}: nothing can be checked without events.")
     current = Current.of(events)
     return check(policy, current, tags_in(events, current.aliases))
+
+
+def check_documents(policy: Policy, documents: Iterable[Mapping[str, Any]]) -> PolicyReport:
+    """Return the same for events as plain JSON objects."""
+    return check_events(policy, Events.of(documents))
 
 
 class _Checked:
