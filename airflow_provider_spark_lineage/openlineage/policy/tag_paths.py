@@ -173,12 +173,10 @@ class TagPaths:
         return hidden
 
     def _nodes_of(self, hidden: _Hidden) -> Iterable[int]:
-        """Return the nodes that a gap is about."""
+        """Return the nodes that a gap is about: of its column if that is known, otherwise of the dataset."""
         column, output = hidden.gap["column"], hidden.write.output
-        if column is None:
-            return self._graph.nodes_of(output)
-        node = self._graph.node_of(output, column)
-        return () if node is None else (node,)
+        node = None if column is None else self._graph.node_of(output, column)
+        return self._graph.nodes_of(output) if node is None else (node,)
 
     def _of_tag(self, tag: str) -> TaggedColumns:
         if tag not in self._tagged:
