@@ -122,6 +122,7 @@ def test_a_gap_is_reported_and_fails_only_if_the_rule_says_so(on_gap, code):
     text = policy("policy.yaml", "--events", "events.jsonl").stdout
     assert "unknown  no mail" in text
     assert "1 cannot be excluded" in text
+    assert text.splitlines()[-1].startswith("The policy is broken" if code else "No rule is broken")
 
 
 def test_a_pattern_that_matches_nothing_is_said():
