@@ -56,4 +56,11 @@ def test_a_command_prints_what_its_page_shows(places, monkeypatch, command, outp
     """A page that shows something else would teach what is not so."""
     monkeypatch.chdir(places)
     result = CliRunner().invoke(main, shlex.split(command))
-    assert [line.rstrip() for line in result.stdout.splitlines()] == output.splitlines()
+    assert [without_times(line.rstrip()) for line in result.stdout.splitlines()] == [
+        without_times(line) for line in output.splitlines()
+    ]
+
+
+def without_times(line):
+    """The events are recorded anew when the example DAGs change; the page need not change for that."""
+    return re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d\.\d+\+00:00)?", "TIME", line)
