@@ -1,4 +1,4 @@
-"""The session in which operators that check data run, in place of a database's hook, and what they report."""
+"""The session of operators that check data, in place of a database's hook, and their report."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Session(PySparkOperator, _Calls):
 
 
 class _SparkHook:
-    """What the operators of Airflow need of a database's hook."""
+    """The methods of a database's hook that Airflow's operators call."""
 
     def __init__(self, spark: Any) -> None:
         self._spark = spark
@@ -112,7 +112,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 class ChecksOnSpark(ReportsFindings, _Operator):
-    """Opens the session of a connection, and reports what the checks found."""
+    """Opens the session of a connection, and reports the results of the checks."""
 
     config_kwargs: dict[str, Any]
     severity: str

@@ -1,4 +1,4 @@
-"""Mixin of operators that check data: what the checks found is in the log and in the task's event."""
+"""Mixin of operators that check data: their results are in the log and in the task's event."""
 
 from __future__ import annotations
 

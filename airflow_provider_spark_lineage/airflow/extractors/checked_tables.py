@@ -1,7 +1,7 @@
 """Names of the tables that a check reads over a connection whose hook does not name them.
 
 A Spark Thrift server is asked where a table is: a Spark job names it by its files. That happens in the task's
-process (`described_tables`); the provider's forked child only reads what was stored (`checked_tables`).
+process (`described_tables`); the provider's forked child only reads the stored answers (`checked_tables`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOST_TABLES = 20
 
 
 def checked_tables(operator: Any) -> Lineage | None:
-    """Return the tables in an operator's SQL by the row of its connection; None if there is no row."""
+    """Return the tables in an operator's SQL by the row of its connection; None without a row."""
     hook = operator.get_db_hook()
     read = CONNECTIONS.get(str(getattr(hook, "conn_type", "")))
     if read is None:
@@ -56,7 +56,7 @@ def _connection_of(hook: Any) -> Any:
 
 
 def described_tables(operator: Any) -> Mapping[tuple[str, ...], Facts]:
-    """Return what the server of a check knows of its tables; empty if it is not a Spark Thrift server.
+    """Return the facts about tables that the server of a check has; empty if it is not a Spark Thrift server.
 
     Talks to the server: only for the task's own process, after its `execute`.
     """
@@ -104,7 +104,7 @@ def _details(rows: list[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _facts(details: Mapping[str, str], settings: Mapping[str, str]) -> Facts:
-    """Return what the sources of a Spark job know of a table, from its description."""
+    """Return the facts about a table that a Spark job would have, from its description."""
     name = [details.get("Catalog", ""), details.get("Database", ""), details.get("Table", "")]
     facts: Any = {**settings}
     if details.get("Type") == "VIEW":
@@ -152,7 +152,7 @@ def _identities(facts: Facts) -> tuple[Identity, ...]:
 
 
 def _steps(operator: Any, connection: Any) -> list[Access | Unread]:
-    """Return what the statements of an operator read."""
+    """Return the reads of an operator's statements."""
     # Column and Table checks call `get_records`, for which the hook uses the database `default`.
     is_of_records = hasattr(operator, "column_mapping") or hasattr(operator, "checks")
     database = "default" if is_of_records else connection.schema or "default"

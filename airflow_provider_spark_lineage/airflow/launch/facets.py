@@ -1,4 +1,8 @@
-"""Run facets of a task that launches Spark by another system: its applications and the id of their run."""
+"""Run facets of a task that launches Spark by another system: its applications and the id of their run.
+
+The kind of an application is here because the provider sets the job facet `jobType` last, and overwrites
+ours.
+"""
 
 from __future__ import annotations
 

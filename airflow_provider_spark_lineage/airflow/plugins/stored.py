@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = "airflow_provider_spark_lineage.airflow"
 _CAPTURE, _LAUNCHERS = f"{_PACKAGE}.task.task_lineage", f"{_PACKAGE}.extractors.launchers"
-"""Modules of which one is loaded in every process that has lineage of a task."""
+"""Every process that has lineage of a task has loaded at least one of these modules."""
 
 
 class StoredLineage:

@@ -145,7 +145,7 @@ def facets_of_start(task_instance: Any) -> EventFacets:
 
 
 def redactor() -> Callable[..., Any]:
-    """Return the function by which the provider masks what Airflow masks, before it sends an event."""
+    """Return the function that masks values as Airflow does; the provider calls it before it sends."""
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
     redact: Callable[..., Any] = OpenLineageAdapter()._redacter.redact

@@ -1,7 +1,7 @@
 """Stores the lineage of a task for the viewer: in an XCom of the task, or in a file.
 
-Only in the task's own process: the provider's forked child cannot reach Airflow's supervisor. `stored` has
-the form of what is stored.
+Only in the task's own process: the provider's forked child cannot reach Airflow's supervisor. `stored`
+defines the stored form.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LOST = "the viewer will not show the lineage of this task"
 
 
 def prepare() -> None:
-    """Import what the store needs, at the start of a task: a file system may take most of the second."""
+    """Import the modules of the store, at the start of a task: a file system may take most of the second."""
     with harmless(_LOST):
         if conf.store() not in ("xcom", "none"):
             _ends_in_time(_open_store)
@@ -151,7 +151,7 @@ def _store_fitting(task_instance: Any, event_of: Callable[[int | None], stored.J
 
 
 def _add_gap(event: stored.Json, reason: Reason) -> None:
-    """Add a gap of what is stored to an event that was sent without it."""
+    """Add a gap of the store to an event that was sent without it."""
     gaps = event["run"].setdefault("facets", {}).setdefault(GAPS, {"gaps": []})
     gaps["gaps"].append({"where": "task", "kind": reason.kind.value, "reason": str(reason)})
 
