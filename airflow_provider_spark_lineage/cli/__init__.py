@@ -47,7 +47,9 @@ def _mistakes_as_sentences() -> Iterator[None]:
         if type(error).__name__ == "NoArgsIsHelpError":
             raise
         path = error.ctx.command_path if error.ctx else "spark-lineage"
-        raise Refusal(f"{error.format_message().rstrip('.')}: see `{path} --help`") from None
+        message = error.format_message().rstrip(".")
+        see = " See" if message.endswith("?") else ": see"
+        raise Refusal(f"{message}{see} `{path} --help`") from None
 
 
 def _unbroken(epilog: str | None) -> str | None:

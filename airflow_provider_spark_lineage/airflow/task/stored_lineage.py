@@ -115,7 +115,7 @@ def _store_end(
             report = report_of()
         if report is None or report.is_empty or not provider.is_active(task_instance):
             return
-        ended = report.failed(error) if failed else report
+        ended = report.failed(error) if failed else report.succeeded()
 
         def event_of(max_bytes: int | None) -> stored.Json:
             with told_elsewhere():

@@ -352,4 +352,8 @@ def _owners(event: Event, airflow: Mapping[str, Any]) -> tuple[str, ...]:
     owners = objects(event.at("job", "facets", "ownership", "owners"))
     named = [text(owner.get("name")) for owner in owners]
     own = [text(object_at(airflow, part).get("owner")) for part in ("task", "dag")]
-    return tuple(dict.fromkeys(filter(None, named or own)))
+    return tuple(dict.fromkeys(name for name in named or own if name not in ("", _NOBODY)))
+
+
+_NOBODY = "airflow"
+"""Airflow's default owner, of a DAG whose author names none."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.spark.checks.absent import NO_COLUMN
-from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, Assertion, Findings, Metrics
+from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, WARN, Assertion, Findings, Metrics
 from airflow_provider_spark_lineage.spark.checks.checks import ROWS, Check, Names, findings_of
 from airflow_provider_spark_lineage.spark.checks.measuring import Measured
 from airflow_provider_spark_lineage.spark.plan.spark.observed_rows import (
@@ -223,9 +223,19 @@ def sentence_of(assertion: Assertion) -> str:
     """Return a failed assertion for people, without texts of rows and literals of the author."""
     if assertion.not_evaluated:
         return f"{assertion.name} has no result: {assertion.not_evaluated}"
+    return f"{assertion.name}: {_values_of(assertion)}"
+
+
+def _values_of(assertion: Assertion) -> str:
     expected = "something else" if assertion.has_text_of_author else assertion.expected or "something else"
     actual = "another text" if assertion.has_text_of_rows else assertion.actual
-    return f"{assertion.name}: expected {expected}, found {actual}"
+    return f"expected {expected}, found {actual}"
+
+
+def _line_of(assertion: Assertion) -> str:
+    """Return the line of a log for a failed assertion with a result, as operators that check data have it."""
+    severity = ", with severity warn" if assertion.severity == WARN else ""
+    return f"Check {assertion.name} failed{severity}: {_values_of(assertion)}"
 
 
 class ChecksInFlight:
@@ -306,7 +316,7 @@ class ChecksInFlight:
                     if assertion.not_evaluated:
                         missing.setdefault(assertion.not_evaluated, []).append(assertion.name)
                     elif not assertion.success:
-                        log.warning("Check with severity %s: %s", assertion.severity, sentence_of(assertion))
+                        log.warning("%s", _line_of(assertion))
                 problems += _logged(
                     f"checks have no result ({', '.join(names)}): {reason}"
                     for reason, names in missing.items()

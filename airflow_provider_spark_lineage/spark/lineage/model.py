@@ -360,6 +360,10 @@ class Join:
     right_rows: int | None = None
 
 
+ANALYSIS = "analyze"
+"""Name of a query that Spark could not analyze, since Spark 4.2. Nothing ran, and the program may go on."""
+
+
 @dataclass(frozen=True)
 class ExecutionSummary:
     """One execution in a line, for run facets and listings."""
