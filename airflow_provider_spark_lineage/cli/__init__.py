@@ -24,6 +24,7 @@ COMMANDS = {
     "planned": "Print the datasets that a script or SQL file names, without running it.",
     "compare": "Compare emitted events with expected ones.",
     "expect": "Write expected events from emitted ones, or update them.",
+    "policy": "Check rules about the lineage of many runs, as that no personal data reach a dataset.",
     "doctor": "Check whether lineage can work here, and say what to fix.",
 }
 """Command name -> its line in `--help`; each lives in `cli/<name>.py` as `command`."""
