@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.runs.event_executions import execution_events_of
 from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage, executions, plans_of
 from airflow_provider_spark_lineage.spark.runs.facets import facets_as_json
-from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
+from airflow_provider_spark_lineage.spark.runs.recorded import RunBuilder
 
 ONE = project(node("OneRowRelation"), alias("one", 1, call("Literal")))
 CTAS = "CreateDataSourceTableAsSelectCommand"

@@ -25,15 +25,15 @@ from airflow.providers.common.sql.operators.sql import (
     SQLValueCheckOperator,
 )
 
-from airflow_provider_spark_lineage.airflow.task.check_results import assertion_of
-from airflow_provider_spark_lineage.operators.check_session import WITHHELD, ChecksOnSpark
-from airflow_provider_spark_lineage.operators.findings import log_findings, passed_sentence
-from airflow_provider_spark_lineage.operators.null_values import (
+from airflow_provider_spark_lineage.airflow.checks.findings import log_findings, passed_sentence
+from airflow_provider_spark_lineage.airflow.checks.null_values import (
     null_in_threshold,
     null_metrics,
     nulls_in_interval,
 )
-from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
+from airflow_provider_spark_lineage.airflow.checks.results import assertion_of
+from airflow_provider_spark_lineage.airflow.checks.session import WITHHELD, ChecksOnSpark
+from airflow_provider_spark_lineage.airflow.task.reporting import ReportsLineage
 from airflow_provider_spark_lineage.spark.checks.aggregates import of_column, of_column_check
 from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, WARN, Assertion, Findings, with_parts
 from airflow_provider_spark_lineage.spark.checks.checks import Check, failed, query_of, run, samples, skipped

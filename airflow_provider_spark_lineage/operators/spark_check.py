@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.apache.spark.decorators.pyspark import _PySparkDecoratedOperator
 from airflow.providers.common.compat.sdk import AirflowException, TaskDecorator, task_decorator_factory
 
-from airflow_provider_spark_lineage.operators.findings import ReportsFindings, log_findings, passed_sentence
+from airflow_provider_spark_lineage.airflow.checks.findings import (
+    ReportsFindings,
+    log_findings,
+    passed_sentence,
+)
 from airflow_provider_spark_lineage.operators.pyspark import _PassesKnownArguments
 from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, Assertion, Findings, with_parts
 from airflow_provider_spark_lineage.spark.checks.checks import failed, run

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.airflow import stored
-from airflow_provider_spark_lineage.airflow.stored import Instance
+from airflow_provider_spark_lineage.airflow import stored_form
+from airflow_provider_spark_lineage.airflow.stored_form import Instance
 
 pytestmark = pytest.mark.airflow
 
@@ -43,10 +43,10 @@ def event(name: str = "/out", column: str = "a", kind: str = "COMPLETE", rows: i
 
 
 def value(document: dict[str, Any], try_number: int = 1, map_index: int = -1) -> dict[str, Any]:
-    summary = stored.summary_of(
+    summary = stored_form.summary_of(
         document, try_number=try_number, map_index=map_index, began="2026-11-24T00:00:00+00:00", ended=""
     )
-    return stored.pack([document], summary)
+    return stored_form.pack([document], summary)
 
 
 @dataclass

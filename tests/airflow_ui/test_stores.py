@@ -12,8 +12,8 @@ import pytest
 from packaging.version import Version
 from providers import AIRFLOW
 
-from airflow_provider_spark_lineage.airflow import stored
-from airflow_provider_spark_lineage.airflow.stored import Instance
+from airflow_provider_spark_lineage.airflow import stored_form
+from airflow_provider_spark_lineage.airflow.stored_form import Instance
 
 pytestmark = [
     pytest.mark.airflow,
@@ -36,9 +36,9 @@ def files(tmp_path: Path) -> Any:
     from airflow_provider_spark_lineage.airflow.ui.stores import Files
 
     for (instance, number), value in WRITTEN.items():
-        file = tmp_path / stored.file_of(instance, number)
+        file = tmp_path / stored_form.file_of(instance, number)
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(stored.to_file(value))
+        file.write_bytes(stored_form.to_file(value))
     assert all(file.is_relative_to(tmp_path) for file in tmp_path.rglob("*"))
     return Files(tmp_path.as_uri())
 
@@ -82,9 +82,9 @@ def test_summaries_are_of_the_instances_that_are_asked_for(files):
 
 def test_a_torn_file_is_no_lineage(files, tmp_path):
     """The sentence says that it is damaged, not that it is something else."""
-    file = tmp_path / stored.file_of(LOAD, 2)
+    file = tmp_path / stored_form.file_of(LOAD, 2)
     file.write_bytes(file.read_bytes()[:-3])
-    with pytest.raises(stored.StoredLineageError, match=r"ends in the middle"):
+    with pytest.raises(stored_form.StoredLineageError, match=r"ends in the middle"):
         files.of_task(LOAD, None)
 
 
@@ -93,5 +93,5 @@ def test_a_store_that_cannot_be_read_is_one_sentence(uri):
     """The API server lacks the provider, the connection or the permission."""
     from airflow_provider_spark_lineage.airflow.ui.stores import Files
 
-    with pytest.raises(stored.StoredLineageError, match=r"cannot be read \(\w+\): run"):
+    with pytest.raises(stored_form.StoredLineageError, match=r"cannot be read \(\w+\): run"):
         Files(uri)

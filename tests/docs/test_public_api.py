@@ -12,7 +12,7 @@ import pytest
 
 import airflow_provider_spark_lineage
 from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = "airflow_provider_spark_lineage"

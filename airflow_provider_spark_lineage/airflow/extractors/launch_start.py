@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.airflow.launch.application import PYTHON, Launch
-from airflow_provider_spark_lineage.airflow.launch.texts import planned_of
+from airflow_provider_spark_lineage.airflow.launch.planned_applications import planned_of
 from airflow_provider_spark_lineage.airflow.submitted.planned import certain
 from airflow_provider_spark_lineage.airflow.task.report import TaskReport
 from airflow_provider_spark_lineage.spark.gaps import of_tasks

@@ -98,7 +98,7 @@ def prepare_end() -> None:
     provider's processes, which report start and end, find the modules already there.
     """
     with harmless("the viewer may not show the lineage of this task"):
-        from airflow_provider_spark_lineage.airflow.task.stored_lineage import prepare
+        from airflow_provider_spark_lineage.airflow.task.store import prepare
 
         for name in _AT_THE_END:
             import_module(f"airflow_provider_spark_lineage.{name}")

@@ -15,8 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.airflow.launch.application import Launch
-from airflow_provider_spark_lineage.airflow.launch.texts import planned_of
-from airflow_provider_spark_lineage.airflow.submitted.other_process import OtherProcess
+from airflow_provider_spark_lineage.airflow.launch.planned_applications import planned_of
 from airflow_provider_spark_lineage.spark.agent.folder import local_path
 from airflow_provider_spark_lineage.spark.agent.settings import RECORDS
 from airflow_provider_spark_lineage.spark.gaps import of_tasks
@@ -29,7 +28,8 @@ from airflow_provider_spark_lineage.spark.records.status import SUFFIX as NOTE_S
 from airflow_provider_spark_lineage.spark.records.status import losses, read_notes
 from airflow_provider_spark_lineage.spark.runs.collector import OnExecution
 from airflow_provider_spark_lineage.spark.runs.executions import executions
-from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
+from airflow_provider_spark_lineage.spark.runs.other_process import OtherProcess
+from airflow_provider_spark_lineage.spark.runs.recorded import RunBuilder
 from airflow_provider_spark_lineage.spark.runs.run import Run
 
 

@@ -10,8 +10,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from airflow_provider_spark_lineage.airflow.submitted.jobs import Job
-from airflow_provider_spark_lineage.airflow.submitted.live_records import LiveRecords
-from airflow_provider_spark_lineage.airflow.submitted.other_process import OtherProcess
 from airflow_provider_spark_lineage.airflow.submitted.planned import planned_of
 from airflow_provider_spark_lineage.airflow.submitted.records_folder import TIMEOUT_SECONDS, RecordsFolder
 from airflow_provider_spark_lineage.spark.agent.folder import local_path
@@ -28,7 +26,9 @@ from airflow_provider_spark_lineage.spark.records.sql_text import FULL
 from airflow_provider_spark_lineage.spark.records.status import DriverNote, losses, read_notes
 from airflow_provider_spark_lineage.spark.runs.collector import OnExecution
 from airflow_provider_spark_lineage.spark.runs.executions import Execution
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder, RunBuilder
+from airflow_provider_spark_lineage.spark.runs.live_records import LiveRecords
+from airflow_provider_spark_lineage.spark.runs.other_process import OtherProcess
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder, RunBuilder
 from airflow_provider_spark_lineage.spark.runs.run import Run
 
 REDACTION = "spark.redaction.regex"

@@ -1,4 +1,4 @@
-"""The collector of a task's lineage, by the place of its Spark driver.
+"""The collector of a task's lineage, by the place of its Spark driver, and the sender of its executions.
 
 Our operators, and Airflow's own with an extractor or auto-capture, use the same collectors.
 """
@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.airflow.known_operators import COMMAND, IN_PROCESS, PYTHON, driver_kind
+from airflow_provider_spark_lineage.airflow.task import provider
+from airflow_provider_spark_lineage.spark.runs.sender import Sender
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.airflow.task.sender import Sender
+    from airflow_provider_spark_lineage.airflow.task import provider
     from airflow_provider_spark_lineage.spark.runs.collector import Collector
 
 
@@ -19,8 +22,6 @@ def collector_of(task_instance: Any, sender: Sender | None) -> Collector:
 
     `sender` sends the events of its executions.
     """
-    from airflow_provider_spark_lineage.airflow import conf
-
     driver = driver_kind(type(task_instance.task), conf.extra_operators()) or IN_PROCESS
     on_begin = sender.begin if sender and sender.sends_beginnings else None
     if driver in (IN_PROCESS, PYTHON):
@@ -71,3 +72,20 @@ def collector_of(task_instance: Any, sender: Sender | None) -> Collector:
 
     options["on_begin"] = on_begin
     return Submitted(task_instance.task, place, job_class=JOBS[driver], **options)
+
+
+def sender_of(task_instance: Any) -> Sender | None:
+    """Return the sender of a task's executions by the options; None if none of them has events."""
+    which = conf.execution_events()
+    if which == "none":
+        return None
+    return Sender(
+        provider.identity_of(task_instance),
+        provider.emit,
+        per_field=conf.repeat_dataset_edges(),
+        max_event_bytes=conf.max_event_bytes(),
+        which=which,
+        start_outputs=conf.start_outputs(),
+        progress_interval_seconds=conf.progress_interval_seconds(),
+        wait_until_sent=provider.wait_until_sent,
+    )

@@ -8,7 +8,7 @@ from typing import Any
 from airflow_provider_spark_lineage.airflow.task import provider
 from airflow_provider_spark_lineage.airflow.task.answers import rendered
 from airflow_provider_spark_lineage.airflow.task.report import TaskReport, excerpt_of
-from airflow_provider_spark_lineage.airflow.task.stored_lineage import store
+from airflow_provider_spark_lineage.airflow.task.store import store
 from airflow_provider_spark_lineage.spark.facets.events import EventFacets, RunIdentity, task_event
 from airflow_provider_spark_lineage.spark.guard import harmless
 

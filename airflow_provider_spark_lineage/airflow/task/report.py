@@ -2,7 +2,7 @@
 
 It is made once, in the task's own process, when the work of the task has ended. All that is said of the task
 is made from it by functions that change nothing: answers to OpenLineage's provider (`answers`), events that
-the task sends itself (`interim`), the stored form (`stored_lineage`) and asset events (`assets`).
+the task sends itself (`interim`), the stored form (`store`) and asset events (`assets`).
 """
 
 from __future__ import annotations

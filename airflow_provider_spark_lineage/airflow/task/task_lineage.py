@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from airflow_provider_spark_lineage.airflow.task.progress import Progress
     from airflow_provider_spark_lineage.airflow.task.report import TaskReport
-    from airflow_provider_spark_lineage.airflow.task.sender import Sender
     from airflow_provider_spark_lineage.spark.checks.assertion import Findings
     from airflow_provider_spark_lineage.spark.runs.collector import Collector
+    from airflow_provider_spark_lineage.spark.runs.sender import Sender
 
 KILL_DRAIN_SECONDS = 2.0
 KILL_TIMEOUT_SECONDS = 4.0
@@ -189,13 +189,12 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
             return None
         with harmless("the names of `custom_run_facets` could not be checked"):
             warn_of_unknown_run_facets()
-        from airflow_provider_spark_lineage.airflow.task.collectors import collector_of
+        from airflow_provider_spark_lineage.airflow.task.collectors import collector_of, sender_of
         from airflow_provider_spark_lineage.airflow.task.java_agent import (
             left_to_java_agent,
             properties_for_java_agent,
         )
-        from airflow_provider_spark_lineage.airflow.task.sender import sender_of
-        from airflow_provider_spark_lineage.airflow.task.stored_lineage import prepare
+        from airflow_provider_spark_lineage.airflow.task.store import prepare
 
         sender = None
         with harmless("events of single executions cannot be sent"):

@@ -11,7 +11,7 @@ from airflow.models.taskinstance import TaskInstance
 from sqlalchemy import and_, exists, select
 from sqlalchemy.orm import Session
 
-from airflow_provider_spark_lineage.airflow.stored import Instance
+from airflow_provider_spark_lineage.airflow.stored_form import Instance
 
 MAX_RUNS = 30
 """Runs of a history, and runs that a run can be compared with."""

@@ -16,8 +16,8 @@ from airflow.models.xcom import XComModel
 from sqlalchemy import ColumnElement, Text, case, cast, func, select
 from sqlalchemy.orm import Session
 
-from airflow_provider_spark_lineage.airflow import conf, stored
-from airflow_provider_spark_lineage.airflow.stored import Instance
+from airflow_provider_spark_lineage.airflow import conf, stored_form
+from airflow_provider_spark_lineage.airflow.stored_form import Instance
 from airflow_provider_spark_lineage.airflow.ui.database import MAX_LISTED
 from airflow_provider_spark_lineage.errors import StoredLineageError
 
@@ -126,7 +126,7 @@ class XComs:
 MAX_SUMMARY_LENGTH = 64_000
 """Limit of the text of a summary: all of a history are in memory at once."""
 
-MAX_XCOM_LENGTH = 2 * stored.MAX_STORED_BYTES
+MAX_XCOM_LENGTH = 2 * stored_form.MAX_STORED_BYTES
 """Limit of the text of a value: JSON in JSON has escapes. A longer one stays in the database."""
 
 _LENGTH = func.length(cast(XComModel.value, Text))
@@ -136,7 +136,7 @@ def _xcoms(
     dag_id: str, run_ids: Sequence[str], task_id: str = "", map_indexes: Sequence[int] = ()
 ) -> Sequence[ColumnElement[bool]]:
     """Return the conditions of the XComs of runs: of all tasks, or of one, or of some instances of one."""
-    where = [XComModel.dag_id == dag_id, XComModel.run_id.in_(run_ids), XComModel.key == stored.XCOM_KEY]
+    where = [XComModel.dag_id == dag_id, XComModel.run_id.in_(run_ids), XComModel.key == stored_form.XCOM_KEY]
     if task_id:
         where.append(XComModel.task_id == task_id)
     if map_indexes:
@@ -168,18 +168,18 @@ class Files:
 
     def tries(self, instance: Instance) -> Sequence[int]:
         """Return the tries that have a file."""
-        return sorted(self._tries_in(self._folder / stored.folder_of(*instance)))
+        return sorted(self._tries_in(self._folder / stored_form.folder_of(*instance)))
 
     def of_task(self, instance: Instance, try_number: int | None) -> Any:
         """Return the content of a file."""
         numbers = self.tries(instance)
         number = try_number if try_number is not None else max(numbers, default=0)
-        return _content(self._folder / stored.file_of(instance, number)) if number in numbers else None
+        return _content(self._folder / stored_form.file_of(instance, number)) if number in numbers else None
 
     def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
         """Return them by the names of their folders."""
-        run = self._folder / stored.folder_of(dag_id, run_id)
-        tasks = [run / stored.folder_of(task_id)] if task_id else _children(run)
+        run = self._folder / stored_form.folder_of(dag_id, run_id)
+        tasks = [run / stored_form.folder_of(task_id)] if task_id else _children(run)
         return {
             Instance(dag_id, run_id, unquote(task.name), int(index.name))
             for task in tasks
@@ -192,7 +192,7 @@ class Files:
     ) -> Collection[str]:
         """Return them by one folder of each run, which is not empty."""
         index = map_index if map_index >= 0 else None
-        folders = {run: self._folder / stored.folder_of(dag_id, run, task_id, index) for run in run_ids}
+        folders = {run: self._folder / stored_form.folder_of(dag_id, run, task_id, index) for run in run_ids}
         return {run for run, folder in folders.items() if _children(folder)}
 
     def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
@@ -206,8 +206,8 @@ class Files:
 
     def _tries_in(self, folder: Any) -> Iterator[int]:
         for file in _children(folder):
-            number = file.name.removesuffix(stored.SUFFIX)
-            if file.name.endswith(stored.SUFFIX) and number.isdecimal():
+            number = file.name.removesuffix(stored_form.SUFFIX)
+            if file.name.endswith(stored_form.SUFFIX) and number.isdecimal():
                 yield int(number)
 
 
@@ -223,8 +223,8 @@ def _content(file: Any) -> Any:
     """Return the stored form in a file; raises StoredLineageError if it is damaged."""
     with _readable():
         # Not by the method of the path, which reports what it reads as lineage of this process.
-        content = file.fs.cat_file(file.path, end=stored.MAX_STORED_BYTES + 1)
-    return stored.from_file(content)
+        content = file.fs.cat_file(file.path, end=stored_form.MAX_STORED_BYTES + 1)
+    return stored_form.from_file(content)
 
 
 @contextmanager

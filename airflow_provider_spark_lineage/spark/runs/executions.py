@@ -15,8 +15,8 @@ from airflow_provider_spark_lineage.spark.lineage.execution import (
     ExecutionLineage,
     lineage_of,
 )
+from airflow_provider_spark_lineage.spark.lineage.kept_results import Results
 from airflow_provider_spark_lineage.spark.lineage.model import Failure, Lineage, Mode
-from airflow_provider_spark_lineage.spark.lineage.stored_results import Results
 from airflow_provider_spark_lineage.spark.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.spark.plan.algebra import Plan
 from airflow_provider_spark_lineage.spark.plan.connect.reader import bodies_of, read_connect

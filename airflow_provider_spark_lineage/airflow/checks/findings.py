@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
+from airflow_provider_spark_lineage.airflow.task.reporting import ReportsLineage
 from airflow_provider_spark_lineage.openlineage.words import counted
-from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
 from airflow_provider_spark_lineage.spark.checks.assertion import WARN, Assertion, Findings
 
 

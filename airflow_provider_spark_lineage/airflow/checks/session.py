@@ -9,7 +9,7 @@ from airflow.providers.apache.spark.operators.spark_pyspark import PySparkOperat
 from airflow.providers.common.compat.sdk import AirflowException
 from airflow.providers.common.compat.standard.operators import PythonOperator
 
-from airflow_provider_spark_lineage.operators.findings import ReportsFindings
+from airflow_provider_spark_lineage.airflow.checks.findings import ReportsFindings
 from airflow_provider_spark_lineage.spark.checks.aggregates import validate_severity
 from airflow_provider_spark_lineage.spark.checks.comparison import is_without_text
 

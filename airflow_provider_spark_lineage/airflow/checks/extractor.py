@@ -51,12 +51,12 @@ class SqlCheckExtractor(BaseExtractor):
         with harmless("the results of checks are not complete in the event of this task"):
             if not self._is_active():
                 return lineage
-            from airflow_provider_spark_lineage.airflow.extractors.checked_tables import (
+            from airflow_provider_spark_lineage.airflow.checks.checked_tables import (
                 checked_tables,
                 tables_at_start,
             )
+            from airflow_provider_spark_lineage.airflow.checks.results import findings_of
             from airflow_provider_spark_lineage.airflow.task.answers import answer, reported
-            from airflow_provider_spark_lineage.airflow.task.check_results import findings_of
             from airflow_provider_spark_lineage.airflow.task.provider import is_skipped, send_valid_json
             from airflow_provider_spark_lineage.airflow.task.report import TaskReport
             from airflow_provider_spark_lineage.airflow.task.starts import start_of

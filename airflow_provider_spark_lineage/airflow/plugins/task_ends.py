@@ -69,7 +69,7 @@ def _store(task_instance: Any, error: Any = None, *, failed: bool = False) -> No
         from airflow_provider_spark_lineage.spark.guard import harmless
 
         with harmless("the viewer will not show the lineage of this task"):
-            from airflow_provider_spark_lineage.airflow.task.stored_lineage import store_at_end
+            from airflow_provider_spark_lineage.airflow.task.store import store_at_end
 
             store_at_end(task_instance, partial(_report_of, task_instance), error, failed=failed)
 
