@@ -19,7 +19,6 @@ from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, Asserti
 from airflow_provider_spark_lineage.spark.checks.checks import failed, run
 from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
 from airflow_provider_spark_lineage.spark.checks.freshness import moment_of_run
-from airflow_provider_spark_lineage.spark.checks.in_flight import sentence_of
 from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def _line(assertion: Assertion) -> str:
     if assertion.not_evaluated:
         return f"\t{assertion.name}: {assertion.not_evaluated}\n"
     # Texts of rows and literals of the author stay out of the exception, which is in the event.
-    return f"\t{sentence_of(assertion)}\n"
+    return f"\t{assertion.sentence}\n"
 
 
 class _SparkCheckDecoratedOperator(ReportsFindings, _PySparkDecoratedOperator, _ChecksFrames):

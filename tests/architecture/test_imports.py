@@ -115,6 +115,8 @@ WAITS_FOR_SPARK = {
     *(
         "spark.capture",
         "spark.guard",
+        "airflow.checks",
+        "airflow.checks.described_tables",
         "airflow.conf",
         "spark.capture.arrival",
         "spark.capture.imports",

@@ -19,9 +19,7 @@ from airflow_provider_spark_lineage.spark.checks.in_flight import (
     ChecksInFlight,
     FrameChecks,
     Written,
-    in_flight_failures,
     register,
-    sentence_of,
 )
 from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
 from airflow_provider_spark_lineage.spark.plan.spark.observed_rows import Column, ObservedRows, Rows
@@ -191,16 +189,16 @@ def test_values_have_the_types_of_pyspark():
 
 def test_a_warning_never_fails_a_task_and_a_missing_result_does():
     """The data are written: only what its author calls an error stops the DAG."""
-    failures = in_flight_failures([found("sort", UNCOUNTED)])
+    failures = found("sort", UNCOUNTED).failed_in_flight
     assert [each.name for each in failures] == ["id.null_check", "id.sum", "id.min", "name.max", "many"]
     warned = replace(failures[1], severity="warn")
     assert warned.not_evaluated
-    assert in_flight_failures([Findings((warned,))]) == []
+    assert Findings((warned,)).failed_in_flight == ()
 
 
 def test_a_sentence_has_no_text_of_a_row_and_no_literal():
     """It is the text of an exception, which is in an event."""
-    sentences = [sentence_of(each) for each in found("sort", UNCOUNTED).assertions if not each.success]
+    sentences = [each.sentence for each in found("sort", UNCOUNTED).assertions if not each.success]
     assert sentences == [
         "id.null_check: expected 0, found at least 1",
         "id.sum has no result: after check(), rows are sorted or partitioned by range, for which Spark "
@@ -296,7 +294,7 @@ def test_an_absent_column_is_skipped_and_fails_no_task():
         assert {name for name, assertion in found.items() if assertion.is_skipped} == {"discount.min", "low"}
         assert found["discount.min"].params["absent"] == "discount"
         assert found["id.max"].not_evaluated == ("" if each is rows else OTHER.reason)
-    assert not in_flight_failures([frame.findings({"rows": 10, "max": 45}, "", rows, WRITTEN)])
+    assert not frame.findings({"rows": 10, "max": 45}, "", rows, WRITTEN).failed_in_flight
 
 
 def test_without_a_plan_nothing_is_known(captures):
@@ -396,4 +394,4 @@ def test_what_another_library_found_is_reported_and_fails_no_task(caplog: pytest
         ("rows", "id", False),
         ("own", "", False),
     ]
-    assert in_flight_failures(running.findings) == []
+    assert [each for of in running.findings for each in of.failed_in_flight] == []

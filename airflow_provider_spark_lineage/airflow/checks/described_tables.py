@@ -11,7 +11,7 @@ from typing import Any
 from airflow_provider_spark_lineage.airflow.known_operators import CHECKS
 from airflow_provider_spark_lineage.airflow.task.process import TASK
 from airflow_provider_spark_lineage.airflow.task.selection import is_selected
-from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless
+from airflow_provider_spark_lineage.spark import alarm_paused, harmless
 
 TIMEOUT_SECONDS = 10.0
 """Limit of the wait for the server."""

@@ -26,7 +26,7 @@ from airflow_provider_spark_lineage.airflow.plugins.launched import (
 )
 from airflow_provider_spark_lineage.airflow.plugins.tasks import CapturedTask
 from airflow_provider_spark_lineage.airflow.task.process import TASK
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import harmless
 
 
 class AutoCapture:

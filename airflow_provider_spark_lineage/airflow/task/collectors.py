@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.airflow.known_operators import COMMAND, IN_PROCESS, PYTHON, driver_kind
 from airflow_provider_spark_lineage.airflow.task import provider
-from airflow_provider_spark_lineage.spark.runs.sender import Sender
+from airflow_provider_spark_lineage.spark import Sender
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.airflow.task import provider
-    from airflow_provider_spark_lineage.spark.runs.collector import Collector
+    from airflow_provider_spark_lineage.spark import Collector
 
 
 def collector_of(task_instance: Any, sender: Sender | None) -> Collector:
@@ -25,7 +25,7 @@ def collector_of(task_instance: Any, sender: Sender | None) -> Collector:
     driver = driver_kind(type(task_instance.task), conf.extra_operators()) or IN_PROCESS
     on_begin = sender.begin if sender and sender.sends_beginnings else None
     if driver in (IN_PROCESS, PYTHON):
-        from airflow_provider_spark_lineage.spark.runs.captured import Captured
+        from airflow_provider_spark_lineage.spark import Captured
 
         return Captured(
             on_execution=sender.put if sender else None,
@@ -37,21 +37,16 @@ def collector_of(task_instance: Any, sender: Sender | None) -> Collector:
             properties=conf.spark_properties(),
         )
     from airflow_provider_spark_lineage.airflow.submitted.records_folder import RecordsFolder
-    from airflow_provider_spark_lineage.spark.agent.settings import (
-        DRAIN_TIMEOUT,
-        MAX_PLAN,
-        PROPERTIES,
-        SQL_TEXT,
-    )
+    from airflow_provider_spark_lineage.spark import agent_settings
 
     place = RecordsFolder(conf.records(), task_instance)
     options: dict[str, Any] = {
-        "settings": {
-            DRAIN_TIMEOUT: f"{conf.drain_timeout_seconds():g}",
-            MAX_PLAN: str(conf.max_plan_bytes()),
-            SQL_TEXT: conf.sql_text(),
-            PROPERTIES: ";".join(conf.spark_properties()),
-        },
+        "settings": agent_settings(
+            drain_timeout_seconds=conf.drain_timeout_seconds(),
+            max_plan_bytes=conf.max_plan_bytes(),
+            sql_text=conf.sql_text(),
+            properties=conf.spark_properties(),
+        ),
         "agent": conf.agent(),
         "keep": conf.keep_records(),
         "on_execution": sender.put if sender else None,

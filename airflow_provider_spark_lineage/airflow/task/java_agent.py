@@ -11,10 +11,10 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import harmless
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.spark.runs.collector import AddedProperties, Collector
+    from airflow_provider_spark_lineage.spark import Collector
 
 PARENT, TRANSPORT = "spark.openlineage.parent", "spark.openlineage.transport"
 """Beginnings of the names of the properties. If there is one already, Airflow adds none of its group."""
@@ -46,7 +46,7 @@ def left_to_java_agent(collector: Collector) -> Callable[[], bool]:
     return agent_sends
 
 
-def properties_for_java_agent(task_instance: Any) -> AddedProperties | None:
+def properties_for_java_agent(task_instance: Any) -> Callable[[Iterable[str]], dict[str, str]] | None:
     """Return the function that adds properties to an application of a task; None if nothing asks for them.
 
     Airflow's options are `[openlineage] spark_inject_parent_job_info` and `spark_inject_transport_info`. An

@@ -11,8 +11,7 @@ from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.airflow.task import provider
 from airflow_provider_spark_lineage.airflow.task.interim import event_so_far
 from airflow_provider_spark_lineage.airflow.task.report import TaskReport
-from airflow_provider_spark_lineage.spark.facets.events import EventFacets, RunIdentity
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import EventParts, RunIdentity, harmless
 
 MOST_OF_TIME = 0.05
 """Limit of the share of time for computing the progress: a long run has thousands of executions."""
@@ -29,7 +28,7 @@ class Progress:
     """
 
     def __init__(
-        self, report_so_far: ReportSoFar, identity: RunIdentity, facets: EventFacets, interval_seconds: float
+        self, report_so_far: ReportSoFar, identity: RunIdentity, facets: EventParts, interval_seconds: float
     ) -> None:
         self._report_so_far = report_so_far
         self._identity = identity

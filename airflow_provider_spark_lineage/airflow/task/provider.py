@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.airflow.task import kafka
 from airflow_provider_spark_lineage.openlineage.json_values import json_value
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import harmless
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
 
-    from airflow_provider_spark_lineage.spark.facets.events import EventFacets, RunIdentity
+    from airflow_provider_spark_lineage.spark import EventParts, RunIdentity
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def identity_of(task_instance: Any) -> RunIdentity:
     """Return the identity of a task's run in OpenLineage, with its root run."""
     from airflow.providers.openlineage.plugins import adapter, macros
 
-    from airflow_provider_spark_lineage.spark.facets.events import RunIdentity
+    from airflow_provider_spark_lineage.spark import RunIdentity
 
     root = RunIdentity(
         run_id=macros.lineage_root_run_id(task_instance),
@@ -97,7 +97,7 @@ def identity_of(task_instance: Any) -> RunIdentity:
     )
 
 
-def facets_of_start(task_instance: Any) -> EventFacets:
+def facets_of_start(task_instance: Any) -> EventParts:
     """Return new facets, as the provider adds them to START and to all other events of a task.
 
     Facets of the operator's extractor are left out: they differ from event to event.
@@ -106,7 +106,7 @@ def facets_of_start(task_instance: Any) -> EventFacets:
     from airflow.providers.openlineage.utils import utils
     from airflow.utils.state import TaskInstanceState
 
-    from airflow_provider_spark_lineage.spark.facets.events import EventFacets, RunIdentity, parent_facet
+    from airflow_provider_spark_lineage.spark import EventParts, RunIdentity
 
     context = task_instance.get_template_context()
     dag_run, dag, task = context["dag_run"], context["dag"], context["task"]
@@ -140,8 +140,8 @@ def facets_of_start(task_instance: Any) -> EventFacets:
             **utils.get_processing_engine_facet(),
         }
         job = OpenLineageAdapter._build_job(job_name=identity.job, job_type="TASK").facets or {}
-    run |= parent_facet(parent) | utils.get_airflow_mapped_task_facet(task_instance)
-    return EventFacets(run, job)
+    run |= parent.as_parent() | utils.get_airflow_mapped_task_facet(task_instance)
+    return EventParts(run_facets=run, job_facets=job)
 
 
 def redactor() -> Callable[..., Any]:

@@ -76,8 +76,7 @@ def _raise_failed_checks(lineage: TaskLineage) -> None:
     """Fail the task if a check of a frame that it wrote failed, see `checks.check`."""
     from airflow.providers.common.compat.sdk import AirflowException
 
-    from airflow_provider_spark_lineage.spark.checks.in_flight import in_flight_failures, sentence_of
-
-    sentences = dict.fromkeys(sentence_of(assertion) for assertion in in_flight_failures(lineage.in_flight))
+    failed = (assertion for each in lineage.in_flight for assertion in each.failed_in_flight)
+    sentences = dict.fromkeys(assertion.sentence for assertion in failed)
     if sentences:
         raise AirflowException("Checks of written data failed: " + "; ".join(sentences))

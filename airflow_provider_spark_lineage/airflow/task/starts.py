@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.airflow.task.planning import planned_by, planned_by_query
 from airflow_provider_spark_lineage.airflow.task.provider import send_valid_json
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import harmless
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     from airflow_provider_spark_lineage.airflow.task.report import TaskReport
-    from airflow_provider_spark_lineage.spark.lineage.model import Lineage
+    from airflow_provider_spark_lineage.spark import Lineage
 
 
 def answer_at_start(task: Any) -> OperatorLineage:

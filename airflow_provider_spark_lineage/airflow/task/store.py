@@ -1,7 +1,7 @@
 """Stores the lineage of a task for the viewer: in an XCom of the task, or in a file.
 
-Only in the task's own process: the provider's forked child cannot reach Airflow's supervisor. `stored` has
-the form of what is stored.
+Only in the task's own process: the provider's forked child cannot reach Airflow's supervisor. `stored_form`
+reads and writes the form.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ import json
 import logging
 import sys
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from airflow_provider_spark_lineage.airflow import conf, stored_form
 from airflow_provider_spark_lineage.airflow.task import provider
 from airflow_provider_spark_lineage.airflow.task.answers import answer
 from airflow_provider_spark_lineage.airflow.task.report import TaskReport
-from airflow_provider_spark_lineage.spark.facets.events import EventFacets, plain, task_event
-from airflow_provider_spark_lineage.spark.facets.jobs import LINEAGE
-from airflow_provider_spark_lineage.spark.facets.runs import GAPS, error_facet
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
-from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, told_elsewhere, within
+from airflow_provider_spark_lineage.spark import (
+    EventParts,
+    Gap,
+    alarm_paused,
+    harmless,
+    of_tasks,
+    told_elsewhere,
+    within,
+)
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +106,7 @@ def _supervisor_is_here() -> bool:
 
 def _store_interim(task_instance: Any, event_of: Callable[[int | None], Any]) -> None:
     with harmless(_LOST):
-        _store_fitting(task_instance, lambda max_bytes: _plain(event_of(max_bytes)))
+        _store_fitting(task_instance, event_of, [])
 
 
 def _store_end(
@@ -117,28 +119,30 @@ def _store_end(
             return
         ended = report.failed(error) if failed else report
 
-        def event_of(max_bytes: int | None) -> stored_form.Json:
+        def event_of(max_bytes: int | None) -> Any:
             with told_elsewhere():
-                event = _end_event(task_instance, ended, failed, max_bytes)
-            if conf.store() == "xcom" and _is_rescheduled(task_instance):
-                _add_gap(event, of_tasks.LAST_LOOK())
-            return event
+                return _end_event(task_instance, ended, failed, max_bytes)
 
-        _store_fitting(task_instance, event_of)
+        is_last_look = conf.store() == "xcom" and _is_rescheduled(task_instance)
+        gaps = [Gap("task", of_tasks.LAST_LOOK())] if is_last_look else []
+        _store_fitting(task_instance, event_of, gaps)
 
 
-def _store_fitting(task_instance: Any, event_of: Callable[[int | None], stored_form.Json]) -> None:
-    """Store an event behind those that this try has stored before, with as much in it as the store holds."""
+def _store_fitting(task_instance: Any, event_of: Callable[[int | None], Any], gaps: list[Gap]) -> None:
+    """Store an event behind those that this try has stored before, with as much in it as the store holds.
+
+    `gaps` are added to the stored event; the event that is sent has none of them.
+    """
     earlier = _earlier_events(task_instance)
     recent = [*earlier]
     # Half of the space is for the event.
     while (used := stored_form.excess_of(recent, stored_form.pack(recent, {}))) > 0.5 and recent:
         recent.pop(0)
+    if len(recent) < len(earlier):
+        gaps = [*gaps, Gap("task", of_tasks.TOO_MANY_PROCESSES())]
     max_bytes = None
     for _ in range(_TRIES):
-        event = event_of(max_bytes)
-        if len(recent) < len(earlier):
-            _add_gap(event, of_tasks.TOO_MANY_PROCESSES())
+        event = _masked(event_of(max_bytes), gaps)
         events = [*recent, event]
         value = stored_form.pack(events, _summary_of(event, task_instance, is_whole=max_bytes is None))
         excess = stored_form.excess_of(events, value)
@@ -150,77 +154,24 @@ def _store_fitting(task_instance: Any, event_of: Callable[[int | None], stored_f
     log.warning("Spark lineage: %s: it is too large to store. This has no impact on the task.", _LOST)
 
 
-def _add_gap(event: stored_form.Json, reason: Reason) -> None:
-    """Add a gap of what is stored to an event that was sent without it."""
-    gaps = event["run"].setdefault("facets", {}).setdefault(GAPS, {"gaps": []})
-    gaps["gaps"].append({"where": "task", "kind": reason.kind.value, "reason": str(reason)})
+def _masked(event: Any, gaps: list[Gap]) -> stored_form.Json:
+    """Return an event as JSON, without what Airflow masks, and with further gaps."""
+    with told_elsewhere():
+        return EventParts.masked(event, provider.redactor(), gaps)
 
 
-def _end_event(
-    task_instance: Any, report: TaskReport, failed: bool, max_bytes: int | None
-) -> stored_form.Json:
+def _end_event(task_instance: Any, report: TaskReport, failed: bool, max_bytes: int | None) -> Any:
     """Return the event that ends a task: what its operator reports, with Airflow's facets."""
-    start = EventFacets({}, {})
+    start = EventParts()
     with harmless("the stored lineage of this task does not have Airflow's facets"):
         start = provider.facets_of_start(task_instance)
     result = answer(
         report, task_instance.task, task_instance, has_failed=failed, whole=True, max_bytes=max_bytes
     )
-    run_facets = {**start.run, **result.run_facets}
+    parts = EventParts.of_report(result).merged(start)
     if failed and report.failure is not None:
-        run_facets |= error_facet((report.failure,))
-    facets = EventFacets(run_facets, {**start.job, **result.job_facets})
-    identity = provider.identity_of(task_instance)
-    state = "FAIL" if failed else "COMPLETE"
-    return _plain(task_event(state, identity, facets, result.inputs, result.outputs))
-
-
-def _plain(event: Any) -> stored_form.Json:
-    """Return an event as JSON, without what Airflow masks.
-
-    The provider's redactor takes long for many columns: in what names them, each text is masked once.
-    """
-    redact, document = provider.redactor(), plain(event)
-    mask = cache(redact)
-    datasets = {
-        name: [_masked_dataset(each, redact, mask) for each in document[name]]
-        for name in ("inputs", "outputs")
-    }
-    lineage = document["job"]["facets"].get(LINEAGE)
-    event.inputs, event.outputs = [], []
-    event.job.facets.pop(LINEAGE, None)
-    document = plain(redact(event, max_depth=20)) | datasets
-    if lineage is not None:
-        document["job"].setdefault("facets", {})[LINEAGE] = _masked(lineage, mask)
-    return document
-
-
-_NAMING = frozenset({"schema", "columnLineage", "symlinks"})
-"""Facets of datasets whose keys are not names of secrets: a key may be the name of a column."""
-
-
-def _masked_dataset(
-    dataset: stored_form.Json, redact: Callable[..., Any], mask: Callable[[str], str]
-) -> stored_form.Json:
-    """Return a dataset without what Airflow masks: by the names of keys, and in texts."""
-    masked = {
-        key: _masked(value, mask) for key, value in dataset.items() if not key.lower().endswith("facets")
-    }
-    for key in dataset.keys() - masked.keys():
-        masked[key] = {
-            name: _masked(facet, mask) if name in _NAMING else redact(facet, max_depth=20)
-            for name, facet in dataset[key].items()
-        }
-    return masked
-
-
-def _masked(value: Any, mask: Callable[[str], str]) -> Any:
-    """Return a JSON value with each text masked."""
-    if isinstance(value, dict):
-        return {name: _masked(part, mask) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_masked(part, mask) for part in value]
-    return mask(value) if isinstance(value, str) else value
+        parts = parts.with_failure(report.failure)
+    return parts.event("FAIL" if failed else "COMPLETE", provider.identity_of(task_instance))
 
 
 def _summary_of(event: stored_form.Json, task_instance: Any, *, is_whole: bool) -> stored_form.Json:

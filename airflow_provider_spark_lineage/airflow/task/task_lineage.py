@@ -11,19 +11,14 @@ from typing import TYPE_CHECKING, Any
 from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.airflow.task.hook_reports import Reported, reported_so_far
 from airflow_provider_spark_lineage.airflow.task.process import TASK
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, within
-from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.spark.runs.run import Run
+from airflow_provider_spark_lineage.spark import Gap, Lineage, Run, alarm_paused, harmless, of_tasks, within
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
     from airflow_provider_spark_lineage.airflow.task.progress import Progress
     from airflow_provider_spark_lineage.airflow.task.report import TaskReport
-    from airflow_provider_spark_lineage.spark.checks.assertion import Findings
-    from airflow_provider_spark_lineage.spark.runs.collector import Collector
-    from airflow_provider_spark_lineage.spark.runs.sender import Sender
+    from airflow_provider_spark_lineage.spark import Collector, Findings, Sender
 
 KILL_DRAIN_SECONDS = 2.0
 KILL_TIMEOUT_SECONDS = 4.0

@@ -1,6 +1,6 @@
 """Stores that the API server reads: XComs in Airflow's database, or files at a URI.
 
-Values are returned as they are: whoever reads them checks them with `stored`.
+Values are returned as they are: whoever reads them checks them with `stored_form`.
 """
 
 from __future__ import annotations

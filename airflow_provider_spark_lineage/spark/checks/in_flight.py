@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.spark.checks.absent import NO_COLUMN
-from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, Assertion, Findings, Metrics
+from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, Findings, Metrics
 from airflow_provider_spark_lineage.spark.checks.checks import ROWS, Check, Names, findings_of
 from airflow_provider_spark_lineage.spark.checks.measuring import Measured
 from airflow_provider_spark_lineage.spark.plan.spark.observed_rows import (
@@ -205,29 +205,6 @@ def _doubted(
     return replace(assertion, params=params, actual=SOME if is_inexact else assertion.actual)
 
 
-def in_flight_failures(findings: Sequence[Findings]) -> list[Assertion]:
-    """Return the assertions with severity `error` that failed, or have no result.
-
-    A check with severity `warn` never fails a task whose data are written, not even without a result.
-    """
-    return [
-        assertion
-        for each in findings
-        if not each.is_reported
-        for assertion in each.assertions
-        if not assertion.success and assertion.severity == ERROR
-    ]
-
-
-def sentence_of(assertion: Assertion) -> str:
-    """Return a failed assertion for people, without texts of rows and literals of the author."""
-    if assertion.not_evaluated:
-        return f"{assertion.name} has no result: {assertion.not_evaluated}"
-    expected = "something else" if assertion.has_text_of_author else assertion.expected or "something else"
-    actual = "another text" if assertion.has_text_of_rows else assertion.actual
-    return f"{assertion.name}: expected {expected}, found {actual}"
-
-
 class ChecksInFlight:
     """The checks of frames that a capture may see written, and their results so far."""
 
@@ -306,7 +283,7 @@ class ChecksInFlight:
                     if assertion.not_evaluated:
                         missing.setdefault(assertion.not_evaluated, []).append(assertion.name)
                     elif not assertion.success:
-                        log.warning("Check with severity %s: %s", assertion.severity, sentence_of(assertion))
+                        log.warning("Check with severity %s: %s", assertion.severity, assertion.sentence)
                 problems += _logged(
                     f"checks have no result ({', '.join(names)}): {reason}"
                     for reason, names in missing.items()

@@ -96,6 +96,10 @@ class RunIdentity:
     DataHub, for example, reads a task's orchestrator from it.
     """
 
+    def as_parent(self) -> dict[str, RunFacet]:
+        """Return the facet that names this run as the parent of another one."""
+        return parent_facet(self)
+
 
 @dataclass(frozen=True)
 class EventFacets:

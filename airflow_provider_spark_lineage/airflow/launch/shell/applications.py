@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.airflow.launch.shell.mention import mentions
 from airflow_provider_spark_lineage.airflow.launch.shell.options import Options, Word, spark_command
 from airflow_provider_spark_lineage.airflow.launch.shell.script import Command, MalformedError, commands
 from airflow_provider_spark_lineage.airflow.submitted.jobs import PY_FILES
-from airflow_provider_spark_lineage.spark.records.credentials import REMOVED
+from airflow_provider_spark_lineage.spark import REMOVED
 
 _KEYWORDS = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"})
 _SHELLS = frozenset({"bash", "sh", "dash", "ksh", "zsh"})

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from airflow_provider_spark_lineage.airflow.launch.shell.options import Word
-from airflow_provider_spark_lineage.spark.records.credentials import REMOVED
-from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
+from airflow_provider_spark_lineage.spark import REMOVED, is_secret
 
 # While a script is read, `$` and backquotes that the shell does not expand have other codes.
 _HIDDEN, _SHOWN = str.maketrans("$`", "\ue000\ue001"), str.maketrans("\ue000\ue001", "$`")
