@@ -184,7 +184,7 @@ def test_a_torn_value_raises_no_other_error(at, letter):
 @given(ids=st.tuples(st.text(min_size=1), st.text(min_size=1), st.text(min_size=1), st.integers(-1, 99)))
 def test_no_id_leads_out_of_the_folder(ids):
     """Ids of runs and tasks are their users'."""
-    parts = stored_form.file_of(stored_form.Instance(*ids), 1).split("/")
+    parts = stored_form.file_of(stored_form.InstanceKey(*ids), 1).split("/")
     assert len(parts) == 5
     assert not {"", ".", ".."} & set(parts)
 
@@ -192,7 +192,7 @@ def test_no_id_leads_out_of_the_folder(ids):
 def test_files_of_different_instances_are_different():
     """`a/b` of one task is not `b` of another."""
     ids = [("a", "b/c", "d"), ("a/b", "c", "d"), ("a", "b", "c/d"), ("a", "b%2Fc", "d")]
-    assert len({stored_form.file_of(stored_form.Instance(*each), 1) for each in ids}) == len(ids)
+    assert len({stored_form.file_of(stored_form.InstanceKey(*each), 1) for each in ids}) == len(ids)
 
 
 def test_a_file_holds_the_stored_form():

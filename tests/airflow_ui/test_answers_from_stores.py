@@ -15,7 +15,7 @@ from packaging.version import Version
 from providers import AIRFLOW
 
 from airflow_provider_spark_lineage.airflow import stored_form
-from airflow_provider_spark_lineage.airflow.stored_form import Instance
+from airflow_provider_spark_lineage.airflow.stored_form import InstanceKey
 
 pytestmark = [
     pytest.mark.airflow,
@@ -51,7 +51,7 @@ class Airflow:
 
     session: Any
     store: Any
-    put: Callable[[Instance, Any, int], None]
+    put: Callable[[InstanceKey, Any, int], None]
     opened: list[str]
     runs: int = 0
 
@@ -72,11 +72,11 @@ class Airflow:
             log_template_id=None,
         )
 
-    def add(self, run_id: str, task_id: str, index: int = -1, **also: Any) -> Instance:
+    def add(self, run_id: str, task_id: str, index: int = -1, **also: Any) -> InstanceKey:
         """Add a task instance; `stored` is what it stored, in the try `of_try`."""
         from airflow.models.taskinstance import TaskInstance
 
-        instance = Instance(DAG, run_id, task_id, index)
+        instance = InstanceKey(DAG, run_id, task_id, index)
         known = {"state": "success", "try_number": 1, "start_date": MOMENT, "end_date": MOMENT}
         self._insert(
             TaskInstance,
@@ -118,7 +118,7 @@ def xcoms(session: Any) -> Airflow:
 
     from airflow_provider_spark_lineage.airflow.ui.stores import XComs
 
-    def put(instance: Instance, content: Any, try_number: int) -> None:
+    def put(instance: InstanceKey, content: Any, try_number: int) -> None:
         airflow._insert(
             XComModel, **instance._asdict(), dag_run_id=airflow.runs, key=stored_form.XCOM_KEY, value=content
         )
@@ -130,9 +130,9 @@ def xcoms(session: Any) -> Airflow:
 @pytest.fixture
 def files(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Airflow:
     """A folder as the store."""
-    from airflow_provider_spark_lineage.airflow.ui.stores import Files
+    from airflow_provider_spark_lineage.airflow.ui.stores import LineageFiles
 
-    def put(instance: Instance, content: Any, try_number: int) -> None:
+    def put(instance: InstanceKey, content: Any, try_number: int) -> None:
         file = tmp_path / stored_form.file_of(instance, try_number)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content if isinstance(content, bytes) else stored_form.to_file(content))
@@ -140,7 +140,7 @@ def files(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Airf
     opened: list[str] = []
     from_file = stored_form.from_file
     monkeypatch.setattr(stored_form, "from_file", lambda content: opened.append("file") or from_file(content))
-    return Airflow(session, Files(tmp_path.as_uri()), put, opened)
+    return Airflow(session, LineageFiles(tmp_path.as_uri()), put, opened)
 
 
 @pytest.fixture(params=["xcoms", "files"])

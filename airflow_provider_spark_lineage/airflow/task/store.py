@@ -187,10 +187,10 @@ def _summary_of(event: stored_form.Json, task_instance: Any, *, is_whole: bool) 
     return summary if is_whole else summary | {"edges": ""}
 
 
-def _instance(task_instance: Any) -> stored_form.Instance:
+def _instance(task_instance: Any) -> stored_form.InstanceKey:
     map_index = getattr(task_instance, "map_index", None)
     ids = (task_instance.dag_id, task_instance.run_id, task_instance.task_id)
-    return stored_form.Instance(*ids, -1 if map_index is None else map_index)
+    return stored_form.InstanceKey(*ids, -1 if map_index is None else map_index)
 
 
 def _earlier_events(task_instance: Any) -> tuple[stored_form.Json, ...]:

@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.spark import Gap, Lineage, Run, alarm_paused
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
-    from airflow_provider_spark_lineage.airflow.task.progress import Progress
+    from airflow_provider_spark_lineage.airflow.task.progress import ProgressEvents
     from airflow_provider_spark_lineage.airflow.task.report import TaskReport
     from airflow_provider_spark_lineage.spark import Collector, Findings, Sender
 
@@ -40,7 +40,7 @@ class TaskLineage:
         self._emit_timeout_seconds = emit_timeout_seconds
         self._hooks_before = hooks_before
         self._is_stopped = False
-        self._progress: Progress | None = None
+        self._progress: ProgressEvents | None = None
         self._checked: list[Findings] = []
         """Results of the checks of an operator."""
 

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from airflow_provider_spark_lineage.airflow import stored_form
-from airflow_provider_spark_lineage.airflow.stored_form import Instance
+from airflow_provider_spark_lineage.airflow.stored_form import InstanceKey
 from airflow_provider_spark_lineage.airflow.ui import reasons
 from airflow_provider_spark_lineage.airflow.ui.database import (
     RunFacts,
@@ -45,7 +45,7 @@ def of_task(
     store: Store | None, session: Session, ids: tuple[str, str, str, int], try_number: int | None
 ) -> Json | None:
     """Return the answer about one task instance; None if it does not exist."""
-    instance = Instance(*ids)
+    instance = InstanceKey(*ids)
     tasks = task_facts(session, instance.dag_id, [instance.run_id], instance.task_id, instance.map_index)
     if not tasks:
         return None
@@ -223,7 +223,7 @@ def _bare(task: TaskFacts, note: str) -> Json:
 
 
 def _documents(
-    store: Store, tasks: Sequence[TaskFacts], known: Collection[Instance]
+    store: Store, tasks: Sequence[TaskFacts], known: Collection[InstanceKey]
 ) -> tuple[list[Json], list[tuple[TaskFacts, str]], list[str]]:
     """Return the view documents of tasks, the other tasks with the reason for each, and notes.
 
@@ -334,7 +334,7 @@ def _summaries(
     return known, summaries, [*dict.fromkeys(notes)]
 
 
-def _read(readers: Mapping[Instance, Read]) -> Iterator[tuple[Instance, Json]]:
+def _read(readers: Mapping[InstanceKey, Read]) -> Iterator[tuple[InstanceKey, Json]]:
     """Yield the summaries that are there, one after another; raises StoredLineageError."""
     for instance, read in readers.items():
         value = read()

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Text, case, cast, func, select
 from sqlalchemy.orm import Session
 
 from airflow_provider_spark_lineage.airflow import conf, stored_form
-from airflow_provider_spark_lineage.airflow.stored_form import Instance
+from airflow_provider_spark_lineage.airflow.stored_form import InstanceKey
 from airflow_provider_spark_lineage.airflow.ui.database import MAX_LISTED
 from airflow_provider_spark_lineage.errors import StoredLineageError
 
@@ -31,16 +31,16 @@ class Store(Protocol):
     max_summaries: int
     """Limit of the summaries that are read for one answer; mapped tasks may have thousands of instances."""
 
-    def tries(self, instance: Instance) -> Sequence[int]:
+    def tries(self, instance: InstanceKey) -> Sequence[int]:
         """Return the tries of a task instance that are there, oldest first; empty if that is unknown."""
 
-    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+    def of_task(self, instance: InstanceKey, try_number: int | None) -> Any:
         """Return what a task instance stored, of its last try by default; None if there is nothing.
 
         A store that keeps the last try only returns that one.
         """
 
-    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[InstanceKey]:
         """Return the instances of a run, or of one task in it, that stored something; it is not read."""
 
     def runs_with_lineage(
@@ -51,7 +51,7 @@ class Store(Protocol):
         A `map_index` of -1 means all instances.
         """
 
-    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
+    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[InstanceKey, Read]:
         """Return readers of version and summary of what a task stored in a run.
 
         A `map_index` of -1 means all instances. More than `max_summaries` may be left out.
@@ -63,7 +63,7 @@ def store_of(session: Session) -> Store | None:
     place = conf.store()
     if place == "none":
         return None
-    return XComs(session) if place == "xcom" else Files(place)
+    return XComs(session) if place == "xcom" else LineageFiles(place)
 
 
 class XComs:
@@ -74,11 +74,11 @@ class XComs:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def tries(self, instance: Instance) -> Sequence[int]:
+    def tries(self, instance: InstanceKey) -> Sequence[int]:
         """Return none: the summary of the value has its try."""
         return ()
 
-    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+    def of_task(self, instance: InstanceKey, try_number: int | None) -> Any:
         """Return the XCom of a task instance."""
         where = _xcoms(instance.dag_id, [instance.run_id], instance.task_id, [instance.map_index])
         value = self._session.scalar(select(XComModel.value).where(*where, _LENGTH <= MAX_XCOM_LENGTH))
@@ -86,7 +86,7 @@ class XComs:
             raise StoredLineageError("The stored lineage is larger than a task stores.")
         return _plain(value)
 
-    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[InstanceKey]:
         """Return them; the limit leaves out the same ones as that of `task_facts`."""
         query = (
             select(XComModel.task_id, XComModel.map_index)
@@ -94,7 +94,7 @@ class XComs:
             .order_by(XComModel.task_id, XComModel.map_index)
             .limit(MAX_LISTED)
         )
-        return {Instance(dag_id, run_id, task, index) for task, index in self._session.execute(query)}
+        return {InstanceKey(dag_id, run_id, task, index) for task, index in self._session.execute(query)}
 
     def runs_with_lineage(
         self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
@@ -103,7 +103,7 @@ class XComs:
         where = _xcoms(dag_id, run_ids, task_id, [map_index] if map_index >= 0 else ())
         return {*self._session.scalars(select(XComModel.run_id).where(*where).distinct())}
 
-    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
+    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[InstanceKey, Read]:
         """Return them by one query: the database takes them out of the values."""
         version, summary = XComModel.value["version"], XComModel.value["summary"]
         fits = func.length(cast(summary, Text)) <= MAX_SUMMARY_LENGTH
@@ -113,10 +113,10 @@ class XComs:
             .where(*where)
             .limit(self.max_summaries + 1)
         )
-        instances = ((Instance(dag_id, run_id, task_id, index), *parts) for index, *parts in rows)
+        instances = ((InstanceKey(dag_id, run_id, task_id, index), *parts) for index, *parts in rows)
         return {each: partial(self._summary, each, *parts) for each, *parts in instances}
 
-    def _summary(self, instance: Instance, version: Any, summary: Any) -> Any:
+    def _summary(self, instance: InstanceKey, version: Any, summary: Any) -> Any:
         """Return version and summary, or a whole value: databases know no parts of JSON in JSON."""
         if version is None:
             return self.of_task(instance, None)
@@ -152,7 +152,7 @@ def _plain(value: Any) -> Any:
         return value
 
 
-class Files:
+class LineageFiles:
     """A folder at a URI, with a file for each try."""
 
     # Each is a file.
@@ -166,22 +166,22 @@ class Files:
             # Some file systems keep what a folder had when it was first listed.
             self._folder.fs.invalidate_cache()
 
-    def tries(self, instance: Instance) -> Sequence[int]:
+    def tries(self, instance: InstanceKey) -> Sequence[int]:
         """Return the tries that have a file."""
         return sorted(self._tries_in(self._folder / stored_form.folder_of(*instance)))
 
-    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+    def of_task(self, instance: InstanceKey, try_number: int | None) -> Any:
         """Return the content of a file."""
         numbers = self.tries(instance)
         number = try_number if try_number is not None else max(numbers, default=0)
         return _content(self._folder / stored_form.file_of(instance, number)) if number in numbers else None
 
-    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[InstanceKey]:
         """Return them by the names of their folders."""
         run = self._folder / stored_form.folder_of(dag_id, run_id)
         tasks = [run / stored_form.folder_of(task_id)] if task_id else _children(run)
         return {
-            Instance(dag_id, run_id, unquote(task.name), int(index.name))
+            InstanceKey(dag_id, run_id, unquote(task.name), int(index.name))
             for task in tasks
             for index in _children(task)
             if index.name.removeprefix("-").isdecimal()
@@ -195,7 +195,7 @@ class Files:
         folders = {run: self._folder / stored_form.folder_of(dag_id, run, task_id, index) for run in run_ids}
         return {run for run, folder in folders.items() if _children(folder)}
 
-    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
+    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[InstanceKey, Read]:
         """Return readers of whole files."""
         known = self.instances(dag_id, run_id, task_id)
         return {

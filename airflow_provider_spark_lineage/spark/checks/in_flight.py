@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, Fin
 from airflow_provider_spark_lineage.spark.checks.checks import ROWS, Check, Names, findings_of
 from airflow_provider_spark_lineage.spark.checks.measuring import Measured
 from airflow_provider_spark_lineage.spark.plan.spark.observed_rows import (
-    Column,
+    ObservedColumn,
     ObservedRows,
     Rows,
     observed_rows,
@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenDataset:
     """The dataset that an execution wrote."""
 
     namespace: str
@@ -94,7 +94,7 @@ class FrameChecks:
         return rows or ObservedRows(Rows.OTHER, UNKNOWN)
 
     def findings(
-        self, values: Mapping[str, Any], miscounted: str, rows: ObservedRows, written: Written
+        self, values: Mapping[str, Any], miscounted: str, rows: ObservedRows, written: WrittenDataset
     ) -> Findings:
         """Return the results for written rows; a record has `values` and `miscounted`."""
         # A check without a column in the observation is one whose own columns are absent.
@@ -126,13 +126,13 @@ class FrameChecks:
         output = (written.namespace, written.name)
         return Findings(tuple(assertions), metrics, output=output, ended_at=written.ended_at)
 
-    def _columns(self, check: Check, rows: ObservedRows) -> list[Column]:
+    def _columns(self, check: Check, rows: ObservedRows) -> list[ObservedColumn]:
         """Return what became of the columns that a check needs, once each."""
         numbers = [self.columns[key][0] for key in check.measures(self.names) if key in self.columns]
         if not rows.uses or not numbers or any(number not in rows.uses for number in numbers):
-            return [Column("", "", UNKNOWN)]
+            return [ObservedColumn("", "", UNKNOWN)]
         ids = dict.fromkeys(key for number in numbers for key in sorted(rows.uses[number]))
-        return [rows.columns.get(key, Column("", "", UNKNOWN)) for key in ids]
+        return [rows.columns.get(key, ObservedColumn("", "", UNKNOWN)) for key in ids]
 
 
 def _measured(values: Mapping[str, Any], column: str, form: int) -> Measured:
@@ -155,7 +155,7 @@ class _Doubt(NamedTuple):
 
 
 def _doubt(
-    measurements: Mapping[str, Measured], miscounted: str, rows: ObservedRows, written: Written
+    measurements: Mapping[str, Measured], miscounted: str, rows: ObservedRows, written: WrittenDataset
 ) -> _Doubt:
     """Return why the counts are not those of the written rows, which were all counted."""
     if rows.rows is Rows.OTHER:
@@ -174,7 +174,7 @@ def _doubt(
     return _Doubt(f"{counted} rows were counted, and {written.rows} written", has_other_rows=True)
 
 
-def _renamed(assertion: Assertion, columns: Sequence[Column]) -> Assertion:
+def _renamed(assertion: Assertion, columns: Sequence[ObservedColumn]) -> Assertion:
     """Return an assertion at the column that has the checked values, or without a result if there is none.
 
     Statements and clauses name columns, so they say nothing of a column that has another name.
@@ -262,7 +262,7 @@ class ChecksInFlight:
         observed: Mapping[str, Mapping[str, Any]],
         miscounted: Mapping[str, str],
         plans: Sequence[Tree],
-        written: Sequence[Written],
+        written: Sequence[WrittenDataset],
     ) -> list[str]:
         """Add what an execution measured that wrote datasets; return sentences about missing results.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from airflow_provider_spark_lineage.spark.checks.assertion import Findings
-from airflow_provider_spark_lineage.spark.facets.size import Content, fitted, size_of
+from airflow_provider_spark_lineage.spark.facets.size import EventContent, fitted, size_of
 from airflow_provider_spark_lineage.spark.facets.size_of_run import (
     fitting_facets,
     fitting_findings,
@@ -49,7 +49,7 @@ def fitted_lineage(
         lineage = _with_first_gap(lineage, of_tasks.TOO_LARGE_FOR_FACETS, ", ".join(left_out))
     findings, missing = fitting_findings(findings, sql_text, max_bytes)
     used = size_of(facets) + size_of_findings(findings, sql_text)
-    content = Content(lineage, repeats_dataset_edges=repeats_dataset_edges)
+    content = EventContent(lineage, repeats_dataset_edges=repeats_dataset_edges)
     content = fitted(content, max_bytes, used, reason=reason)
     lineage = content.lineage
     if missing:

@@ -8,7 +8,7 @@ from functools import reduce
 from itertools import count
 from typing import Any
 
-from airflow_provider_spark_lineage.spark.checks.in_flight import Written
+from airflow_provider_spark_lineage.spark.checks.in_flight import WrittenDataset
 from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.lineage.execution import (
     ExecutionFacts,
@@ -215,11 +215,11 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
     yield from filter(None, map(Executions().of, records))
 
 
-def written_by(execution: Execution) -> list[Written]:
+def written_by(execution: Execution) -> list[WrittenDataset]:
     """Return the datasets that an execution wrote rows to, as checks of the rows need them."""
     outputs = [output for output in execution.lineage.outputs if output.has_rows]
     return [
-        Written(
+        WrittenDataset(
             output.dataset.id.namespace,
             output.dataset.id.name,
             # Rows of one of several outputs need not be all that were checked.

@@ -40,7 +40,7 @@ class MalformedError(ValueError):
 
 
 @dataclass(frozen=True)
-class Command:
+class ShellCommand:
     """One simple command."""
 
     words: tuple[Word, ...]
@@ -57,7 +57,7 @@ class Command:
     """Path of the file that is its standard input."""
 
 
-def commands(script: str, variables: Mapping[str, str], directory: str | None = "") -> Iterator[Command]:
+def commands(script: str, variables: Mapping[str, str], directory: str | None = "") -> Iterator[ShellCommand]:
     """Yield the commands of a script in the order of the text; those in `$(...)` follow last.
 
     `variables` are the process's environment. Raise `MalformedError` if a quote is not closed.
@@ -82,7 +82,7 @@ def commands(script: str, variables: Mapping[str, str], directory: str | None = 
         given.update(
             (name, value) for name, value in before.items() if "$" not in value and not is_secret(name)
         )
-        yield Command(words, given, directory, line.text, line.file)
+        yield ShellCommand(words, given, directory, line.text, line.file)
         for letter in line.operator:
             if letter == "(":
                 outer.append(directory)
