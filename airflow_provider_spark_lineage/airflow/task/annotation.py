@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
+from airflow.providers.openlineage.extractors.manager import ExtractorManager
+from airflow.sdk import Asset
+
 from airflow_provider_spark_lineage.airflow.task.hook_reports import hook_datasets
 from airflow_provider_spark_lineage.airflow.task.process import TASK
 from airflow_provider_spark_lineage.spark import EventParts, harmless
@@ -55,10 +59,6 @@ def annotated(
 
 def _converted(entities: Iterable[Any]) -> Iterator[Any]:
     """Yield entities as OpenLineage datasets; aliases and references to assets are left out."""
-    from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
-    from airflow.providers.openlineage.extractors.manager import ExtractorManager
-    from airflow.sdk import Asset
-
     for entity in entities:
         with harmless(f"{type(entity).__name__} in inlets or outlets is not in the lineage of this task"):
             dataset = ExtractorManager.convert_to_ol_dataset(entity)
@@ -70,8 +70,6 @@ def _converted(entities: Iterable[Any]) -> Iterator[Any]:
 
 def _resolved_outlets(task_instance: Any) -> list[Any]:
     """Return the assets that the task's code added to aliases."""
-    from airflow.providers.common.compat.openlineage.utils.utils import translate_airflow_asset
-
     try:
         from airflow.providers.openlineage.utils.utils import get_runtime_outlet_assets
     except ImportError:  # 2.9, for example, reports no such assets.

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from airflow_provider_spark_lineage.spark import Lineage, alarm_paused, harmless, tell
+from airflow.sdk import Asset, AssetAlias
+from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
 
-if TYPE_CHECKING:
-    from airflow.sdk import Asset
+from airflow_provider_spark_lineage.spark import Lineage, alarm_paused, harmless, tell
 
 ASSETS_TIMEOUT_SECONDS = 10.0
 """Limit for all requests to Airflow about the assets of one task, which waits for them."""
@@ -78,8 +78,6 @@ def add_asset_events(context: Any, lineage: Lineage) -> None:
     if not written:
         return
     with alarm_paused(), harmless("Airflow does not get all assets that this task wrote"):
-        from airflow.sdk import AssetAlias
-
         task_instance = context["ti"]
         task, alias = task_instance.task, AssetAlias(alias_name(task_instance))
         outlets = task.outlets
@@ -104,8 +102,6 @@ class _Events:
     """Asset events of a task: one for each asset, from Airflow, the task's code or our alias."""
 
     def __init__(self, events: Any, alias: Any, outlets: Iterable[Any]) -> None:
-        from airflow.sdk import AssetAlias
-
         self._events = events
         self._alias = alias
         aliases = {alias.name}
@@ -128,9 +124,6 @@ class _Events:
 
     def add(self, asset: Asset, facts: dict[str, Any]) -> None:
         """Add an asset's event, or facts to the event of a declared asset; keep events of the task's code."""
-        from airflow.sdk import Asset
-        from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
-
         if asset.uri in self._added:
             return
         if asset.uri in self._by_uri:
@@ -157,8 +150,6 @@ class _Events:
 
 
 def _asset(namespace: str, name: str) -> Asset:
-    from airflow.sdk import Asset
-
     try:
         return Asset(uri=asset_uri(namespace, name))
     except ValueError:  # The scheme's provider rejects the URI: several hosts, for example.

@@ -13,7 +13,6 @@ from airflow_provider_spark_lineage.airflow.task import provider
 from airflow_provider_spark_lineage.spark import Sender
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.airflow.task import provider
     from airflow_provider_spark_lineage.spark import Collector
 
 

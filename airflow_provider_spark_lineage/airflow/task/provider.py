@@ -12,13 +12,19 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from airflow.providers.openlineage import conf as openlineage_conf
+from airflow.providers.openlineage.plugins import macros
+from airflow.providers.openlineage.plugins.adapter import _PRODUCER, OpenLineageAdapter
+from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+from airflow.providers.openlineage.utils import utils
+from airflow.utils.state import TaskInstanceState
+
+from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.airflow.task import kafka
 from airflow_provider_spark_lineage.openlineage.json_values import json_value
 from airflow_provider_spark_lineage.spark import harmless
 
 if TYPE_CHECKING:
-    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
-
     from airflow_provider_spark_lineage.spark import EventParts, RunIdentity
 
 log = logging.getLogger(__name__)
@@ -37,10 +43,6 @@ def is_active(task_instance: Any) -> bool:
 
     Without them, no events of its executions are sent, either.
     """
-    from airflow.providers.openlineage import conf as openlineage_conf
-
-    from airflow_provider_spark_lineage.airflow import conf
-
     if conf.disabled() or openlineage_conf.is_disabled():
         return False
     policy = emission_policy(task_instance)
@@ -55,8 +57,6 @@ def is_active(task_instance: Any) -> bool:
 @cache
 def warn_of_unknown_run_facets() -> None:
     """Log a warning, once per process, for each function of `custom_run_facets` that we do not have."""
-    from airflow.providers.openlineage import conf as openlineage_conf
-
     from airflow_provider_spark_lineage.airflow.task.run_facets import unknown_functions
 
     for _, sentence in unknown_functions(";".join(sorted(openlineage_conf.custom_run_facets()))):
@@ -79,8 +79,6 @@ def emission_policy(task_instance: Any) -> Any:
 
 def identity_of(task_instance: Any) -> RunIdentity:
     """Return the identity of a task's run in OpenLineage, with its root run."""
-    from airflow.providers.openlineage.plugins import adapter, macros
-
     from airflow_provider_spark_lineage.spark import RunIdentity
 
     root = RunIdentity(
@@ -93,7 +91,7 @@ def identity_of(task_instance: Any) -> RunIdentity:
         namespace=macros.lineage_job_namespace(),
         job=macros.lineage_job_name(task_instance),
         root=root,
-        producer=adapter._PRODUCER,
+        producer=_PRODUCER,
     )
 
 
@@ -102,10 +100,6 @@ def facets_of_start(task_instance: Any) -> EventParts:
 
     Facets of the operator's extractor are left out: they differ from event to event.
     """
-    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
-    from airflow.providers.openlineage.utils import utils
-    from airflow.utils.state import TaskInstanceState
-
     from airflow_provider_spark_lineage.spark import EventParts, RunIdentity
 
     context = task_instance.get_template_context()
@@ -146,8 +140,6 @@ def facets_of_start(task_instance: Any) -> EventParts:
 
 def redactor() -> Callable[..., Any]:
     """Return the function by which the provider masks what Airflow masks, before it sends an event."""
-    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
-
     redact: Callable[..., Any] = OpenLineageAdapter()._redacter.redact
     return redact
 
@@ -240,8 +232,6 @@ def send_valid_json() -> None:
     NaN in a result of a check, for example, is also in the provider's own facet `airflow`.
     """
     with harmless("the event of this task may have values that are not valid JSON"):
-        from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
-
         _replace_emit(get_openlineage_listener().adapter)
 
 
@@ -263,8 +253,6 @@ def client_of_this_process() -> Iterator[None]:
 
     They would create the listener's client here otherwise, which belongs to its forked children.
     """
-    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
-
     adapter = get_openlineage_listener().adapter
     before, adapter._client = adapter._client, _client()
     try:
@@ -275,8 +263,6 @@ def client_of_this_process() -> Iterator[None]:
 
 @cache
 def _client() -> Any:
-    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
-
     client = OpenLineageAdapter().get_or_create_openlineage_client()
     for transport in _transports_of(client):
         producer = getattr(transport, "producer", None)
@@ -292,8 +278,6 @@ def _adapter() -> OpenLineageAdapter | None:
     Not the listener's, which sends in forked children: they would inherit a client whose connections are in
     use here, or whose sending thread does not exist in the child.
     """
-    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
-
     with harmless("OpenLineage's transport could not be created: events of executions are not sent"):
         return OpenLineageAdapter(client=_client())
     return None
