@@ -18,6 +18,8 @@ COMMANDS = {
     "agent": "Write the zip that records the lineage of a submitted application.",
     "explain": "Print the datasets and columns of a recorded run or of OpenLineage events.",
     "show": "Draw the lineage of events or of a recorded run, as one HTML page.",
+    "impact": "Print what depends on a column, dataset or job, and what must run again.",
+    "diff": "Print what changed in the data flow between two versions of a pipeline.",
     "events": "Print a recorded run as OpenLineage events, JSON Lines.",
     "planned": "Print the datasets that a script or SQL file names, without running it.",
     "compare": "Compare emitted events with expected ones.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.openlineage.viewer.facts import bottlenecks_of, lines_about
+from airflow_provider_spark_lineage.openlineage.events.facts import bottlenecks_of, lines_about
 from airflow_provider_spark_lineage.spark.lineage.text import printable
 
 

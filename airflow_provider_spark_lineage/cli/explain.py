@@ -24,7 +24,7 @@ from airflow_provider_spark_lineage.cli.traced import (
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.model import Events
 from airflow_provider_spark_lineage.openlineage.events.reader import read_events
-from airflow_provider_spark_lineage.openlineage.viewer.runs import runs_of, without_run
+from airflow_provider_spark_lineage.openlineage.events.runs import runs_of, without_run
 from airflow_provider_spark_lineage.spark.lineage.document import document
 from airflow_provider_spark_lineage.spark.runs.executions import Execution
 from airflow_provider_spark_lineage.spark.runs.facets import facets_as_json

@@ -17,7 +17,8 @@ from airflow_provider_spark_lineage.spark.lineage.document import document
 from airflow_provider_spark_lineage.spark.planned.sql.statements import lines_not_parsed
 from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage, program_text
 
-_LANGUAGES: Mapping[str, Literal["python", "sql"]] = {".py": "python", ".sql": "sql", ".hql": "sql"}
+LANGUAGES: Mapping[str, Literal["python", "sql"]] = {".py": "python", ".sql": "sql", ".hql": "sql"}
+"""Ends of file names, with the language."""
 
 
 _NOTHING = "reads nothing, writes nothing\n\n"
@@ -77,12 +78,12 @@ def command(
 
     Nothing is run. Whatever the text alone does not tell is reported as a gap.
     """
-    language = _LANGUAGES.get(file.suffix.lower())
+    language = LANGUAGES.get(file.suffix.lower())
     if language is None:
         refuse(f"{file}: give a PySpark script (.py) or a file of Spark SQL (.sql, .hql)")
     if args and language == "sql":
         refuse(f"{file} takes no arguments: put options such as --var before the file")
-    text = _text(file)
+    text = text_of(file)
     lineage = planned_lineage(
         text,
         language=language,
@@ -104,7 +105,8 @@ def command(
     complain([f"{file} cannot be parsed as Spark SQL: line {line}" for line in unparsed])
 
 
-def _text(file: Path) -> str:
+def text_of(file: Path) -> str:
+    """Return the text of a script or SQL file, or end the command with a sentence."""
     try:
         return program_text(file)
     except FileNotFoundError:

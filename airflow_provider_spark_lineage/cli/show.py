@@ -8,14 +8,11 @@ from pathlib import Path
 
 import click
 
-from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records, nothing_in
+from airflow_provider_spark_lineage.cli.graph_inputs import events_at
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
-from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
-from airflow_provider_spark_lineage.openlineage.events.reader import read_events
+from airflow_provider_spark_lineage.openlineage.events.runs import without_run
 from airflow_provider_spark_lineage.openlineage.viewer.listing import jobs_of, listing
 from airflow_provider_spark_lineage.openlineage.viewer.page import page_of
-from airflow_provider_spark_lineage.openlineage.viewer.runs import without_run
 
 
 @click.command("show", epilog="Example: spark-lineage show events.jsonl --open")
@@ -36,9 +33,7 @@ def command(paths: tuple[Path, ...], out: Path, job: str, opens: bool) -> None:
     PATH has OpenLineage events of any producer (a file, also compressed with gzip, or a folder), the records
     of `spark-lineage run`, or a Spark event log. The page is one file that needs no network.
     """
-    events = _events(paths)
-    if not events.items:
-        refuse(nothing_in(paths[0], events.problems))
+    events = events_at(paths)
     if job:
         _refuse_unknown(job, list(jobs_of(events)))
     title = f"Lineage of {job or ', '.join(path.name or str(path) for path in paths)}"
@@ -55,25 +50,6 @@ def command(paths: tuple[Path, ...], out: Path, job: str, opens: bool) -> None:
     if opens and not webbrowser.open(out.resolve().as_uri()):
         complain([f"no web browser could be started; open {out} yourself"])
     complain([*events.problems, *filter(None, [left_out])])
-
-
-def _events(paths: tuple[Path, ...]) -> Events:
-    """Return the events of all places; records and event logs are converted to events."""
-    items: list[Event] = []
-    problems: list[str] = []
-    for path in paths:
-        if holds_records(path):
-            opened = Opened(path)
-            items += Events.of(opened.events()).items
-            problems += opened.run.problems
-            continue
-        try:
-            events = read_events(path)
-        except BadInputError as error:
-            refuse(str(error))
-        items += events.items
-        problems += events.problems
-    return Events(tuple(items), tuple(problems))
 
 
 def _is_of(name: str, job: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from airflow_provider_spark_lineage.cli.page import columns_of
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.model import Events
+from airflow_provider_spark_lineage.openlineage.events.runs import runs_of
 from airflow_provider_spark_lineage.openlineage.events.trace import (
     DECISIONS,
     VALUES,
@@ -17,7 +18,6 @@ from airflow_provider_spark_lineage.openlineage.events.trace import (
     Origin,
     trace_column,
 )
-from airflow_provider_spark_lineage.openlineage.viewer.runs import runs_of
 
 
 def traces_of(events: Events, name: str) -> list[Origin]:

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.skipif(
 
 EXTRAS = {
     "cli": "cli",
+    "openlineage/graph": "graph",
     "spark/event_log": "event-log",
     **dict.fromkeys(
         ("openlineage/events", "openlineage/testing", "openlineage/transports", "pytest_plugin.py"), "testing"

@@ -14,10 +14,10 @@ import pytest
 from gap_kinds import gap_kinds
 
 from airflow_provider_spark_lineage.airflow import stored_form
+from airflow_provider_spark_lineage.openlineage.events import runs as event_runs
 from airflow_provider_spark_lineage.openlineage.events.model import Event
 from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
 from airflow_provider_spark_lineage.openlineage.viewer import document as view_document
-from airflow_provider_spark_lineage.openlineage.viewer import runs as view_runs
 from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason, joined, kind_named, reason_of
 from airflow_provider_spark_lineage.spark.guard import harmless
@@ -54,7 +54,7 @@ def test_the_viewer_decides_by_kinds_of_the_set():
     """It reads events of any producer and imports none of this, so it has the names as texts."""
     assert GapKind.PLANNED.value == view_document.PLANNED
     assert GapKind.LIMIT_REACHED.value == view_document.MANY_FLOWS
-    assert GapKind.TASK_STOPPED.value == view_runs.STOPPED
+    assert GapKind.TASK_STOPPED.value == event_runs.STOPPED
 
 
 def test_a_copy_of_a_sentence_has_its_kind():

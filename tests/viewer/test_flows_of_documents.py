@@ -14,7 +14,7 @@ from viewer.view_events import (
 )
 
 from airflow_provider_spark_lineage.openlineage.events.model import Events
-from airflow_provider_spark_lineage.openlineage.viewer.runs import RunEvents
+from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents
 
 
 def test_an_input_of_a_column_feeds_its_output_alone():

@@ -19,11 +19,11 @@ from viewer.view_events import (
 from viewer.views import EVENTS, GOLDEN, events_of, view_of
 
 from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
+from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents
 from airflow_provider_spark_lineage.openlineage.viewer.composed import compose
 from airflow_provider_spark_lineage.openlineage.viewer.datasets import labels_of
 from airflow_provider_spark_lineage.openlineage.viewer.document import document_of
 from airflow_provider_spark_lineage.openlineage.viewer.listing import answer_of, listing
-from airflow_provider_spark_lineage.openlineage.viewer.runs import RunEvents
 
 
 @pytest.mark.parametrize("name", EVENTS)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from airflow_provider_spark_lineage.openlineage.events.model import Events
+from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents
 from airflow_provider_spark_lineage.openlineage.viewer.document import document_of
-from airflow_provider_spark_lineage.openlineage.viewer.runs import RunEvents
 
 
 def dataset(name: str, **facets: Any) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Store(Protocol):
         """Return the tries of a task instance that are there, oldest first; empty if that is unknown."""
 
     def of_task(self, instance: InstanceKey, try_number: int | None) -> Any:
-        """Return what a task instance stored, of its last try by default; None if there is nothing.
+        """Return the lineage of a task instance, of its last try by default; None if there is nothing.
 
         A store that keeps the last try only returns that one.
         """
@@ -52,7 +52,7 @@ class Store(Protocol):
         """
 
     def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[InstanceKey, Read]:
-        """Return readers of version and summary of what a task stored in a run.
+        """Return readers of version and summary of the lineage of a task in a run.
 
         A `map_index` of -1 means all instances. More than `max_summaries` may be left out.
         """

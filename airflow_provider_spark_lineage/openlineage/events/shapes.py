@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+Id = tuple[str, str]
+"""Namespace and name of a dataset."""
+
+_MAPPINGS = (dict, Mapping)
+"""`isinstance` is much faster for dict than for the abstract class."""
+
 
 def object_at(value: Any, *path: str) -> Mapping[str, Any]:
     """Return the object at a path of keys below a value; an empty object if there is none."""
     for part in path:
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value if isinstance(value, Mapping) else {}
+        value = value.get(part) if isinstance(value, _MAPPINGS) else None
+    return value if isinstance(value, _MAPPINGS) else {}
 
 
 def objects(value: Any) -> list[Mapping[str, Any]]:
     """Return the objects of a list."""
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, _MAPPINGS)] if isinstance(value, list) else []
 
 
 def text(value: Any) -> str:
     """Return the value if it is a text, else an empty text."""
     return value if isinstance(value, str) else ""
+
+
+def id_of(value: Mapping[str, Any]) -> Id:
+    """Return the id of a dataset, or of what refers to one."""
+    return text(value.get("namespace")), text(value.get("name"))

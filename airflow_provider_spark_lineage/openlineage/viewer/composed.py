@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
-from airflow_provider_spark_lineage.openlineage.viewer.datasets import Id, id_of, labels_of
+from airflow_provider_spark_lineage.openlineage.events.parts import after_write
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of
+from airflow_provider_spark_lineage.openlineage.viewer.datasets import labels_of
 from airflow_provider_spark_lineage.openlineage.viewer.document import VERSION, Document, order_of_edge
-from airflow_provider_spark_lineage.openlineage.viewer.parts import after_write
 
 NO_LINEAGE = "no lineage recorded"
 """Note of a task that is named in a composed document, and has no document of its own."""

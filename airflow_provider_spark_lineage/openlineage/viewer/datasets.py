@@ -7,19 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.openlineage.events.checks import CheckResult
-from airflow_provider_spark_lineage.openlineage.events.shapes import object_at, objects, text
+from airflow_provider_spark_lineage.openlineage.events.parts import APPEND
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
 from airflow_provider_spark_lineage.openlineage.viewer.checks import check_of
-
-Id = tuple[str, str]
-"""Namespace and name."""
-
-APPEND = "append"
-"""Change of a dataset that got more rows."""
-
-
-def id_of(value: Mapping[str, Any]) -> Id:
-    """Return the id of a dataset, or of what refers to one."""
-    return text(value.get("namespace")), text(value.get("name"))
 
 
 class Datasets:

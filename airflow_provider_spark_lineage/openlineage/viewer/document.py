@@ -11,18 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
-from airflow_provider_spark_lineage.openlineage.events.model import Event
-from airflow_provider_spark_lineage.openlineage.events.shapes import object_at, objects, text
-from airflow_provider_spark_lineage.openlineage.viewer.checks import checks_of
-from airflow_provider_spark_lineage.openlineage.viewer.datasets import Datasets, id_of
-from airflow_provider_spark_lineage.openlineage.viewer.facts import (
+from airflow_provider_spark_lineage.openlineage.events.facts import (
     bottlenecks_of,
     engine_of,
     facts_of,
     links_of,
 )
-from airflow_provider_spark_lineage.openlineage.viewer.flows import TOO_MANY, flows_of
-from airflow_provider_spark_lineage.openlineage.viewer.runs import RunEvents, failures_of, is_ours
+from airflow_provider_spark_lineage.openlineage.events.flows import TOO_MANY, Pair, executions_of, flows_of
+from airflow_provider_spark_lineage.openlineage.events.model import Event
+from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents, failures_of, is_ours
+from airflow_provider_spark_lineage.openlineage.events.shapes import id_of, object_at, objects, text
+from airflow_provider_spark_lineage.openlineage.viewer.checks import checks_of
+from airflow_provider_spark_lineage.openlineage.viewer.datasets import Datasets
 
 VERSION = 1
 """Version of the view document; a browser of another version says so instead of drawing it."""
@@ -62,7 +62,7 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
         datasets.add_read(read, described)
     for write, described in zip(lineage["outputs"], run.outputs, strict=True):
         datasets.add_write(write, described, is_ours=is_ours(last))
-    executions = list(chain.from_iterable(map(_executions, facets))) or list(_executions_of(children))
+    executions = list(chain.from_iterable(map(executions_of, facets))) or list(_executions_of(children))
     unfinished = [pair for each in (run, *children) for pair in each.unfinished]
     for output, _ in unfinished:
         datasets.add_unfinished(output)
@@ -84,7 +84,8 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
         for edge in output["edges"]
         if edge["field"]
     ]
-    flows, is_whole = flows_of(datasets, run, lineage["outputs"], executions, unfinished)
+    targets = datasets.unfinished
+    flows, is_whole = flows_of(run, lineage["outputs"], executions, unfinished, targets)
     gaps = [_gap(datasets, gap) for gap in lineage["gaps"]]
     if not is_whole:
         gaps.append(
@@ -119,7 +120,7 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
             "engine": next(filter(None, map(engine_of, reversed(facets))), ""),
         },
         "datasets": datasets.documents(),
-        "flows": flows,
+        "flows": list(_placed(datasets, flows)),
         "edges": sorted(edges, key=order_of_edge),
         "tasks": [],
         "executions": [_execution(datasets, each) for each in executions],
@@ -138,24 +139,6 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
 def order_of_edge(edge: Mapping[str, Any]) -> tuple[Any, ...]:
     """Sort key of edges: by output and column; edges of the whole output come first."""
     return edge["to"], edge["column"] or "", edge["type"], edge["from"], edge["field"], edge["subtype"]
-
-
-def _executions(facets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the executions of a task from its run facet."""
-    for entry in objects(object_at(facets, "sparkLineage_executions").get("executions")):
-        number, rows = entry.get("number"), entry.get("rowsWritten")
-        yield {
-            "number": number if type(number) is int else 0,
-            "name": text(entry.get("name")),
-            "began": text(entry.get("startedAt")),
-            "ended": text(entry.get("endedAt")),
-            "state": "fail" if entry.get("failed") is True else "complete",
-            "reads": [id_of(read) for read in objects(entry.get("inputs"))],
-            "writes": [id_of(write) for write in objects(entry.get("outputs"))],
-            "unfinished": [id_of(write) for write in objects([entry.get("unfinishedOutput")])],
-            "rows": rows if type(rows) is int else None,
-            "statement": text(entry.get("statement")) or text(entry.get("codeLine")),
-        }
 
 
 def _executions_of(children: Sequence[RunEvents]) -> Iterator[dict[str, Any]]:
@@ -177,6 +160,14 @@ def _executions_of(children: Sequence[RunEvents]) -> Iterator[dict[str, Any]]:
             "rows": sum(rows) if rows and None not in rows else None,
             "statement": child.last.text("job", "facets", "sql", "query")[:_MAX_STATEMENT_LENGTH],
         }
+
+
+def _placed(datasets: Datasets, pairs: Iterable[Pair]) -> Iterator[dict[str, Any]]:
+    """Yield pairs of an input and an output as flows between positions of datasets."""
+    positions = ((datasets.find(source), datasets.find(target)) for source, target in pairs)
+    ends = ((source, target) for source, target in positions if source is not None and target is not None)
+    for source, target in sorted(ends):
+        yield {"from": source, "to": target, "task": None}
 
 
 _MAX_STATEMENT_LENGTH = 300

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
+from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents, runs_of, without_run
 from airflow_provider_spark_lineage.openlineage.viewer.composed import compose
 from airflow_provider_spark_lineage.openlineage.viewer.document import Document, document_of
-from airflow_provider_spark_lineage.openlineage.viewer.runs import RunEvents, runs_of, without_run
 from airflow_provider_spark_lineage.openlineage.words import counted
 
 MAX_BYTES = 20_000_000

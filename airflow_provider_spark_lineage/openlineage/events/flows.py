@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from airflow_provider_spark_lineage.openlineage.events.shapes import objects
-from airflow_provider_spark_lineage.openlineage.viewer.datasets import Datasets, Id, id_of
-from airflow_provider_spark_lineage.openlineage.viewer.runs import RunEvents
+from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
 
 MAX_FLOWS = 10_000
 """Limit of the flows of one kind that are products: of all that was read with all that was written."""
@@ -23,20 +22,22 @@ Pair = tuple[Id, Id]
 
 
 def flows_of(
-    datasets: Datasets,
     run: RunEvents,
     written: Sequence[Mapping[str, Any]],
     executions: Sequence[Mapping[str, Any]],
-    unfinished: Iterable[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]],
-) -> tuple[list[dict[str, Any]], bool]:
-    """Return the flows of a view document, and whether these are all: products that are too large are not.
+    unfinished: Iterable[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]] = (),
+    targets: Iterable[Id] = (),
+) -> tuple[dict[Pair, None], bool]:
+    """Return which input fed which output, and whether these are all: products that are too large are not.
+
+    `written` are outputs as in `RunEvents.document`, `executions` as in `executions_of`. `unfinished` are the
+    outputs of failed writes, each with the inputs of its event; `targets` are those that nothing else wrote.
 
     The job facet `lineage` names them, also outputs without an input. Without the facet, an output comes from
     the sources of its columns, or else from the inputs of the executions that wrote it. For an output that is
     in neither, the run itself is the only evidence: it may come from every input that feeds no other output.
     """
-    # A target that another execution has written is not among them.
-    targets = set(datasets.unfinished)
+    targets = dict.fromkeys(targets)
     entries = [
         each for event in run.ends for each in objects(event.at("job", "facets", "lineage", "entries"))
     ]
@@ -57,9 +58,9 @@ def flows_of(
     with_columns = {target for _, target in pairs}
     reads_of: dict[Id, list[Sequence[Id]]] = {}
     for execution in executions:
-        for target in (*execution["writes"], *targets.intersection(execution["unfinished"])):
+        for target in (*execution["writes"], *(each for each in execution["unfinished"] if each in targets)):
             reads_of.setdefault(target, []).append(execution["reads"])
-    open_outputs = [each for each in (*map(id_of, written), *datasets.unfinished) if each not in done]
+    open_outputs = [each for each in (*map(id_of, written), *targets) if each not in done]
     of_executions = _limited(
         (source, target)
         for target in open_outputs
@@ -78,7 +79,7 @@ def flows_of(
         for source in (unused if target in with_columns else unused or inputs)
     )
     is_whole = None not in (of_targets, of_executions, of_run)
-    return _placed(datasets, pairs | (of_run or {})), is_whole
+    return pairs | (of_run or {}), is_whole
 
 
 def _limited(pairs: Iterable[Pair]) -> dict[Pair, None] | None:
@@ -91,10 +92,19 @@ def _limited(pairs: Iterable[Pair]) -> dict[Pair, None] | None:
     return distinct
 
 
-def _placed(datasets: Datasets, pairs: Iterable[Pair]) -> list[dict[str, Any]]:
-    """Return pairs as flows between positions of datasets."""
-    positions = ((datasets.find(source), datasets.find(target)) for source, target in pairs)
-    ends = sorted(
-        (source, target) for source, target in positions if source is not None and target is not None
-    )
-    return [{"from": source, "to": target, "task": None} for source, target in ends]
+def executions_of(facets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the executions of a task from its run facet, with what each read, wrote and left unfinished."""
+    for entry in objects(object_at(facets, "sparkLineage_executions").get("executions")):
+        number, rows = entry.get("number"), entry.get("rowsWritten")
+        yield {
+            "number": number if type(number) is int else 0,
+            "name": text(entry.get("name")),
+            "began": text(entry.get("startedAt")),
+            "ended": text(entry.get("endedAt")),
+            "state": "fail" if entry.get("failed") is True else "complete",
+            "reads": [id_of(read) for read in objects(entry.get("inputs"))],
+            "writes": [id_of(write) for write in objects(entry.get("outputs"))],
+            "unfinished": [id_of(write) for write in objects([entry.get("unfinishedOutput")])],
+            "rows": rows if type(rows) is int else None,
+            "statement": text(entry.get("statement")) or text(entry.get("codeLine")),
+        }

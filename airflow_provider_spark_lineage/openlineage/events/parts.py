@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.openlineage.viewer.datasets import APPEND, Id, id_of
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of
+
+APPEND = "append"
+"""Change of a dataset that got more rows."""
 
 _REPLACING = frozenset({"create", "overwrite", "truncate", "drop"})
 """Changes that leave nothing of a dataset's earlier content."""

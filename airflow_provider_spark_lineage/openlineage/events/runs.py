@@ -12,9 +12,8 @@ from typing import Any
 
 from airflow_provider_spark_lineage.openlineage.events.checks import results_of
 from airflow_provider_spark_lineage.openlineage.events.model import TERMINAL, Event, Events
-from airflow_provider_spark_lineage.openlineage.events.shapes import object_at, objects, text
-from airflow_provider_spark_lineage.openlineage.viewer.datasets import Id, id_of
-from airflow_provider_spark_lineage.openlineage.viewer.parts import each_once, join_read, join_write
+from airflow_provider_spark_lineage.openlineage.events.parts import each_once, join_read, join_write
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
 from airflow_provider_spark_lineage.openlineage.words import counted
 
 _PRODUCER = "airflow-provider-spark-lineage"

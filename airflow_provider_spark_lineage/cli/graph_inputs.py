@@ -1,0 +1,88 @@
+"""Reads places into OpenLineage events: files of events, records, Spark event logs, and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+
+import click
+
+from airflow_provider_spark_lineage.cli.planned import LANGUAGES, text_of
+from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records, nothing_in
+from airflow_provider_spark_lineage.cli.refusal import refuse
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
+from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
+from airflow_provider_spark_lineage.openlineage.events.reader import read_events
+from airflow_provider_spark_lineage.spark.facets.events import EventRun, events_of
+from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage
+
+PLACES = (
+    "OpenLineage events of any producer (a file, also compressed with gzip, or a folder), records of "
+    "`spark-lineage run`, a Spark event log, or a text (.py, .sql) whose planned lineage counts; repeatable."
+)
+"""What `--events` takes, for its help."""
+
+
+def events_at(paths: Sequence[Path]) -> Events:
+    """Return the events of all places; records, event logs and texts are converted to events.
+
+    Raise `BadInputError` if a place cannot be read or has none.
+    """
+    items: list[Event] = []
+    problems: list[str] = []
+    for path in paths:
+        events = _events_of(path)
+        if not events.items:
+            raise BadInputError(nothing_in(path, events.problems))
+        items += events.items
+        problems += events.problems
+    return Events(tuple(items), tuple(problems))
+
+
+def _events_of(path: Path) -> Events:
+    if path.is_file() and path.suffix.lower() in LANGUAGES:
+        return _planned(path)
+    if holds_records(path):
+        opened = Opened(path)
+        return Events(Events.of(opened.events()).items, tuple(opened.run.problems))
+    return read_events(path)
+
+
+def _planned(path: Path) -> Events:
+    """Return the planned lineage of a text, as events of a job named like its file, at its last change."""
+    lineage = planned_lineage(
+        text_of(path),
+        language=LANGUAGES[path.suffix.lower()],
+        directory=str(Path().absolute()),
+        path=str(path),
+    )
+    changed = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
+    whole = EventRun(str(path), changed, changed, lineage)
+    events = events_of([], whole, namespace="default", job=path.stem)
+    for event in events:
+        # It names the sources of each output, which a text does not tell.
+        event["job"]["facets"].pop("lineage", None)
+    return Events.of(events)
+
+
+def instant_option(name: str, text: str | None) -> int | None:
+    """Return the time of an option, a date or a date-time with an offset, in nanoseconds since 1970.
+
+    >>> instant_option("--since", "1970-01-02")
+    86400000000000
+    """
+    if text is None:
+        return None
+    try:
+        return instant_ns((f"{text}T00:00:00Z" if len(text) == len("2026-01-31") else text).upper())
+    except ValueError as error:
+        refuse(f"{name} {text} {error}: give a date (2026-01-31) or a time (2026-01-31T06:00:00Z)")
+
+
+EVENTS = click.option(
+    "--events", "places", type=click.Path(path_type=Path), multiple=True, metavar="PATH", help=PLACES
+)
+SINCE = click.option("--since", metavar="TIME", help="Only runs that ended at this time or later.")
+AS_OF = click.option("--as-of", metavar="TIME", help="What was current at this time, not now.")

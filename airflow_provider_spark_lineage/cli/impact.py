@@ -1,0 +1,247 @@
+"""`spark-lineage impact`: what depends on a column, a dataset or a job, and what must run again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from airflow_provider_spark_lineage.cli.graph_inputs import AS_OF, EVENTS, SINCE, events_at, instant_option
+from airflow_provider_spark_lineage.cli.refusal import complain, refuse
+from airflow_provider_spark_lineage.openlineage.events.runs import without_run
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id
+from airflow_provider_spark_lineage.openlineage.graph import rerun
+from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobName, JobRun
+from airflow_provider_spark_lineage.openlineage.graph.impact import LOWER, UNKNOWN, Impact, document_of
+from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
+from airflow_provider_spark_lineage.openlineage.graph.selection import select
+from airflow_provider_spark_lineage.openlineage.viewer.datasets import labels_of
+from airflow_provider_spark_lineage.openlineage.words import counted
+
+_MOST_NAMED = 12
+"""Limit of the columns that one line names."""
+
+_WIDTH = 110
+"""Columns of a page that is not for a terminal."""
+
+_MOST_GAPS = 20
+"""Limit of the gaps that the page lists; `--json` has them all."""
+
+
+@click.command("impact", epilog="Example: spark-lineage impact gold/orders.amount --events events.jsonl")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@EVENTS
+@click.option("--direct-only", is_flag=True, help="Follow values alone, not what decides rows or conditions.")
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Follow at most N jobs.")
+@SINCE
+@AS_OF
+@click.option(
+    "--rerun",
+    "reruns",
+    is_flag=True,
+    help="Print which tasks must run again after the data was wrong, in their order.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
+@click.option("--csv", "as_csv", is_flag=True, help="The columns as CSV, a line for each.")
+def command(
+    *,
+    names: tuple[str, ...],
+    places: tuple[Path, ...],
+    direct_only: bool,
+    depth: int | None,
+    since: str | None,
+    as_of: str | None,
+    reruns: bool,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
+    """Print what depends on NAME, downstream through all jobs whose events are given.
+
+    NAME is a column (gold/orders.amount), a dataset, or a job (DAG.TASK); the end of a name is enough where
+    only one has it. A column depends on NAME by value, or by rows: where NAME decides which rows there are,
+    how they are joined, grouped or ordered, or which value is taken.
+    """
+    if not places:
+        refuse("give the events: --events PATH (a file or folder of OpenLineage events; repeatable)")
+    if as_json + as_csv > 1 or (as_csv and reruns):
+        refuse("--csv goes without --json and --rerun: choose one form")
+    events = events_at(places)
+    current = Current.of(
+        events, since=instant_option("--since", since), as_of=instant_option("--as-of", as_of)
+    )
+    graph = LineageGraph.of(current)
+    selection = [select(current, graph, name) for name in names]
+    impact = Impact(current, graph, selection, direct_only=direct_only, depth=depth)
+    if reruns:
+        again = rerun.rerun_of(impact)
+        if as_json:
+            _print_json(rerun.document_of(impact, again))
+        else:
+            _print_rerun(impact, again)
+    elif as_json:
+        _print_json(document_of(impact))
+    elif as_csv:
+        click.echo(_csv_of(impact), nl=False)
+    else:
+        _print_tree(impact)
+    complain([*events.problems, *filter(None, [without_run(events)])])
+
+
+def _print_json(value: object) -> None:
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _csv_of(impact: Impact) -> str:
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(("namespace", "name", "field", "how", "depth", "job", "from_name", "from_field"))
+    for (dataset, field), reached in impact.columns.items():
+        step = impact.step_to(dataset, field)
+        job = "/".join(step.write.job) if step and step.write else ""
+        source = (step.source.name, step.source.field or "") if step else ("", "")
+        lines.writerow((*dataset, field, " ".join(reached.how), reached.depth, job, *source))
+    return text.getvalue()
+
+
+def _console() -> Console:
+    width = None if sys.stdout.isatty() else _WIDTH
+    return Console(file=sys.stdout, highlight=False, width=width)
+
+
+def _print_tree(impact: Impact) -> None:
+    console = _console()
+    console.print(_summary(impact))
+    tree = Tree(Text(", ".join(map(str, impact.selection)), style="bold"))
+    below: dict[Id, Tree] = dict.fromkeys(impact.start_datasets, tree)
+    of_job: dict[tuple[Id, JobName], Tree] = {}
+    shown = labels_of({*impact.datasets, *impact.start_datasets})
+    for dataset, reached in impact.datasets.items():
+        origin, job = _origin(impact, dataset)
+        parent = below.get(origin, tree)
+        if (origin, job) not in of_job:
+            of_job[origin, job] = parent.add(_job_line(job, impact.current.runs[job]))
+        label = Text(shown[dataset], style="cyan")
+        if reached.how == [UNKNOWN]:
+            label.append("   made from it, nothing is known of its columns", style="yellow")
+        elif not impact.current.readers.get(dataset):
+            label.append("   nobody reads it", style="dim")
+        below[dataset] = node = of_job[origin, job].add(label)
+        for line in _column_lines(impact, dataset):
+            node.add(line)
+    if impact.datasets:
+        console.print(tree)
+    idle = [job for job, reached in impact.jobs.items() if not reached.how]
+    if idle:
+        console.print("\nalso read one of these datasets, and nothing known depends on it there:")
+        for job in idle:
+            console.print(Text("  ").append_text(_job_line(job, impact.current.runs[job])))
+    _print_gaps(console, impact, shown)
+
+
+def _summary(impact: Impact) -> str:
+    name = ", ".join(map(str, impact.selection))
+    if not impact.datasets and not impact.columns:
+        return f"Nothing depends on {name}, as far as these events say."
+    by_value = sum("value" in reached.how for reached in impact.columns.values())
+    by_rows = sum(reached.how == ["rows"] for reached in impact.columns.values())
+    users = [job for job, reached in impact.jobs.items() if reached.how]
+    dags = {impact.current.runs[job].dag_id for job in users} - {""}
+    words = [f"{counted(by_value, 'column')} by value", f"{by_rows:,} by rows alone"]
+    return (
+        f"On {name} depend {' and '.join(words[: 1 if impact.direct_only else 2])}, in "
+        f"{counted(len(impact.datasets), 'dataset')}, by {counted(len(users), 'job')}"
+        + (f" of {counted(len(dags), 'DAG')}" if dags else "")
+        + "."
+    )
+
+
+def _origin(impact: Impact, dataset: Id) -> tuple[Id, JobName]:
+    """Return the source of the first path to a dataset, and its job."""
+    graph = impact.graph
+    nodes = [number for number in graph.nodes_of(dataset) if impact.reach.depth(number) > 0]
+    if nodes:
+        first = min(nodes, key=impact.reach.depth)
+        step = impact.step_to(dataset, graph.node(first).field)
+        if step is not None and step.write is not None:
+            return step.source.dataset, step.write.job
+    known = {*impact.start_datasets, *impact.datasets}
+    write = next(write for write in impact.current.writers[dataset] if not known.isdisjoint(write.sources))
+    return next(source for source in write.sources if source in known), write.job
+
+
+def _column_lines(impact: Impact, dataset: Id) -> Iterable[Text]:
+    columns = {field: reached for (each, field), reached in impact.columns.items() if each == dataset}
+    own = set(impact.graph.fields_of(dataset))
+    for title, names in (
+        ("by value", [field for field, reached in columns.items() if "value" in reached.how]),
+        ("by rows ", [field for field, reached in columns.items() if reached.how == ["rows"]]),
+    ):
+        if names:
+            is_all = set(names) == own and len(names) > 1
+            named = "every column" if is_all else ", ".join(sorted(names)[:_MOST_NAMED])
+            more = "" if is_all or len(names) <= _MOST_NAMED else f" and {len(names) - _MOST_NAMED:,} more"
+            yield Text(f"{title}   ", style="dim").append(f"{named}{more}", style="default")
+
+
+def _job_line(job: JobName, run: JobRun) -> Text:
+    line = Text(job.name, style="magenta").append(
+        f"   {run.state} {run.time[:16].replace('T', ' ')}", style="dim"
+    )
+    if run.owners:
+        line.append(f"   owner {', '.join(run.owners)}", style="dim")
+    return line
+
+
+def _print_gaps(console: Console, impact: Impact, shown: dict[Id, str]) -> None:
+    if impact.current.contradictions:
+        names = ", ".join(name for _, name in impact.current.contradictions)
+        console.print(f"\nnot followed, because the events use it for several datasets in turn: {names}")
+    if not impact.hidden:
+        return
+    console.print("\nnot known, so that the answer may lack something:", style="yellow")
+    for hidden in impact.hidden[:_MOST_GAPS]:
+        name = shown.get(hidden.write.output, hidden.write.output[1])
+        place = name if hidden.gap["column"] is None else f"{name}.{hidden.gap['column']}"
+        bound = "" if hidden.bound == LOWER else " (listed as a whole)"
+        console.print(f"  {place}{bound}: {hidden.gap['reason']}   ({hidden.write.job.name})", markup=False)
+    if len(impact.hidden) > _MOST_GAPS:
+        console.print(f"  and {len(impact.hidden) - _MOST_GAPS:,} more: see --json")
+
+
+def _print_rerun(impact: Impact, again: list[rerun.Again]) -> None:
+    console = _console()
+    name = ", ".join(map(str, impact.selection))
+    if not again:
+        console.print(f"Nothing must run again after {name} was wrong, as far as these events say.")
+        return
+    console.print(f"After {name} was wrong, {counted(len(again), 'job')} must run again, in this order:\n")
+    for number, each in enumerate(again, 1):
+        line = Text(f"{number:>4}  ").append_text(_job_line(each.job, each.run))
+        if each.cycle is not None:
+            line.append(f"   circle {each.cycle}: its jobs read their own outputs", style="yellow")
+        console.print(line)
+    commands = rerun.commands_of(again)
+    if commands:
+        console.print("\nin Airflow:")
+        for text in commands:
+            click.echo(f"  {text}")
+    without = [each for each in again if each.run.dag_id and not each.run.logical_date]
+    if without:
+        console.print(
+            "\nto be cleared in Airflow's UI: the command selects by logical date, which their runs lack:"
+        )
+        for each in without:
+            console.print(f"  {each.job.name}", markup=False)
+    others = [each for each in again if not each.run.dag_id]
+    if others:
+        console.print("\nto be run by their own schedulers, because Airflow does not run them:")
+        for each in others:
+            console.print(f"  {'/'.join(each.job)}", markup=False)
