@@ -185,9 +185,9 @@ def _checks(
     rules: Mapping[str, _Rule] | None = None,
 ) -> list[Check]:
     """Return the checks; those of columns are about the rows that break none of the rules."""
-    kept = (lambda functions: _all(functions, rules)) if rules else None
+    chosen = (lambda functions: _all(functions, rules)) if rules else None
     return [
-        *column_checks(columns, severity=severity, kept=kept),
+        *column_checks(columns, severity=severity, chosen=chosen),
         *row_checks(rows, severity=severity, accept_none=True),
     ]
 

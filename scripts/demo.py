@@ -30,7 +30,7 @@ from airflow_provider_spark_lineage.cli.traced import (  # noqa: E402
 from airflow_provider_spark_lineage.errors import BadInputError  # noqa: E402
 from airflow_provider_spark_lineage.openlineage.events.checks import lines_of, results_of  # noqa: E402
 from airflow_provider_spark_lineage.openlineage.events.model import Events  # noqa: E402
-from airflow_provider_spark_lineage.openlineage.events.trace import Column  # noqa: E402
+from airflow_provider_spark_lineage.openlineage.graph.trace import Column  # noqa: E402
 from airflow_provider_spark_lineage.openlineage.viewer.listing import listing  # noqa: E402
 from airflow_provider_spark_lineage.openlineage.viewer.page import page_of  # noqa: E402
 from airflow_provider_spark_lineage.testing import (  # noqa: E402

@@ -34,7 +34,8 @@ PARTITIONED = (
     " distance_miles departure_delay arrival_delay late temperature_f wind_mph rain_inches visibility_miles"
     " conditions manufacturer aircraft_age{}"
 )
-DROPPED = ["the dropped table's data may still exist; the dropped table may not have existed"]
+DROPPED = ["uncertain_change"]
+"""Kinds of the gaps of a DROP: its data may still exist, and it may not have existed."""
 
 DIFFERENCES: dict[Aspect, Difference] = {
     # dropDuplicates groups by columns; the rows that row_number() numbers by the same columns are filtered.
@@ -137,7 +138,7 @@ def aspects(run: DagRun, home: Path) -> dict[Aspect, Any]:
     values: dict[Aspect, Any] = {}
     for task, event in completed(run, home):
         gaps = event["run"]["facets"].get("sparkLineage_gaps", {"gaps": []})["gaps"]
-        values[task, "gaps"] = [gap["reason"] for gap in gaps]
+        values[task, "gaps"] = [gap["kind"] for gap in gaps]
         for side in ("inputs", "outputs"):
             values[task, side] = sorted((dataset["namespace"], dataset["name"]) for dataset in event[side])
             for dataset in event[side]:

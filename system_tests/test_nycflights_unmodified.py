@@ -33,7 +33,7 @@ DIFFERENCES: Mapping[str, str] = {
     ),
     # Spark's event log does not have the effect of a DROP TABLE.
     rf"(?<=^{re.escape(SQL_TASK)}\.event\.complete:\n  run: {{facets: {{)sparkLineage_gaps: !absent": (
-        f'sparkLineage_gaps: {{gaps: [{{reason: "{DROPPED[0]}"}}]}}'
+        f"sparkLineage_gaps: {{gaps: [{{kind: {DROPPED[0]}}}]}}"
     ),
     # The execution from the log may have that gap, too.
     r"(?<=processing_engine: \{name: Spark\}), sparkLineage_gaps: !absent": "",

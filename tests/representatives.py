@@ -11,7 +11,7 @@ import pytest
 
 REPRESENTATIVES = {
     "example DAGs, README": (
-        "tests/test_first_event.py",
+        "tests/docs/test_first_event.py",
         "system_tests/test_nycflights.py::test_pipeline_reports_its_lineage",
         "system_tests/test_nycflights.py::test_checks_report_at_the_datasets_that_they_read",
         "system_tests/test_nycflights_fails.py::test_failure_claims_no_unfinished_output[dag.test]",
@@ -89,9 +89,9 @@ REPRESENTATIVES = {
         "tests/live/test_live_secrets.py::test_no_planted_secret_is_written_down[masked]",
         "tests/architecture/test_imports.py",
         "tests/facets/test_facets_redaction.py",
-        "tests/test_task.py",
+        "tests/task/test_task.py",
         "tests/test_conf.py",
-        "tests/test_provider_info.py",
+        "tests/test_get_provider_info.py",
     ),
     "what an author states, assets": (
         "tests/annotation/test_followed_in_airflow.py"
@@ -105,11 +105,11 @@ REPRESENTATIVES = {
         "tests/plugins/test_auto_capture.py",
     ),
     "the viewer in Airflow": (
-        "tests/test_stored_lineage.py",
-        "tests/airflow_ui/test_answers.py",
-        "tests/airflow_ui/test_ui_application.py",
-        "tests/airflow_ui/test_in_airflow.py",
-        "tests/airflow_ui/test_tab.py",
+        "tests/task/test_stored_lineage.py",
+        "tests/ui/test_answers.py",
+        "tests/ui/test_ui_application.py",
+        "tests/ui/test_in_airflow.py",
+        "tests/ui/test_tab.py",
     ),
     "the command": (
         "tests/cli/test_run.py::test_a_spark_script_is_recorded",
@@ -154,13 +154,13 @@ LONG = {
         "[row level: delete by a subquery, iceberg]",
     ),
     "events to Kafka": (
-        "tests/test_delivery_to_kafka.py::test_a_broker_that_goes_away",
-        "tests/test_delivery_to_kafka.py::test_a_process_ends_without_a_broker",
-        "tests/test_delivery_to_kafka.py::test_a_task_that_is_told_to_stop",
-        "tests/test_delivery_to_kafka.py::test_kafka_and_http_get_the_same_events",
-        "tests/test_delivery_to_kafka.py::test_kafka_is_enough_if_http_refuses_events",
-        "tests/test_delivery_to_kafka.py::test_reports_of_events_do_not_fill",
-        "tests/test_delivery_to_kafka.py::test_the_listener_sends_by_a_producer",
+        "tests/task/test_delivery_to_kafka.py::test_a_broker_that_goes_away",
+        "tests/task/test_delivery_to_kafka.py::test_a_process_ends_without_a_broker",
+        "tests/task/test_delivery_to_kafka.py::test_a_task_that_is_told_to_stop",
+        "tests/task/test_delivery_to_kafka.py::test_kafka_and_http_get_the_same_events",
+        "tests/task/test_delivery_to_kafka.py::test_kafka_is_enough_if_http_refuses_events",
+        "tests/task/test_delivery_to_kafka.py::test_reports_of_events_do_not_fill",
+        "tests/task/test_delivery_to_kafka.py::test_the_listener_sends_by_a_producer",
     ),
     "the harness": (
         "tests/testing/test_runs.py::test_a_run_that_takes_too_long_is_ended_with_all_its_processes",

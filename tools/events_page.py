@@ -39,7 +39,7 @@ writes a dataset is a child run of its task, with START and COMPLETE or FAIL of 
 streaming query. With `progress_interval_seconds`, there are RUNNING events in between.
 [consumers.md](consumers.md) says how backends show both.
 
-In the JSON below, `"..."` stands for a part that is left out: a facet that an earlier event of this page
+In the JSON below, `"..."` replaces a part that is left out: a facet that an earlier event of this page
 shows, the rest of a long list or text, or Airflow's own facet `airflow`. `_producer` and `_schemaURL`,
 which every facet has, and empty objects are left out, too. `spark-lineage explain --events FILE` prints
 events as readable text.
@@ -53,8 +53,8 @@ SECTIONS = {
     ),
     "execution_start": (
         "START of an execution",
-        "What Spark's plan says: inputs and outputs with their schemas, and from which columns each column"
-        " comes. Rows and versions are in the end event.",
+        "What Spark's plan says: inputs and outputs with their schemas, and the sources of each column."
+        " Rows and versions are in the end event.",
     ),
     "execution_complete": (
         "COMPLETE of an execution",
@@ -71,11 +71,11 @@ SECTIONS = {
     ),
     "task_with_stream_complete": (
         "COMPLETE of a task with a stream",
-        "`sparkLineage_streams` has the place up to which each source was read, and how fast.",
+        "`sparkLineage_streams` says how far each source was read, and how fast.",
     ),
     "execution_fail": (
         "FAIL of an execution",
-        "The error, its place in the statement, and what was read. A write that was not finished is not an"
+        "The error, its place in the statement, and the inputs. A write that was not finished is not an"
         " output; a gap names it.",
     ),
     "task_fail": (
@@ -90,7 +90,7 @@ FACETS = {
     "run": {
         "parent": "Which task, and which DAG run, does this run belong to?",
         "processing_engine": "Which version of Spark was it? For a task: which version of Airflow?",
-        "airflow": "Which try of which task was it, and where is its log?",
+        "airflow": "What are the task and the number of its try, and where is its log?",
         "nominalTime": "Which data interval was it for?",
         "tags": "Which OpenLineage client sent it?",
         "sparkLineage_application": "Which Spark applications did the task use, and where are their pages?",
@@ -113,7 +113,7 @@ FACETS = {
         "lineage": "Which input fed which output?",
     },
     "dataset": {
-        "schema": "Which columns does it have, of which types?",
+        "schema": "Which columns does it have, and what are their types?",
         "dataSource": "In which system is it?",
         "storage": "In which format is it stored?",
         "symlinks": "Which other names has it, for example in a catalog?",
@@ -182,7 +182,7 @@ def shortened(value: Any, shown: set[Facet], part: str = "") -> Any:
 
 
 def text_of(value: Any, indent: str = "") -> str:
-    """Return JSON in which each value that fits into a line has one line."""
+    """Return JSON where each value that fits into a line has one line."""
     line = json.dumps(value, ensure_ascii=False)
     if len(indent) + len(line) <= WIDTH or not isinstance(value, dict | list) or not value:
         return line

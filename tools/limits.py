@@ -1,9 +1,10 @@
-"""Counts places to improve in the package, and compares each count with its limit in `pyproject.toml`.
+"""Counts places to improve, in the package and its tests, and compares each count with its limit.
 
 python tools/limits.py           prints each count with its limit; exits with 1 unless all are equal
 python tools/limits.py words     also lists the places of one of them
 
-A limit only falls: the commit that removes a place lowers it.
+Limits are in `[tool.limits]` of `pyproject.toml`. They only fall: the commit that
+removes a place lowers them.
 """
 
 from __future__ import annotations
@@ -42,6 +43,17 @@ HARD_FORMS = tuple(
 VAGUE = frozenset("asked born found kept made meant one said taken told".split())
 """Names that say nothing of their value."""
 
+SENTENCES = frozenset(("reason", "note"))
+"""Names of attributes and keys that have the sentence of a gap."""
+
+ABOUT_SENTENCES = (
+    *(f"tests/{name}/" for name in "architecture cli docs gaps viewer".split()),
+    *(f"tests/{name}/" for name in "checks soundness testing ui".split()),
+    "tests/plan/test_observed_rows.py",
+    "system_tests/standalone/",
+)
+"""Tests whose subject is a sentence (rows of `gaps/`, output, pages), or the reason of something else."""
+
 COMMON_FILES = frozenset({"__init__.py"})
 DEFINING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -63,6 +75,16 @@ def words(trees: Trees) -> Places:
                     line = node.lineno + node.value.count("\n", 0, hit.start())
                     text = " ".join(node.value[max(0, hit.start() - 30) : hit.end() + 40].split())
                     yield f"{file}:{line}: {text}"
+
+
+def words_in_pages(_: Trees) -> Places:
+    """Yield the same sentences of the pages for people."""
+    for page in sorted((*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))):
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+            for form in HARD_FORMS:
+                for hit in form.finditer(line):
+                    text = line[max(0, hit.start() - 30) : hit.end() + 40].strip()
+                    yield f"{page.relative_to(ROOT)}:{number}: {text}"
 
 
 def class_names(trees: Trees) -> Places:
@@ -98,10 +120,26 @@ def imports_in_functions(trees: Trees) -> Places:
                 yield f"{file}:{node.lineno}: {ast.unparse(node)}"
 
 
-COUNTS: Mapping[str, Callable[[Trees], Places]] = {
-    each.__name__: each for each in (words, class_names, file_names, imports_in_functions)
+def sentences_in_tests(trees: Trees) -> Places:
+    """Yield the lines of tests that read the sentence of a gap: they should compare its kind."""
+    for file, tree in trees.items():
+        if str(file).startswith(ABOUT_SENTENCES):
+            continue
+        others = _other_uses(tree)
+        read = (node for node in ast.walk(tree) if _is_sentence(node) and node not in others)
+        yield from sorted({f"{file}:{node.lineno}" for node in read})
+
+
+PACKAGED, TESTED = ("airflow_provider_spark_lineage",), ("tests", "system_tests")
+COUNTS: Mapping[str, tuple[Callable[[Trees], Places], tuple[str, ...]]] = {
+    "words": (words, PACKAGED),
+    "words_in_pages": (words_in_pages, ()),
+    "class_names": (class_names, PACKAGED),
+    "file_names": (file_names, PACKAGED),
+    "imports_in_functions": (imports_in_functions, PACKAGED),
+    "sentences_in_tests": (sentences_in_tests, TESTED),
 }
-"""Key of `[tool.limits]` -> what yields the places."""
+"""Key of `[tool.limits]` -> what yields the places, and folders of the files that it reads."""
 
 
 def _docstring(node: ast.AST) -> ast.Constant | None:
@@ -113,14 +151,42 @@ def _is_stored(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
+def _is_sentence(node: ast.AST) -> bool:
+    """Return whether an expression is a sentence: `gap.reason`, `gap["reason"]`, `identity.note`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in SENTENCES
+    is_key = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
+    return is_key and node.slice.value in SENTENCES
+
+
+def _other_uses(tree: ast.AST) -> set[ast.AST]:
+    """Return the expressions that are read for their kind, their length or their absence alone."""
+    others: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if (isinstance(node, ast.Attribute) and node.attr == "kind") or isinstance(node, ast.Subscript):
+            others.add(node.value)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "len":
+            others.update(node.args)
+        elif isinstance(node, ast.Compare):
+            sides = [part for side in node.comparators for part in (side, *getattr(side, "elts", ()))]
+            if any(isinstance(side, ast.Constant) and side.value is None for side in sides):
+                others.update(ast.walk(node))
+    return others
+
+
+def trees_of(folders: tuple[str, ...]) -> Trees:
+    """Return the parsed files of folders of the checkout."""
+    files = [file for folder in folders for file in sorted((ROOT / folder).rglob("*.py"))]
+    return {file.relative_to(ROOT): ast.parse(file.read_text(encoding="utf-8")) for file in files}
+
+
 def main(shown: list[str]) -> int:
     """Return the exit code."""
     limits = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["limits"]
-    files = sorted(PACKAGE.rglob("*.py"))
-    trees = {file.relative_to(ROOT): ast.parse(file.read_text(encoding="utf-8")) for file in files}
+    trees = {folders: trees_of(folders) for _, folders in COUNTS.values()}
     failed = False
-    for name, places in COUNTS.items():
-        listed = sorted(places(trees))
+    for name, (places, folders) in COUNTS.items():
+        listed = sorted(places(trees[folders]))
         advice = "" if len(listed) == limits[name] else f": lower the limit {limits[name]} in pyproject.toml"
         if len(listed) > limits[name]:
             advice = f": more than the limit {limits[name]}"

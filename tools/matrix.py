@@ -38,7 +38,7 @@ SUITES: dict[str, tuple[str, list[str]]] = {
     "unit": (
         "the tests that need no JVM and no Airflow",
         # What is tried here is compared with the results themselves.
-        ["-n2", "-m", "not spark and not airflow", "--ignore=tests/test_versions_page.py", "tests"],
+        ["-n2", "-m", "not spark and not airflow", "--ignore=tests/docs/test_versions_page.py", "tests"],
     ),
     "live": (
         f"`tests/live/`: {', '.join(f'`test_live_{name}.py`' for name in LIVE)}",
@@ -47,27 +47,27 @@ SUITES: dict[str, tuple[str, list[str]]] = {
     "airflow": (
         "tests that import Airflow or run a small DAG in it: `tests/operators/test_pyspark.py`, "
         "`tests/extractors`, `tests/run_facets`, `tests/plugins`, `tests/architecture`, "
-        "`tests/test_provider_info.py`",
+        "`tests/test_get_provider_info.py`",
         [
             *("-m", "airflow", "tests/operators/test_pyspark.py", "tests/extractors", "tests/run_facets"),
-            *("tests/plugins", "tests/architecture", "tests/test_provider_info.py"),
+            *("tests/plugins", "tests/architecture", "tests/test_get_provider_info.py"),
         ],
     ),
     "provider": (
         "the other tests that import Airflow: `tests/annotation`, `tests/cli`, `tests/facets`, "
         "`tests/launch`, `tests/submitted`, `tests/testing`, `tests/test_conf.py`, "
-        "`tests/test_task.py`; those that need more providers are skipped "
+        "`tests/task/test_task.py`; those that need more providers are skipped "
         "(`make services` has them)",
         [
             *("-n2", "--dist=loadfile", "-m", "airflow", "tests/annotation", "tests/cli", "tests/facets"),
             *("tests/launch", "tests/submitted", "tests/testing", "tests/test_conf.py"),
-            "tests/test_task.py",
+            "tests/task/test_task.py",
         ],
     ),
     "tab": (
-        "the tab in Airflow, in a browser: `tests/airflow_ui`, and what tasks store for it: "
-        "`tests/test_stored_lineage.py`",
-        ["-m", "airflow", "tests/airflow_ui", "tests/test_stored_lineage.py"],
+        "the tab in Airflow, in a browser: `tests/ui`, and what tasks store for it: "
+        "`tests/task/test_stored_lineage.py`",
+        ["-m", "airflow", "tests/ui", "tests/task/test_stored_lineage.py"],
     ),
     "elsewhere": (
         "Spark outside of the task's process: the other `tests/operators` without YARN's; of `tests/live/` "

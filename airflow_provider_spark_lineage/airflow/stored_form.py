@@ -1,8 +1,8 @@
-"""The stored form of a task's lineage: what a task writes into an XCom or a file, and the viewer reads.
+"""The stored form of a task's lineage: a task writes it into an XCom or a file, the viewer reads it.
 
 `{"version": 1, "summary": {...}, "data": "..."}`: `data` are the task's OpenLineage events as JSON,
 compressed, in base64; `summary` is readable without unpacking them. Whoever may write an XCom may write
-anything into it, so every reader checks what it reads. This module knows neither Airflow nor the stores.
+anything into it, so every reader checks its input. This module knows neither Airflow nor the stores.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ from airflow_provider_spark_lineage.cli.page import columns_of
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.model import Events
 from airflow_provider_spark_lineage.openlineage.events.runs import runs_of
-from airflow_provider_spark_lineage.openlineage.events.trace import (
+from airflow_provider_spark_lineage.openlineage.graph.current import Current
+from airflow_provider_spark_lineage.openlineage.graph.trace import (
     DECISIONS,
     VALUES,
     Column,
@@ -26,12 +27,12 @@ def traces_of(events: Events, name: str) -> list[Origin]:
     `name` is `COLUMN` or `DATASET.COLUMN`, where DATASET may be the last part of a name. Raise
     `BadInputError` if no output has it.
     """
-    documents = [event.document for event in events]
+    current = Current.of(events)
     columns = _columns(events)
     matching = [column for column in columns if _is_asked(column, name)]
     if not matching:
         raise BadInputError(no_such_column(name, {column.field for column in columns}))
-    traces = {column: trace_column(documents, column, kinds=(*VALUES, *DECISIONS)) for column in matching}
+    traces = {column: trace_column(current, column, kinds=(*VALUES, *DECISIONS)) for column in matching}
     below = {
         above.column: column
         for column in reversed(matching)

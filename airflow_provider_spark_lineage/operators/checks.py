@@ -162,7 +162,7 @@ class _FrameCheck(_Check):
 
     @property
     def _source(self) -> str:
-        """What stands after FROM, for people."""
+        """The text after FROM, for people."""
         if self.query:
             return f"({self.query})"
         return f"{self.format}.`{self.path}`" if self.path else str(self.table)
@@ -294,17 +294,17 @@ class SparkColumnCheckOperator(_FrameCheck, SQLColumnCheckOperator):
                 moment=moment_of_run(context.get("data_interval_end")),
             )
         )
-        for (_, _, values), found in zip(given, assertions, strict=True):
+        for (_, _, values), assertion in zip(given, assertions, strict=True):
             # Airflow's facets show the mapping: no text of a row.
-            values["result"] = WITHHELD if found.has_text_of_rows else found.value
-            values["success"] = found.success
+            values["result"] = WITHHELD if assertion.has_text_of_rows else assertion.value
+            values["success"] = assertion.success
         records = [(column, check, values["result"]) for column, check, values in given]
         self.log.info("Record: %s", records)
         if failed(assertions):
             tests = "".join(
                 f"Column: {column}\n\tCheck: {check},\n\tCheck Values: {values}\n"
-                for (column, check, values), found in zip(given, assertions, strict=True)
-                if found.fails_task
+                for (column, check, values), assertion in zip(given, assertions, strict=True)
+                if assertion.fails_task
             )
             self._raise_exception(
                 f"Test failed.\nResults:\n{records!s}\nThe following tests have failed:\n{tests}"
@@ -349,15 +349,15 @@ class SparkTableCheckOperator(_FrameCheck, SQLTableCheckOperator):
 
     def _check(self, context: Context) -> None:
         assertions = self._find(row_checks(self.checks, severity=self.severity, accept_none=self.accept_none))
-        for values, found in zip(self.checks.values(), assertions, strict=True):
-            values["result"], values["success"] = str(found.value), found.success
-        records = [(name, found.value) for name, found in zip(self.checks, assertions, strict=True)]
+        for values, assertion in zip(self.checks.values(), assertions, strict=True):
+            values["result"], values["success"] = str(assertion.value), assertion.success
+        records = [(name, assertion.value) for name, assertion in zip(self.checks, assertions, strict=True)]
         self.log.info("Record:\n%s", records)
         if failed(assertions):
             tests = [
                 f"\tCheck: {name},\n\tCheck Values: {values}\n"
-                for (name, values), found in zip(self.checks.items(), assertions, strict=True)
-                if found.fails_task
+                for (name, values), assertion in zip(self.checks.items(), assertions, strict=True)
+                if assertion.fails_task
             ]
             self._raise_exception(
                 f"Test failed.\nQuery:\n{self.sql}\nResults:\n{records!s}\n"

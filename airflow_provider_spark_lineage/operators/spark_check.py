@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class _ChecksFrames(_PassesKnownArguments):
-    """Checks what the function returns, while the session is open."""
+    """Checks the frames that the function returns, while the session is open."""
 
     column_mapping: Mapping[str, Mapping[str, Any]]
     checks: Mapping[str, Any]
@@ -109,8 +109,8 @@ class _SparkCheckDecoratedOperator(ReportsFindings, _PySparkDecoratedOperator, _
 def spark_check_task(python_callable: Callable[..., Any] | None = None, **kwargs: Any) -> TaskDecorator:
     """Turn a function that returns a frame, or frames by name, into a task that checks them.
 
-    Arguments are those of `@task.pyspark`, and `column_mapping`, `checks` and `severity` of
-    `operators.checks`.
+    Takes the arguments of `@task.pyspark`, and `column_mapping`, `checks` and `severity` as
+    `operators.checks` has them.
 
     >>> @task.spark_check(column_mapping={"id": {"null_check": {"equal_to": 0}}})  # doctest: +SKIP
     ... def orders(spark):

@@ -11,7 +11,7 @@ from airflow_provider_spark_lineage.airflow.task.reporting import ReportsLineage
 
 
 class SparkSubmitLineageOperator(ReportsLineage, SparkSubmitOperator):
-    """Airflow's `SparkSubmitOperator` whose OpenLineage events say what the application read and wrote.
+    """Airflow's `SparkSubmitOperator` whose OpenLineage events have the lineage of the application.
 
     Takes the arguments of `airflow.providers.apache.spark.operators.spark_submit.SparkSubmitOperator`. In
     cluster mode the driver is on another machine: set `[spark_lineage] records` to a URI that both can use.

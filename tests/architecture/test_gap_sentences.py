@@ -1,10 +1,16 @@
-"""No program reads a sentence of a gap: code decides by the kind, and makes sentences in `gaps/` alone."""
+"""No program reads a sentence of a gap: code decides by the kind, and makes sentences in `gaps/` alone.
+
+Tests compare kinds, too (`gap_kinds.py`); `tools/limits.py` counts those that read a sentence, and their
+number only falls.
+"""
 
 from __future__ import annotations
 
 import ast
+import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,3 +109,35 @@ def test_sentences_are_made_in_one_place():
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Reason", "Sentence")
     }
     assert {name for name in makers if not name.startswith("spark/gaps/")} == set()
+
+
+@pytest.fixture(scope="module")
+def limits() -> Any:
+    path = ROOT.parent / "tools" / "limits.py"
+    specification = importlib.util.spec_from_file_location("limits", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("code", "is_counted"),
+    [
+        ("assert [gap.reason for gap in gaps] == ['a']", True),
+        ("assert gap['reason'].startswith('a')", True),
+        ("assert 'a' in gap.reason", True),
+        ("reasons = {gap.reason for gap in gaps}", True),
+        ("assert (identity.id, identity.note) == ('/in', X)", True),
+        ("assert gap.reason.kind is GapKind.PLANNED", False),
+        ("assert identity.note is None", False),
+        ("assert (identity.id, identity.note) == ('/in', None)", False),
+        ("assert len(gap.reason) < 2_000", False),
+        ("assert answer['reason']['sentence']", False),
+        ("pytest.skip(reason='needs Spark')", False),
+    ],
+)
+def test_tests_that_read_a_sentence_are_counted(limits: Any, code: str, is_counted: bool):
+    """With a limit in `pyproject.toml`; those whose rule is the sentence itself are left."""
+    tree = ast.parse(code)
+    assert bool(list(limits.sentences_in_tests({Path("tests/lineage/test_a.py"): tree}))) is is_counted
+    assert list(limits.sentences_in_tests({Path("tests/gaps/test_a.py"): tree})) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quality.spark_types import ACCEPTED, ACCEPTED_SINCE_SPARK_4, REFUSED
+from checks.spark_types import ACCEPTED, ACCEPTED_SINCE_SPARK_4, REFUSED
 
 from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
 from airflow_provider_spark_lineage.spark.checks.type_texts import type_text

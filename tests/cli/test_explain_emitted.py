@@ -88,7 +88,7 @@ def test_a_column_is_followed_through_all_tasks(lake: Path, name: str) -> None:
 names are relative to file /lake
 
 value  gold/totals  by shop.gold
-└── value  bronze/orders  identity, conditional, aggregation  by shop.bronze
+└── value  bronze/orders  aggregation, conditional  by shop.bronze
     └── amount  raw/orders.csv  identity, conditional
 """
     )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import airflow_provider_spark_lineage
-from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage
-from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = "airflow_provider_spark_lineage"
@@ -133,7 +133,12 @@ def test_pages_and_example_dags_import_public_names_alone(page: Path, listed: di
     assert inner == set()
 
 
-def test_former_paths_lead_to_the_public_names() -> None:
-    """Pages told users to import these from inner modules."""
-    assert airflow_provider_spark_lineage.planned_lineage is planned_lineage
-    assert airflow_provider_spark_lineage.RecordedFolder is RecordedFolder
+@pytest.mark.parametrize(
+    ("former", "name"), [("runs.pipeline", "RecordedFolder"), ("planned.texts", "planned_lineage")]
+)
+def test_a_former_path_leads_to_the_present_name_and_says_so(former: str, name: str) -> None:
+    """Pages told users to import from it; it stays for one release."""
+    sys.modules.pop(f"{OURS}.{former}", None)
+    with pytest.warns(DeprecationWarning, match=f"import {name} from {OURS}"):
+        module = importlib.import_module(f"{OURS}.{former}")
+    assert getattr(module, name) is getattr(airflow_provider_spark_lineage, name)

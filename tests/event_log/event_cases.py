@@ -77,8 +77,8 @@ def without_gap(log: Recording) -> set[str]:
     output is made of.
     """
     of_log, of_records = lineage_of_log(log), lineage(log.of(RECORDS))
-    known = {(gap.reason, gap.output) for gap in of_records.gaps}
-    gaps = {gap.output.name for gap in of_log.gaps if gap.output and (gap.reason, gap.output) not in known}
+    known = {(gap.kind, gap.output) for gap in of_records.gaps}
+    gaps = {gap.output.name for gap in of_log.gaps if gap.output and (gap.kind, gap.output) not in known}
     sources = {
         edge.source.name
         for output in of_records.outputs

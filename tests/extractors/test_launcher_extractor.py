@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from gap_kinds import gap_kinds
 
 pytestmark = pytest.mark.airflow
 
@@ -229,8 +230,7 @@ def test_an_operator_that_cannot_be_read_is_a_gap(caplog):
     operator = dataproc()
     del operator.job
     lineage = extractor_of(operator).extract_on_complete(instance())
-    [gap] = lineage.run_facets["sparkLineage_gaps"].gaps
-    assert (gap.kind, "AttributeError" in gap.reason) == ("unread_text", True)
+    assert gap_kinds(lineage.run_facets) == ["unread_text"]
     assert caplog.text.count("could not be read") == 1
 
 

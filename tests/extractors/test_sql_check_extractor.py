@@ -231,7 +231,7 @@ def test_checks_of_an_empty_table(make):
     lineage, raised = report(make("SQLTableCheckOperator", table="empty", checks=rows))
     assert isinstance(raised, ValueError)
     found = assertions(lineage)
-    assert found[None, "positive"].params["not_evaluated"] == "there are no rows"
+    assert found[None, "positive"].params["not_evaluated"] == "no row was checked"
     assert found[None, "few"].params["not_evaluated"]
 
 

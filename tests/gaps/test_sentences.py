@@ -84,7 +84,7 @@ def test_every_kind_is_used():
         (
             of_tasks.STOPPED(),
             "task_stopped",
-            "Airflow asked the task to stop: what it did after that is not in this event",
+            "Airflow asked the task to stop: its later work is not in this event",
         ),
         (
             of_tasks.SWITCHED_OFF(),

@@ -67,7 +67,7 @@ def outputs(captured):
 
 @pytest.mark.parametrize(("name", "edges"), [(name, edges) for name, _, edges in cases()])
 def test_edges_of_query(outputs, name, edges):
-    """The columnLineage of an event has exactly the edges that the table in docs/design.md promises."""
+    """The columnLineage of an event has exactly the edges that the table in docs/rules.md promises."""
     assert carried(outputs[name]) == edges
 
 

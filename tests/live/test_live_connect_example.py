@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from gap_kinds import gap_kinds
 from servers.connect import client, connect
 
 from airflow_provider_spark_lineage import capture_lineage
@@ -125,8 +126,8 @@ def classic(home):
 
 def test_no_task_has_a_gap(lineages):
     """All that the example does is explained."""
-    gaps = {name: [gap.reason for gap in captured.lineage.gaps] for name, captured in lineages.items()}
-    assert {name: reasons for name, reasons in gaps.items() if reasons} == {}
+    gaps = {name: gap_kinds(captured.lineage) for name, captured in lineages.items()}
+    assert {name: kinds for name, kinds in gaps.items() if kinds} == {}
 
 
 def test_every_task_has_the_lineage_of_its_classic_run(lineages, classic):

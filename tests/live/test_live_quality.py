@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyspark
 import pytest
-from quality.spark_types import ACCEPTED, ACCEPTED_SINCE_SPARK_4, REFUSED
+from checks.spark_types import ACCEPTED, ACCEPTED_SINCE_SPARK_4, REFUSED
 
 from airflow_provider_spark_lineage.spark.checks.checks import run, samples
 from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks

@@ -123,6 +123,4 @@ def test_a_job_without_records_has_the_lineage_of_its_text(tmp_path):
     for event in (start, complete):
         assert [each["name"] for each in event["inputs"]] == ["orders"]
         assert [each["name"] for each in event["outputs"]] == ["job"]
-    reasons = [gap["reason"] for gap in complete["run"]["facets"]["sparkLineage_gaps"]["gaps"]]
-    assert any("the driver has written nothing" in reason for reason in reasons)
-    assert "planned" in gap_kinds(complete)
+    assert {"not_captured", "planned"} <= {*gap_kinds(complete)}

@@ -34,7 +34,7 @@ STORED = {path.name[12:15]: plans(path) for path in sorted(PLACE.glob("expressio
 @pytest.mark.parametrize("version", STORED)
 @pytest.mark.parametrize(("sql", "uses"), pairs())
 def test_expression_uses(version: str, sql: str, uses: str) -> None:
-    """The effect of an expression on each column that it uses, as in the table of docs/design.md."""
+    """The effect of an expression on each column that it uses, as in the table of docs/rules.md."""
     assert sql in STORED[version], f"no plan of Spark {version}: run tools/capture_expressions.py with it"
     evaluation = evaluate(read_plan(STORED[version][sql]))
     ((_, value),) = evaluation.output

@@ -1,6 +1,6 @@
 """Walks the accessor paths of probes over the classes of Spark and of libraries, without a JVM.
 
-docs/design.md describes the language of paths; `Paths.java` walks them over live objects.
+`sources/probe.py` describes the language of paths; `Paths.java` walks them over live objects.
 """
 
 from __future__ import annotations

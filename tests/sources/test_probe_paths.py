@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import doctest
 import re
-from pathlib import Path
 
 import pytest
 from sources import probe_paths
 from sources.probe_paths import NoMemberError, element, paths_of, read, walk
 
 from airflow_provider_spark_lineage.spark.sources import SOURCES
+from airflow_provider_spark_lineage.spark.sources import probe as language
 from airflow_provider_spark_lineage.spark.sources.probe import Probe
 
 LOOKUP = read()
@@ -95,13 +95,10 @@ def test_examples_of_the_language_are_true():
     assert not doctest.testmod(probe_paths).failed
 
 
-def test_the_table_in_design_md_has_every_word_of_the_language():
-    """A word that a probe uses and no reader can look up, or a row for a word that nothing uses."""
-    design = Path(__file__).parents[2].joinpath("docs", "design.md").read_text(encoding="utf-8")
-    table = design.partition("**The language of probes.**")[2].partition("\n\n**")[0]
-    explained = {
-        word for row in re.findall(r"^\| (`.*?) \|", table, re.M) for word in re.findall(r"\$\w+", row)
-    }
+def test_the_docstring_of_probes_has_every_word_of_the_language():
+    """A word that a probe uses and no reader can look up, or a line for a word that nothing uses."""
+    lines = re.findall(r"^ {4}(\$\S.*)", language.__doc__, re.M)
+    explained = {word for line in lines for word in re.findall(r"\$\w+", re.split(r"\)? {2,}", line)[0])}
     used = {
         word
         for source in SOURCES

@@ -41,13 +41,14 @@ with open(sys.argv[1], "w") as told:
 RUNNER = """
 import os, signal, subprocess, sys
 from pathlib import Path
-from airflow_provider_spark_lineage.openlineage.testing.runs import Program
+from airflow_provider_spark_lineage.openlineage.testing.runs import ProgramRun
 
 # As in a terminal: whoever runs the tests in the background has them ignored, and so would this program.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 command, place, home = sys.argv[1:]
-with Program([sys.executable, "-c", command, place], os.environ, Path(home), subprocess.DEVNULL) as program:
+arguments = [sys.executable, "-c", command, place]
+with ProgramRun(arguments, os.environ, Path(home), subprocess.DEVNULL) as program:
     program.process.wait()
 """
 

@@ -20,7 +20,7 @@ _MOST_TABLES = 20
 
 
 def checked_tables(operator: Any) -> Lineage | None:
-    """Return the tables in an operator's SQL by the row of its connection; None if there is no row."""
+    """Return the tables in an operator's SQL by the row of its connection; None without a row."""
     hook = operator.get_db_hook()
     read = CONNECTIONS.get(str(getattr(hook, "conn_type", "")))
     if read is None:

@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.spark import Assertion, EvaluatedChecks, Fin
 
 NO_RESULT = "the operator has no result of this check"
 NOT_COMPARED = "the operator did not compare the result"
-NO_ROWS = "there are no rows"
+NO_ROWS = "no row was checked"
 SHARED = "checks share one dictionary, which has the result of one of them: give each its own"
 KEEPS_NO_RESULT = "common-sql before 2.0 keeps no result of a failed task"
 

@@ -4,6 +4,8 @@
     extractors = airflow_provider_spark_lineage.extractors.launchers.LauncherExtractor
 
 It adds to what an operator reports without us; an operator that does not launch Spark reports only its own.
+An extractor replaces everything that the provider reports without it (the result of the built-in extractor,
+of the operator's own methods, the datasets of hooks), so that is asked for first.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class LauncherExtractor(BaseExtractor):
         return self._answer("extract_on_complete", task_instance)
 
     def extract_on_failure(self, task_instance: Any) -> OperatorLineage:
-        """Return the lineage from the applications' records; texts do not say what a failed task did."""
+        """Return the lineage from the applications' records; texts do not tell how far a failed task came."""
         return self._answer("extract_on_failure", task_instance, has_failed=True)
 
     def _answer(self, method: str, task_instance: Any = None, *, has_failed: bool = False) -> OperatorLineage:

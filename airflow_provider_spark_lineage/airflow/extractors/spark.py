@@ -19,7 +19,7 @@ class SparkExtractor(BaseExtractor):
     """Answers the OpenLineage provider for operators that report nothing themselves.
 
     The provider calls it in a forked child, which can reach neither the JVM nor Airflow's supervisor: it
-    reads what the task's process stored, and the text of the job.
+    reads the report that the task's process stored, and the text of the job.
     """
 
     @classmethod

@@ -1,4 +1,8 @@
-"""Run facets of a task that launches Spark by another system, without secrets."""
+"""Run facets of a task that launches Spark by another system, without secrets.
+
+The kind of an application is here because the provider sets the job facet `jobType` last, and overwrites
+ours.
+"""
 
 from __future__ import annotations
 

@@ -62,10 +62,10 @@ def _extended(manager: Any, extract: Callable[..., OperatorLineage]) -> Callable
                 ours = reported(report, failed=failed)
         if ours is None:
             return extract(*args, **kwargs)
-        with _questions(manager, asks_author=not (ours.inputs or ours.outputs)) as asked:
+        with _questions(manager, asks_author=not (ours.inputs or ours.outputs)) as calls:
             theirs = extract(*args, **kwargs)
         with harmless("the lineage of this task could not be added to its event"):
-            hooks = _HOOKS not in asked
+            hooks = _HOOKS not in calls
             ours = annotated(ours, arguments["task"], task_instance, failed=failed, hooks=hooks)
             return merged(ours, theirs)
         return theirs
@@ -80,19 +80,19 @@ def _questions(manager: Any, *, asks_author: bool) -> Iterator[list[str]]:
     If Spark read or wrote something, `annotation` adds inlets and outlets by its own rules, so the manager
     must not add them. The manager asks hooks only if an extractor names no dataset.
     """
-    asked: list[str] = []
+    calls: list[str] = []
     replaced = {name: vars(manager)[name] for name in (_HOOKS, _AUTHOR) if name in vars(manager)}
     get_hook_lineage = getattr(manager, _HOOKS)
 
     def ask_hooks(*args: Any, **kwargs: Any) -> Any:
-        asked.append(_HOOKS)
+        calls.append(_HOOKS)
         return get_hook_lineage(*args, **kwargs)
 
     setattr(manager, _HOOKS, ask_hooks)
     if not asks_author:
         setattr(manager, _AUTHOR, lambda *_, **__: None)
     try:
-        yield asked
+        yield calls
     finally:
         for name in (_HOOKS, _AUTHOR):
             vars(manager).pop(name, None)

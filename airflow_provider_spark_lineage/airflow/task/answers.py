@@ -33,7 +33,7 @@ def answer(
     whole: bool = False,
     max_bytes: int | None = None,
 ) -> OperatorLineage:
-    """Return the datasets that a task read and wrote, and those of its author and of hooks, at its end.
+    """Return the datasets of a task at its end: of Spark, of its author, of its hooks.
 
     `own` is the result of the operator or of another extractor. `hooks` is false if the provider has added
     their datasets already; for `whole` and `max_bytes` see `excerpt_of`.

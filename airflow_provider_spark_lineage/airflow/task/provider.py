@@ -139,7 +139,7 @@ def facets_of_start(task_instance: Any) -> EventParts:
 
 
 def redactor() -> Callable[..., Any]:
-    """Return the function by which the provider masks what Airflow masks, before it sends an event."""
+    """Return the function that masks values as Airflow does; the provider calls it before it sends."""
     redact: Callable[..., Any] = OpenLineageAdapter()._redacter.redact
     return redact
 

@@ -38,7 +38,7 @@ _LOST = "the viewer will not show the lineage of this task"
 
 
 def prepare() -> None:
-    """Import what the store needs, at the start of a task: a file system may take most of the second."""
+    """Import the modules of the store, at the start of a task: a file system may take most of the second."""
     with harmless(_LOST):
         if conf.store() not in ("xcom", "none"):
             _ends_in_time(_open_store)

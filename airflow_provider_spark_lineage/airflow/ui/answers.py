@@ -38,7 +38,7 @@ MAX_INSTANCES = 500
 """Limit of task instances whose lineage is read for one answer; mapped tasks may have thousands."""
 
 MAX_DOCUMENT_BYTES = 16_000_000
-"""Limit of the view documents of one answer, as JSON: what is stored may be a thousandth of its document."""
+"""Limit of the view documents of one answer, as JSON; the stored form may be a thousandth of that."""
 
 
 def of_task(
@@ -266,7 +266,7 @@ def _of_last_try(store: Store, task: TaskFacts) -> tuple[Json | None, str]:
 
 
 def _last(store: Store, task: TaskFacts) -> Any:
-    """Return what the last try of a task stored, or else an older try; None if none did.
+    """Return the stored lineage of the last try of a task, or else of an older try; None if none has any.
 
     A folder may have later tries, of a deleted run that had the same id.
     """
@@ -392,6 +392,6 @@ def _state_of(tasks: Sequence[TaskFacts]) -> str:
 
 
 def _sum(summaries: Sequence[Json], count: str) -> int | None:
-    """Return the sum over all outputs; None if one is unknown, or if there is no output."""
+    """Return the sum over all outputs; None if one is unknown, and without outputs."""
     counts = [output[count] for summary in summaries for output in summary["outputs"]]
     return sum(counts) if counts and None not in counts else None

@@ -19,7 +19,7 @@ class ViewerApplication:
         self._app: Any = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer a request; what a route does not say about caching is private, also an error."""
+        """Answer a request; it is private unless the route allows caches, also an error."""
         if self._app is None:
             from airflow_provider_spark_lineage.airflow.ui.routes import application
 

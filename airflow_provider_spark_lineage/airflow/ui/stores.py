@@ -35,7 +35,7 @@ class Store(Protocol):
         """Return the tries of a task instance that are there, oldest first; empty if that is unknown."""
 
     def of_task(self, instance: InstanceKey, try_number: int | None) -> Any:
-        """Return the lineage of a task instance, of its last try by default; None if there is nothing.
+        """Return the stored lineage of a task instance, of its last try by default; None if there is nothing.
 
         A store that keeps the last try only returns that one.
         """
@@ -46,13 +46,13 @@ class Store(Protocol):
     def runs_with_lineage(
         self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
     ) -> Collection[str]:
-        """Return those of some runs in which a task, or any task, stored something; it is not read.
+        """Return the runs, of the given ones, that have lineage of a task, or of any task; it is not read.
 
         A `map_index` of -1 means all instances.
         """
 
     def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[InstanceKey, Read]:
-        """Return readers of version and summary of the lineage of a task in a run.
+        """Return readers of version and summary of the lineage that a task stored in a run.
 
         A `map_index` of -1 means all instances. More than `max_summaries` may be left out.
         """
@@ -87,7 +87,7 @@ class XComs:
         return _plain(value)
 
     def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[InstanceKey]:
-        """Return them; the limit leaves out the same ones as that of `task_facts`."""
+        """Return them; the limit leaves out the same ones as in `task_facts`."""
         query = (
             select(XComModel.task_id, XComModel.map_index)
             .where(*_xcoms(dag_id, [run_id], task_id))

@@ -323,7 +323,7 @@ ROWS = ("ROWS", "")
 
 
 class _Edges:
-    """Edges as they are added. Columns get numbers in the order in which they appear."""
+    """Edges as they are added. Columns get numbers in the order of their appearance."""
 
     def __init__(self, columns: dict[Id, dict[str, int]], count: int) -> None:
         self._columns, self._count = columns, count

@@ -1,4 +1,8 @@
-"""Waits for Spark to appear in this process, without importing pyspark."""
+"""Waits for Spark to appear in this process, without importing pyspark.
+
+A Python function may use Spark or not: until a context or a client of Spark Connect appears, auto-capture
+costs it nothing.
+"""
 
 from __future__ import annotations
 

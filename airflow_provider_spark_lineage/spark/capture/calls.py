@@ -1,4 +1,8 @@
-"""Handles calls of watched methods: `BEFORE` and `AFTER` have a row for each kind."""
+"""Handles calls of watched methods: `BEFORE` and `AFTER` have a row for each kind.
+
+Spark's bus reports a query with a delay, and a call ends in the user's thread. So each call posts a `Mark` on
+the bus, without waiting for it: the records of calls and queries have one order.
+"""
 
 from __future__ import annotations
 

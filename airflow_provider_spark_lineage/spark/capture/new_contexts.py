@@ -1,4 +1,9 @@
-"""Adds properties to the Spark contexts that this process creates, before their listeners read them."""
+"""Adds properties to the Spark contexts that this process creates, before their listeners read them.
+
+OpenLineage's Java agent reads its parent and its transport when the application starts, before any session
+exists. The properties are added to the SparkConf that pyspark passes to the JVM, not to the user's: the next
+task in this JVM must not inherit them.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
 """The watched methods of pyspark, and one call of such a method.
 
 Spark's listeners receive queries only. An action or a save of an RDD is not a query, and listener events do
-not have the origins of an RDD, so these methods are watched. So are reads of files, because Spark replaces
-several patterns by their matches.
+not have the origins of an RDD, so these methods are watched. A listener in Python would be called for each
+task of Spark, and when it learns of a job, the RDD may be gone. Jobs that a library of the JVM starts by
+itself are not recorded. Reads of files are watched, too, because Spark replaces several patterns by their
+matches.
 """
 
 from __future__ import annotations

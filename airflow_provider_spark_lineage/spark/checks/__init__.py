@@ -13,5 +13,6 @@
                      the age of values; columns that are absent
     broken_rows.py   a place for rows that break a rule
 
-Nothing here imports Airflow or OpenLineage. `facets/quality.py` writes the assertions into events.
+Nothing here imports Airflow or OpenLineage. Functions of pyspark are loaded when there is a frame, from the
+module of this kind of frames: classic or Connect. `facets/quality.py` writes the assertions into events.
 """

@@ -63,19 +63,19 @@ def column_checks(
     *,
     severity: str = ERROR,
     accept_none: bool = True,
-    kept: Callable[[Any], Any] | None = None,
+    chosen: Callable[[Any], Any] | None = None,
     moment: Moment | None = None,
 ) -> list[Check]:
     """Return the checks of a mapping from columns to checks: `{"id": {"null_check": {"equal_to": 0}}}`.
 
-    `kept` makes a column of Spark that is true for the rows to check; None for all rows. `moment` is the
+    `chosen` makes a column of Spark that is true for the rows to check; None for all rows. `moment` is the
     time of the run, for the age of values; None for now.
     Raises ValueError with one sentence for a check that is unknown or has no meaning.
     """
     validate_severity("severity", severity)
     columns = mapping.items() if isinstance(mapping, Mapping) else [("columns", mapping)]
     return [
-        _kind_of(check)(column, check, given, severity, accept_none, kept, moment or now())
+        _kind_of(check)(column, check, given, severity, accept_none, chosen, moment or now())
         for column, checks in columns
         for check, given in of_column(column, checks).items()
     ]
@@ -111,7 +111,7 @@ class _OfColumn:
     given: dict[str, Any]
     severity: str
     accept_none: bool
-    kept: Callable[[Any], Any] | None
+    chosen: Callable[[Any], Any] | None
     moment: Moment
 
     @property
@@ -189,8 +189,8 @@ class _ValueCheck(_OfColumn):
         if self._clause:
             selected = functions.expr(self._clause)
             column, rows = functions.when(selected, column), functions.when(selected, rows)
-        if self.kept is not None:
-            is_kept = self.kept(functions)
+        if self.chosen is not None:
+            is_kept = self.chosen(functions)
             column, rows = functions.when(is_kept, column), functions.when(is_kept, rows)
         return Checked(functions, column, rows, self.given)
 
@@ -273,7 +273,7 @@ class _RuleCheck(_ValueCheck):
                 measures[self._key],
                 forms=[lambda functions: functions.count(self._checked(functions, names).column)],
             )
-        elif self._clause or self.kept is not None:
+        elif self._clause or self.chosen is not None:
             measures[rows_of(self._key)] = Measure(
                 [lambda functions: functions.count(self._checked(functions, names).rows)],
                 is_of_user=bool(self._clause),

@@ -27,8 +27,8 @@ class StatementKind(Enum):
 def kind_of(statement: str) -> StatementKind:
     """Return the subject of a statement.
 
-    >>> kind_of("a + b < 10"), kind_of("sum(a) < 10"), kind_of("my_function(a) < 10")
-    (<Kind.EACH_ROW: 'each row'>, <Kind.ALL_ROWS: 'all rows'>, <Kind.UNKNOWN: 'unknown'>)
+    >>> [kind_of(each).value for each in ("a + b < 10", "sum(a) < 10", "my_function(a) < 10")]
+    ['each row', 'all rows', 'unknown']
     """
     from sqlglot import exp
 

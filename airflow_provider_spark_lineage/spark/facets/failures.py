@@ -1,4 +1,8 @@
-"""Run facet of failed executions, and where in the user's code each failed, from Spark's own message."""
+"""Run facet of failed executions, and where in the user's code each failed, from Spark's own message.
+
+Airflow replaces the `errorMessage` of a task's FAIL event by the text of the task's exception, so class and
+SQLSTATE are here.
+"""
 
 from __future__ import annotations
 

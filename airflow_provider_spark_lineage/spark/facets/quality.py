@@ -39,7 +39,7 @@ MAX_ASSERTIONS = 500
 class _Test(NamedTuple):
     """Result that stands at the run."""
 
-    found: Assertion
+    assertion: Assertion
     is_skipped: bool
 
 
@@ -245,11 +245,11 @@ def _test_facet(tests: Sequence[_Test], sql_text: str) -> dict[str, RunFacet]:
     executed = [
         _known(
             test_run.TestExecution,
-            status="skip" if is_skipped else "pass" if found.success else "fail",
-            type=found.assertion,
-            **_described(found, sql_text, column=found.column),
+            status="skip" if is_skipped else "pass" if assertion.success else "fail",
+            type=assertion.assertion,
+            **_described(assertion, sql_text, column=assertion.column),
         )
-        for found, is_skipped in sorted(tests, key=lambda test: test.found.success)[:MAX_ASSERTIONS]
+        for assertion, is_skipped in sorted(tests, key=lambda test: test.assertion.success)[:MAX_ASSERTIONS]
     ]
     return {TEST: test_run.TestRunFacet(tests=executed, producer=PRODUCER)}
 

@@ -49,9 +49,7 @@ TOO_MANY_TEXTS = Sentence(GapKind.LIMIT_REACHED, "only the first {count} texts o
 NO_VARIABLE = Sentence(GapKind.NOT_CONSTANT, "the variable `{name}` is not given")
 PART_OF_SQL = Sentence(GapKind.NOT_CONSTANT, "a part of the SQL is not a constant: it may read or write more")
 SQL = Sentence(GapKind.NOT_CONSTANT, "the SQL {why}")
-PARTS_IN_BRACES = Sentence(
-    GapKind.UNFOLLOWED_CODE, "the parts of the SQL that stand in braces are not followed"
-)
+PARTS_IN_BRACES = Sentence(GapKind.UNFOLLOWED_CODE, "the parts of the SQL in braces are not followed")
 DEEP_STATEMENT = Sentence(GapKind.LIMIT_REACHED, "the statement is nested too deeply")
 STATEMENT = Sentence(GapKind.UNREAD_TEXT, "the statement `{words} ...` is not understood")
 ANY_STATEMENT = Sentence(GapKind.UNREAD_TEXT, "the statement is not understood")

@@ -37,7 +37,7 @@ ENDED_EARLY = Sentence(
     "it is unknown which part of the job ran before the task ended, so its text is not used",
 )
 STOPPED = Sentence(
-    GapKind.TASK_STOPPED, "Airflow asked the task to stop: what it did after that is not in this event"
+    GapKind.TASK_STOPPED, "Airflow asked the task to stop: its later work is not in this event"
 )
 NO_FILE_SYSTEM = Sentence(
     GapKind.NO_FILE_SYSTEM,

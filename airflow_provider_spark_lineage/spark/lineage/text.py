@@ -1,4 +1,4 @@
-"""Lineage as text for a person: the golden text of docs/design.md, the same on every run."""
+"""Lineage as text for a person: the golden text of tests (docs/develop.md), the same on every run."""
 
 from __future__ import annotations
 

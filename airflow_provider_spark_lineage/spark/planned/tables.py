@@ -69,9 +69,9 @@ class ServerTables:
 
     @staticmethod
     def facts(details: Mapping[str, str], settings: Mapping[str, str]) -> Facts:
-        """Return the facts by which a source of a Spark job names a table.
+        """Return the facts about a table that a Spark job would have.
 
-        `details` are the properties in its description, `settings` are facts of the session.
+        `details` has the properties in its description, `settings` has facts about the session.
         """
         name = [details.get("Catalog", ""), details.get("Database", ""), details.get("Table", "")]
         facts: Any = {**settings}

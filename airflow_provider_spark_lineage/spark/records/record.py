@@ -88,7 +88,11 @@ class Record:
     """Spark's settings that name catalogs and places, for records with only a text."""
 
     facts: list[dict[str, Any]] = field(default_factory=list)
-    """One entry for each leaf and write target: `node`, `expr_id` of its first column, `probed` values."""
+    """One entry for each leaf and write target: `node`, `expr_id` of its first column, `probed` values.
+
+    Class and id find the node: a plan may have the same relation several times, and Spark numbers the nodes
+    of a live tree in another way.
+    """
 
     metrics: list[dict[str, Any]] = field(default_factory=list)
     """One entry for each physical scan or write: `node`, `location`, and `rows`, `files`, `size_bytes`."""

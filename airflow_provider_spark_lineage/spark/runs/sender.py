@@ -160,7 +160,7 @@ class Sender:
     def stop(self, timeout_seconds: float) -> None:
         """Wait until all events are sent, for a limited time; drop the rest.
 
-        Streaming queries that still run get COMPLETE with what they did so far: a run must have one end.
+        Streaming queries that still run get COMPLETE with their counts so far: a run must have one end.
         """
         with harmless("the ends of running executions could not be sent"), self._lock:
             if self._is_stopped:

@@ -65,7 +65,10 @@ class DeltaFacts(Facts, total=False):
     """The table's version when UPDATE, DELETE or MERGE was analyzed."""
 
     written_version: int
-    """The table's last version after a write: the write's own if `committed_at` is within the execution."""
+    """The table's last version after a write: the write's own if `committed_at` is within the execution.
+
+    Spark's bus reports the end with a delay: by then, the table may have a later commit.
+    """
 
     delta_index: str
     """Simple class name of the file index or relation that reads a change feed."""

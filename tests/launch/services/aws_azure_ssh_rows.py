@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from launch.services.row import ANOTHER_RUN, NO_TEXT, PLANNED, jar, python
+from launch.services.row import ANOTHER_RUN, NO_TEXT, OTHER_MACHINE, PLANNED, jar, python
 
 RECORDS = os.environ.get("ELSEWHERE_RECORDS", "file:///records")
 JOBS = os.environ.get("ELSEWHERE_JOBS", "/jobs")
@@ -216,7 +216,7 @@ def _emr_containers() -> Sequence[Row]:
             applications=[{"type": "sql", "main": "local://{jobs}/copy.sql", "name": "container_statements"}],
             service="EMR on EKS",
             end=(["in"], ["out"]),
-            gaps=[PLANNED, "the text was read from"],
+            gaps=[PLANNED, OTHER_MACHINE],
         ),
         Row(
             task="container_fails",

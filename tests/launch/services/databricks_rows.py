@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from launch.services.row import (
+    BROKEN,
     COPIES,
     COPY,
     JAR_NOT_READ,
@@ -109,7 +110,7 @@ ROWS = [
         {**_HERE, "json": "{'spark_jar_task': "},
         state="failed",
         has_id=False,
-        gaps=("could not be read: SyntaxError",),
+        gaps=(BROKEN,),
         warnings=1,
     ),
     Row(

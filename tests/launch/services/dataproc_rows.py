@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from launch.services.row import (
+    BROKEN,
     COPIES,
     COPY,
     JAR_NOT_READ,
@@ -100,7 +101,7 @@ ROWS = [
         {**_PLACE, "job": {"pyspark_job": "gs://jobs/load.py"}},
         state="failed",
         has_id=False,
-        gaps=("ValueError: `pyspark_job` is not an object",),
+        gaps=(BROKEN,),
         warnings=1,
     ),
     Row(

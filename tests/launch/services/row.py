@@ -13,12 +13,11 @@ from typing import Any
 COPY = str(Path(__file__).with_name("copy_job.py"))
 SECRET = "hunter2"  # noqa: S105  what no event may have
 
-PLANNED = "read from the text of the program; not what ran"
-JAR_NOT_READ = "its code (jar) is not read"
-NOTEBOOK_NOT_READ = "its code (notebook) is not read"
-NO_TEXT = "its text is not on this worker"
-OTHER_MACHINE = "the application runs the file of another machine"
-ANOTHER_RUN = "may also have records of another run"
+PLANNED = "planned"
+JAR_NOT_READ = NOTEBOOK_NOT_READ = NO_TEXT = "not_captured"
+OTHER_MACHINE = ANOTHER_RUN = "uncertain_change"
+BROKEN = "unread_text"
+"""Kinds of gaps."""
 
 
 def python(main: str, **more: str) -> dict[str, str]:
@@ -63,7 +62,7 @@ class Row:
     at_end: str = ""
 
     gaps: tuple[str, ...] = ()
-    """A part of each reason that the last event gives."""
+    """Kinds of the gaps of the last event."""
 
     is_recorded: bool = False
     """True if the records of the application's driver are read."""

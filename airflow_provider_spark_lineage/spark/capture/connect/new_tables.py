@@ -52,19 +52,19 @@ def making(action: Action, settings: Mapping[str, str]) -> Optional[Making]:
         if created is None or not is_query(created.query):
             return None
         location = created.location
-        made = Making(created.format or default, "", created.query, created.replaces)
+        making = Making(created.format or default, "", created.query, created.replaces)
     else:
         is_table = command.get("kind") == "write" and not command.get("insert")
         if not is_table and "create" not in str(command.get("mode")):
             return None
         location = None if command.get("is_placed") else str((command.get("options") or {}).get("path") or "")
-        made = Making(str(command.get("format") or default), "", "", replaces=False)
+        making = Making(str(command.get("format") or default), "", "", replaces=False)
     if location is None or ".." in location or not (_WHOLE_PATH.match(location) or not location):
         return None
-    return made._replace(provider=made.provider.lower(), location=without_secrets(location))
+    return making._replace(provider=making.provider.lower(), location=without_secrets(location))
 
 
-def new_table(server: Server, name: str, made: Making) -> Dict[str, Any]:
+def new_table(server: Server, name: str, making: Making) -> Dict[str, Any]:
     """Return the description that a new table will have, as `tables.described`, without its columns.
 
     Empty if only the catalog knows its place; `name` is written as in the program. Raise `RefusedError` if
@@ -77,7 +77,7 @@ def new_table(server: Server, name: str, made: Making) -> Dict[str, Any]:
     if not is_plain or settings.get("spark.sql.caseSensitive") == "true":
         return {}
     if catalog != "spark_catalog":
-        if made.location or (settings.get(of_catalog), settings.get(f"{of_catalog}.type")) != (
+        if making.location or (settings.get(of_catalog), settings.get(f"{of_catalog}.type")) != (
             _ICEBERG,
             "hadoop",
         ):
@@ -86,7 +86,7 @@ def new_table(server: Server, name: str, made: Making) -> Dict[str, Any]:
         return {"name": ".".join((catalog, *database, table)), "provider": "iceberg", "type": "MANAGED"}
     if (
         settings.get(of_catalog) not in _SESSION_CATALOGS
-        or made.provider not in _OF_FOLDERS
+        or making.provider not in _OF_FOLDERS
         or len(database) != 1
     ):
         return {}
@@ -94,10 +94,10 @@ def new_table(server: Server, name: str, made: Making) -> Dict[str, Any]:
         "catalog": catalog,
         "database": database[0].lower(),
         "table": table.lower(),
-        "provider": made.provider,
+        "provider": making.provider,
     }
-    if made.location:
-        return {**described, "type": "EXTERNAL", "location": made.location}
+    if making.location:
+        return {**described, "type": "EXTERNAL", "location": making.location}
     rows = server.statement(f"DESCRIBE DATABASE `spark_catalog`.`{database[0]}`")
     folder = next((str(row["info_value"]) for row in rows if row["info_name"] == "Location"), "")
     location = without_secrets(f"{folder.rstrip('/')}/{table.lower()}")

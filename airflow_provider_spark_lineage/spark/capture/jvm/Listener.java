@@ -34,6 +34,9 @@ import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart;
  * The thread of Spark's listener bus only notes what started and ended: a slow catalog must not block other
  * listeners or the end of the application. Our own thread reads plans and facts and writes lines, in the order
  * of the bus; Python fetches them.
+ *
+ * A batch of a stream is an execution without a name, in a clone of the user's session: its plan has the rows,
+ * and the command at its root is the sink. What `foreachBatch` runs are executions inside the batch.
  */
 public class Listener extends SparkListener implements Runnable {
     private static final Object OVER = new Object();

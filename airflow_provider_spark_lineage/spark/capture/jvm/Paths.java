@@ -20,7 +20,7 @@ import org.apache.hadoop.conf.Configuration;
 /**
  * Follows the accessor paths of `sources/` through live objects; results of steps are cached for each node.
  *
- * The language of paths is described in docs/design.md: "The language of probes".
+ * The language of paths is described in `sources/probe.py`.
  */
 public class Paths {
     /** Parts of Spark's messages about objects that were dropped before its command was reported. */

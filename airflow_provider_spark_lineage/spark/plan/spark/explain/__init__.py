@@ -3,6 +3,14 @@
 It is a pure function of the text: `spark-sql`, applications in Java or Scala, and Spark Connect leave nothing
 else. The extended text (`spark.sql.ui.explainMode=extended`) has the analyzed query; the formatted text,
 which is Spark's default, has only the physical plan.
+
+- Columns are matched by the id at the end of every reference to a column.
+- Spark prints literals without quotes. If a text can be read in more than one way, the column gets an edge
+  from every column that its expression names, with a gap.
+- Files are named by the scans of the physical plan, which are matched by the ids of their columns. A scan
+  that could belong to two relations names neither.
+- Spark does not print the address of a database, the location of a Hive table and the clauses of a MERGE:
+  these are gaps.
 """
 
 from __future__ import annotations

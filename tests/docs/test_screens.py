@@ -14,7 +14,7 @@ from recordings import Recording
 from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.spark.records.record import Record, write_record
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "docs" / "demo.md"
 EXPECTED = ROOT / "system_tests" / "expected"
 
@@ -73,10 +73,10 @@ def complete(job: str, source: str, target: str, subtype: str) -> str:
     return json.dumps(event) + "\n"
 
 
-def test_design_shows_a_golden_text() -> None:
+def test_develop_shows_a_golden_text() -> None:
     """The text comes from `tests/records/apply_in_pandas`."""
     golden = ROOT / "tests" / "records" / "apply_in_pandas" / "lineage.txt"
-    assert golden.read_text(encoding="utf-8") in screens("docs/design.md")
+    assert golden.read_text(encoding="utf-8") in screens("docs/develop.md")
 
 
 def test_demo_shows_the_datasets_and_rows_of_the_expected_events() -> None:

@@ -13,7 +13,7 @@ import pytest
 from airflow_provider_spark_lineage.get_provider_info import get_provider_info
 from airflow_provider_spark_lineage.spark.gaps.of_programs import PLANNED
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")

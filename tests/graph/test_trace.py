@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
-from airflow_provider_spark_lineage.openlineage.events.trace import (
+from graph.estate import current
+
+from airflow_provider_spark_lineage.openlineage.graph.trace import (
     DECISIONS,
     VALUES,
     Column,
@@ -33,7 +36,22 @@ def write(
         "fields": {name: {"inputFields": edges} for name, edges in fields.items()},
         "dataset": rows or [],
     }
-    return {"outputs": [{"namespace": "file", "name": output, "facets": {"columnLineage": facet}}]}
+    return event({"namespace": "file", "name": output, "facets": {"columnLineage": facet}})
+
+
+NUMBERS = count()
+
+
+def event(*outputs: dict[str, Any]) -> dict[str, Any]:
+    """An event of a job of its own."""
+    name = f"job{next(NUMBERS)}"
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-01-01T00:00:00Z",
+        "job": {"namespace": "jobs", "name": name},
+        "run": {"runId": name},
+        "outputs": list(outputs),
+    }
 
 
 def lines(origin: Origin, depth: int = 0) -> list[str]:
@@ -47,7 +65,7 @@ def lines(origin: Origin, depth: int = 0) -> list[str]:
 
 def trace(events: list[dict], column: str, *kinds: str) -> list[str]:
     dataset, _, field = column.partition(".")
-    return lines(trace_column(events, Column("file", dataset, field), kinds=kinds or VALUES))
+    return lines(trace_column(current(*events), Column("file", dataset, field), kinds=kinds or VALUES))
 
 
 def test_output_of_one_task_is_input_of_the_next():
@@ -74,7 +92,7 @@ def test_only_the_asked_column_is_followed():
 def test_same_field_of_another_namespace_is_another_column():
     """A dataset is its namespace and its name."""
     event = write("out", {"a": [edge("in.a", "direct identity")]})
-    assert trace_column([event], Column("s3://bucket", "out", "a")).origins == ()
+    assert trace_column(current(event), Column("s3://bucket", "out", "a")).origins == ()
 
 
 def test_indirect_edges_are_followed_only_on_request():

@@ -13,7 +13,7 @@ import pytest
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 SECTION = README.partition("## A first event on your machine")[2].partition("\n## ")[0]
 (PROGRAM,) = re.findall(r"```bash\n(.*?)```", SECTION, re.DOTALL)
 (SHOWN,) = re.findall(r"```text\n(.*?)```", SECTION, re.DOTALL)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from servers import jars
 
-CHECKOUT = Path(__file__).resolve().parents[1]
+CHECKOUT = Path(__file__).resolve().parents[2]
 NOWHERE = "http://127.0.0.1:9"
 """No program listens at this port."""
 
