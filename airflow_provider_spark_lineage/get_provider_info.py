@@ -208,6 +208,7 @@ def get_provider_info() -> dict[str, Any]:
                     f"{_PACKAGE}.operators.{module}"
                     for module in (
                         "checks",
+                        "lineage_policy",
                         "pyspark",
                         "spark_check",
                         "spark_jdbc",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from airflow_provider_spark_lineage.openlineage.policy.findings import PolicyReport
     from airflow_provider_spark_lineage.openlineage.testing import DagRun, Events, Expected, Report
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -100,7 +101,7 @@ def _need_extra() -> None:
 
     try:
         with extra("testing"):
-            import airflow_provider_spark_lineage.openlineage.testing  # noqa: F401
+            import airflow_provider_spark_lineage.testing  # noqa: F401
     except MissingExtraError as error:
         raise _failed(str(error)) from None
 
@@ -187,10 +188,7 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
     ) -> Report:
         if events is None:
             if not evidence:
-                raise _failed(
-                    "assert_lineage has no events: run a DAG with the fixture run_dag, use the fixture "
-                    "openlineage_events, or pass `events=`."
-                )
+                raise _failed(_NO_EVENTS.format(fixture="assert_lineage"))
             events = evidence[-1]
         events = getattr(events, "path", events)
         values = {**(variables or {}), **dict(request.config.getoption("--lineage-var"))}
@@ -209,6 +207,38 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
             raise _failed(str(error)) from None
 
     return check
+
+
+@pytest.fixture
+def assert_policy(request: pytest.FixtureRequest) -> Callable[..., PolicyReport]:
+    """Check a policy against events, as `testing.assert_policy` does; a failure shows each violation.
+
+    Without `events`, those of the test's last run, or of its `openlineage_events`. A relative path begins at
+    the folder of the test.
+    """
+    _need_extra()
+    from airflow_provider_spark_lineage import testing
+    from airflow_provider_spark_lineage.errors import SparkLineageError
+
+    evidence = request.node.stash.setdefault(EvidenceKey, [])
+
+    def check(policy: Path | str, events: Any = None) -> PolicyReport:
+        if events is None:
+            if not evidence:
+                raise _failed(_NO_EVENTS.format(fixture="assert_policy"))
+            events = evidence[-1]
+        try:
+            return testing.assert_policy(request.path.parent / policy, getattr(events, "path", events))
+        except SparkLineageError as error:
+            raise _failed(str(error)) from None
+
+    return check
+
+
+_NO_EVENTS = (
+    "{fixture} has no events: run a DAG with the fixture run_dag, use the fixture openlineage_events, or pass"
+    " `events=`."
+)
 
 
 def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Mapping[str, str] | None) -> str:

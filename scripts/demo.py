@@ -28,7 +28,7 @@ from airflow_provider_spark_lineage.cli.traced import (  # noqa: E402
     writers_of,
 )
 from airflow_provider_spark_lineage.errors import BadInputError  # noqa: E402
-from airflow_provider_spark_lineage.openlineage.events.checks import lines_of, results_of  # noqa: E402
+from airflow_provider_spark_lineage.openlineage.events.checks import has_failed_check, lines_of, results_of  # noqa: E402
 from airflow_provider_spark_lineage.openlineage.events.model import Events  # noqa: E402
 from airflow_provider_spark_lineage.openlineage.graph.trace import Column  # noqa: E402
 from airflow_provider_spark_lineage.openlineage.viewer.listing import listing  # noqa: E402
@@ -111,7 +111,8 @@ def show_tasks(events: Iterable[Document]) -> None:
             show_dataset("reads", dataset, dataset.get("inputFacets", {}).get("inputStatistics", {}))
         for dataset in event["outputs"]:
             show_dataset("writes", dataset, dataset.get("outputFacets", {}).get("outputStatistics", {}))
-        if event["eventType"] == "FAIL":
+        # The message of a check operator repeats the failed checks.
+        if event["eventType"] == "FAIL" and not has_failed_check(event):
             message = facets.get("errorMessage", {}).get("message", "no reason given")
             # Spark's advice follows the first sentence.
             console.print(
@@ -121,11 +122,9 @@ def show_tasks(events: Iterable[Document]) -> None:
 
 def show_dataset(heading: str, dataset: Document, statistics: Document) -> None:
     """Print a line for a dataset, with the number of rows where the event has it."""
-    rows = statistics.get("rowCount")
-    count = "" if rows is None else f"{rows:,} rows"
-    console.print(
-        f"  {heading:<8}{escape(relative(dataset['name'])):<40}[dim]{count:>15}[/dim]", soft_wrap=True
-    )
+    rows, name = statistics.get("rowCount"), escape(relative(dataset["name"]))
+    line = name if rows is None else f"{name:<40}[dim]{f'{rows:,} rows':>15}[/dim]"
+    console.print(f"  {heading:<8}{line}", soft_wrap=True)
     for line in lines_of(results_of(dataset)):
         colour = "green" if line.startswith("passed") else "red"
         console.print(f"    [{colour}]{escape(line)}[/{colour}]", soft_wrap=True)

@@ -131,6 +131,8 @@ REPRESENTATIVES = {
         "tests/soundness/test_seeded_programs.py::test_lineage_of_datasets_is_true[94]",
         "tests/soundness/test_seeded_programs.py::test_lineage_of_datasets_is_true[97]",
         "tests/soundness/test_seeded_programs.py::test_lineage_of_datasets_is_true[238]",
+        "tests/live/test_live_impact.py::test_whatever_changes_is_in_the_answer[0]",
+        "tests/live/test_live_impact.py::test_whoever_fails_without_a_column_is_in_the_answer[0]",
     ),
 }
 """Way -> beginnings of the ids of tests."""
@@ -152,6 +154,14 @@ LONG = {
         "tests/soundness/test_row_level.py::test_dependent_columns_have_an_edge[row level: update, delta]",
         "tests/soundness/test_row_level.py::test_dependent_columns_have_an_edge"
         "[row level: delete by a subquery, iceberg]",
+        *(
+            f"tests/live/test_live_impact.py::{name}[{seed}]"
+            for name in (
+                "test_whatever_changes_is_in_the_answer",
+                "test_whoever_fails_without_a_column_is_in_the_answer",
+            )
+            for seed in range(1, 30)
+        ),
     ),
     "events to Kafka": (
         "tests/task/test_delivery_to_kafka.py::test_a_broker_that_goes_away",

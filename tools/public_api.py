@@ -59,6 +59,7 @@ MODULES = (
         ),
         "Operators that check data",
     ),
+    Module(f"{PACKAGE}.operators.lineage_policy", ("LineagePolicyOperator",), "Operators that check lineage"),
     Module(f"{PACKAGE}.operators.reporting", ("ReportsLineage",), "Operators of your own"),
     Module(f"{PACKAGE}.checks", (), "Checks in a program"),
     Module(f"{PACKAGE}.extractors", (), "`[openlineage] extractors`, and extractors of your own"),

@@ -24,6 +24,7 @@ COMMANDS = {
     "planned": "Print the datasets that a script or SQL file names, without running it.",
     "compare": "Compare emitted events with expected ones.",
     "expect": "Write expected events from emitted ones, or update them.",
+    "policy": "Check rules about the lineage of many runs, as that no personal data reach a dataset.",
     "doctor": "Check whether lineage can work here, and say what to fix.",
 }
 """Command name -> its line in `--help`; each lives in `cli/<name>.py` as `command`."""
@@ -46,7 +47,9 @@ def _mistakes_as_sentences() -> Iterator[None]:
         if type(error).__name__ == "NoArgsIsHelpError":
             raise
         path = error.ctx.command_path if error.ctx else "spark-lineage"
-        raise Refusal(f"{error.format_message().rstrip('.')}: see `{path} --help`") from None
+        message = error.format_message().rstrip(".")
+        see = " See" if message.endswith("?") else ": see"
+        raise Refusal(f"{message}{see} `{path} --help`") from None
 
 
 def _unbroken(epilog: str | None) -> str | None:

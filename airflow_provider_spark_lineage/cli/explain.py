@@ -90,7 +90,8 @@ def _explain_records(directory: Path, *, column: str, as_json: bool, each: bool)
             ]
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
     else:
-        pages = [page(document(lineage), column) + ("" if column else about(facets_as_json(opened.run)))]
+        facts = "" if column else about(facets_as_json(opened.run), has_ended="exit_code" in opened.about)
+        pages = [page(document(lineage), column) + facts]
         if each:
             pages = [*map(_page_of, opened.recorded.executions()), f"whole run\n{pages[0]}"]
         show("\n".join(pages))
@@ -115,7 +116,8 @@ def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -
             click.echo(json.dumps({"runs": documents}, indent=2, ensure_ascii=False))
         else:
             texts = [
-                f"run     {run.title}\n{page(run.document(), empty=_NO_DATASET)}{about(run.facets)}"
+                f"run     {run.title}\n{page(run.document(), empty=_NO_DATASET)}"
+                + about(run.facets, has_ended=run.is_ended)
                 for run in runs
             ]
             if not texts:

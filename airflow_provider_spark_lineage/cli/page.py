@@ -36,6 +36,9 @@ _STYLES = {
     "passed": "green",
     "run": "magenta",
     "slow": "yellow",
+    "broken": "red",
+    "unknown": "yellow",
+    "warning": "yellow",
 }
 
 Document = Mapping[str, Any]

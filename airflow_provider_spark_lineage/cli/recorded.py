@@ -73,8 +73,10 @@ def nothing_in(place: Path, problems: Sequence[str]) -> str:
     """Return a sentence for a place where no event could be read, with the likely kind of the file."""
     if not problems:
         return f"{place} has no OpenLineage event"
-    is_text = all(NO_JSON in problem and not problem.endswith(f"{TORN}.") for problem in problems)
-    if is_text and place.exists():
+    is_torn = any(problem.endswith(f"{TORN}.") for problem in problems)
+    # A folder may have files of any kind.
+    is_other = place.is_dir() or all(NO_JSON in problem for problem in problems)
+    if is_other and not is_torn and place.exists():
         return (
             f"{place} has neither OpenLineage events, nor records, nor a Spark event log: give a file that "
             "OpenLineage's FileTransport wrote, a folder that `spark-lineage run` wrote, or an event log"
@@ -96,4 +98,5 @@ def _other_input(place: Path) -> str:
             f"{place} has OpenLineage events already: `spark-lineage explain {place}` prints their lineage, "
             f"`spark-lineage show {place}` draws it"
         )
-    return nothing_in(place, events.problems) if place.is_file() else ""
+    is_known = place.is_dir() and (holds_records(place) or not events.problems)
+    return "" if is_known else nothing_in(place, events.problems)

@@ -10,7 +10,7 @@ in the task's OpenLineage event, at the dataset that they read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from airflow_provider_spark_lineage.airflow.checks.null_values import (
     null_metrics,
     nulls_in_interval,
 )
-from airflow_provider_spark_lineage.airflow.checks.session import WITHHELD, ChecksOnSpark
+from airflow_provider_spark_lineage.airflow.checks.spark_session import WITHHELD, ChecksOnSpark
 from airflow_provider_spark_lineage.airflow.task.reporting import ReportsLineage
 from airflow_provider_spark_lineage.spark.checks.aggregates import (
     of_column,
@@ -132,6 +132,17 @@ def _table_of(spark: Any, table: str) -> str:
     return table
 
 
+def shown_row(values: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the beginnings of a row's values, as a log shows them; NULL is None, not a text.
+
+    >>> shown_row({"id": 1, "name": None})
+    {'id': '1', 'name': None}
+    """
+    return {
+        column: None if value is None else str(value)[:MAX_SAMPLE_LENGTH] for column, value in values.items()
+    }
+
+
 class _FrameCheck(_Check):
     """Checks of a table, of files, or of a query: one query of ours."""
 
@@ -199,11 +210,7 @@ class _FrameCheck(_Check):
         self, frame: Any, checks: Sequence[Check], assertions: Sequence[Assertion], clause: str
     ) -> None:
         for name, rows in samples(frame, checks, assertions, self.samples, clause=clause):
-            texts = [
-                {column: str(value)[:MAX_SAMPLE_LENGTH] for column, value in row.asDict().items()}
-                for row in rows
-            ]
-            self.log.info("Rows that break %s: %s", name, texts)
+            self.log.info("Rows that break %s: %s", name, [shown_row(row.asDict()) for row in rows])
 
     def _set_check_results(self, assertions: Sequence[Assertion]) -> None:
         """Set the results as Airflow's operators do; common-sql 1 has none."""

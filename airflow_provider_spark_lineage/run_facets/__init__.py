@@ -51,8 +51,9 @@ def _function(name: str) -> _Function:
                 from airflow_provider_spark_lineage.airflow.task.run_facets import RUN_FACETS, all_run_facets
 
                 # A task that skipped itself may have done nothing, like one that failed.
-                failed = getattr(ti_state, "value", ti_state) in ("failed", "skipped")
-                run = excerpt_of(report, failed=failed).run
+                state = getattr(ti_state, "value", ti_state)
+                ended = report if state == "failed" else report.succeeded()
+                run = excerpt_of(ended, failed=state in ("failed", "skipped")).run
                 return RUN_FACETS.get(name, all_run_facets)(run) or None
         return None
 

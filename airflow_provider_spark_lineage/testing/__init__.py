@@ -25,6 +25,7 @@ from airflow_provider_spark_lineage.openlineage.testing import (
     tail,
     update_expected,
 )
+from airflow_provider_spark_lineage.testing.policies import PolicyBrokenError, assert_policy
 
 __all__ = [
     "ABSENT",
@@ -37,11 +38,13 @@ __all__ = [
     "Expected",
     "Kind",
     "LineageDiffersError",
+    "PolicyBrokenError",
     "Report",
     "RunError",
     "Scope",
     "Update",
     "assert_lineage",
+    "assert_policy",
     "compare",
     "draft_expected",
     "make_metadata",

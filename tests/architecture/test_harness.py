@@ -14,6 +14,7 @@ TOOLS = (
     *(
         "cli",
         "openlineage/graph",
+        "openlineage/policy",
         "openlineage/viewer",
         "airflow/ui",
         "airflow/draft_rules.py",

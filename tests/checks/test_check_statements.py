@@ -9,6 +9,7 @@ from openlineage.client.event_v2 import InputDataset
 from openlineage_client import needs_fields_of_results
 
 from airflow_provider_spark_lineage.airflow.checks.findings import passed_sentence
+from airflow_provider_spark_lineage.operators.checks import shown_row
 from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, Findings
 from airflow_provider_spark_lineage.spark.checks.checks import findings_of
 from airflow_provider_spark_lineage.spark.checks.measuring import Measured
@@ -141,3 +142,12 @@ def test_the_last_line_counts_warnings():
     bad = Assertion("b", success=False, name="b", check_type="", severity="warn")
     assert passed_sentence([good]) == "All checks passed"
     assert passed_sentence([good, bad]) == "All checks with severity error passed; 1 warning"
+
+
+def test_a_missing_value_in_a_log_is_not_a_text():
+    """`'None'` could be somebody's name; long values are cut."""
+    assert shown_row({"id": 1, "name": None, "text": "x" * 200}) == {
+        "id": "1",
+        "name": None,
+        "text": "x" * 100,
+    }

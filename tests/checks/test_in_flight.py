@@ -334,7 +334,7 @@ def test_each_capture_gets_the_results_of_each_write(captures, caplog):
     assert [each.output for each in captures[0].findings] == [("file", "/out"), ("file", "/other")]
     assert len(captures[1].findings) == 1
     assert captures[0].findings[0].assertions[0].name == "orders.id.null_check"
-    assert caplog.messages[0] == "Check with severity error: orders.id.null_check: expected 0, found 2"
+    assert caplog.messages[0] == "Check orders.id.null_check failed: expected 0, found 2"
 
 
 def test_a_reason_is_one_sentence_for_all_checks_without_a_result(captures):

@@ -78,3 +78,22 @@ def test_a_reader_sees_where_it_ran_what_it_used_and_what_was_slow():
 def test_foreign_values_are_left_out(facets):
     """Events come from outside: what is not a facet of ours has no line."""
     assert about(facets) == ""
+
+
+@pytest.mark.parametrize(("has_ended", "shown"), [(False, "   http://driver:4040"), (True, "")])
+def test_the_page_of_a_driver_is_not_named_after_the_end(has_ended, shown):
+    """Nothing answers there any more; the page of a history server stays."""
+    application = {
+        "applicationId": "local-1",
+        "name": "load",
+        "sparkVersion": "4.1.4",
+        "links": ["http://driver:4040"],
+    }
+    facets = {
+        "spark_applicationDetails": {"applicationId": "local-1", "master": "local[2]"},
+        "sparkLineage_application": {"applications": [application]},
+    }
+    assert (
+        about(facets, has_ended=has_ended) == f"\napp     load   local-1   Spark 4.1.4 on local[2]{shown}\n"
+    )
+    assert about(FACETS, has_ended=has_ended) == PAGE

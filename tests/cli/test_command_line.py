@@ -33,7 +33,7 @@ def lineage(*arguments: str | Path) -> Result:
         (["expect", "--events", "b"], "b: no such file"),
         (["doctor", "--foo"], "--foo"),
         (["nothing"], "No such command 'nothing'"),
-        (["shwo"], "No such command 'shwo'; did you mean `show`?"),
+        (["shwo"], "No such command 'shwo'; did you mean `show`? See `main --help`"),
         (["show", "text.jsonl"], "text.jsonl: no such file"),
         (["--foo"], "--foo"),
     ],
@@ -64,11 +64,15 @@ def test_an_example_can_be_copied(command):
     assert example in narrow.stdout.splitlines()
 
 
+@pytest.mark.parametrize("place", ["text.jsonl", "."])
 @pytest.mark.parametrize("arguments", [["show"], ["explain"], ["explain", "--events"], ["events"]])
-def test_a_text_is_told_what_it_is_not(tmp_path, arguments):
+def test_a_text_is_told_what_it_is_not(tmp_path, arguments, place):
     """Not "the file ends in the middle of an event": what it is not, and what it could be."""
     (tmp_path / "text.jsonl").write_text("Dear reader,\nthis is a letter.\n")
-    result = lineage(*arguments, tmp_path / "text.jsonl")
+    if place == ".":
+        (tmp_path / "data.parquet").write_bytes(b"PAR1\xff\x00PAR1")
+        (tmp_path / "other.json").write_text('{"level": "info"}')
+    result = lineage(*arguments, tmp_path / place)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "has neither OpenLineage events, nor records, nor a Spark event log: give a file" in result.stderr
     assert result.stderr.count("\n") == 1

@@ -132,7 +132,8 @@ def test_readme_has_the_parts_that_a_dag_author_looks_for_in_their_order() -> No
     titles = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert titles == [
         *("Install", "Use it: change one name", "Use it: change only the configuration"),
-        *("A first event on your machine", "What you get", "Doctor", "Command line", "Test your own lineage"),
+        *("A first event on your machine", "What you get", "Doctor", "Command line"),
+        *("Ask about many jobs", "Test your own lineage"),
         *("Options", "Limits", "More pages"),
     ]
     assert text.index("](docs/lineage.svg)") < text.index("## Install")

@@ -13,7 +13,12 @@ from airflow_provider_spark_lineage.spark.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.spark.lineage.model import Lineage
 from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.runs.event_executions import execution_events_of
-from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage, executions, plans_of
+from airflow_provider_spark_lineage.spark.runs.executions import (
+    Executions,
+    execution_lineage,
+    executions,
+    plans_of,
+)
 from airflow_provider_spark_lineage.spark.runs.facets import facets_as_json
 from airflow_provider_spark_lineage.spark.runs.recorded import RunBuilder
 
@@ -219,3 +224,35 @@ def test_checks_need_the_plans_as_the_program_wrote_them() -> None:
     around = record([], plan=node(CTAS, ONE), parts=[first, second])
     assert plans_of(around) == [around.plan, second["plan"], first["plan"]]
     assert plans_of(replace(around, plan_kind="optimized")) == []
+
+
+def analysis(number: int) -> Record:
+    """Return the record of a query that Spark 4.2 could not analyze."""
+    error = {"class": "AnalysisException", "message": f"[TABLE_OR_VIEW_NOT_FOUND] t{number}"}
+    return replace(record([]), name="analyze", plan_kind="none", plan=[], outcome="failure", error=error)
+
+
+@pytest.mark.parametrize(
+    ("records", "names", "failures"),
+    [
+        ([analysis(1), analysis(2), record(scan(column("id", 1)))], ["command"], []),
+        ([record(scan(column("id", 1))), analysis(1), analysis(2)], ["command", "analyze"], ["t2"]),
+        ([analysis(1)], ["analyze"], ["t1"]),
+    ],
+)
+def test_an_analysis_that_failed_is_a_failure_only_if_nothing_follows(
+    records: list[Record], names: list[str], failures: list[str]
+) -> None:
+    """Spark 4.2 reports it as an execution. A program that goes on, or that ends well, has caught it."""
+    listed = list(executions(records))
+    builder, reader = RunBuilder(), Executions()
+    for each in records:
+        if (execution := reader.of(each)) is not None:
+            builder.add(execution)
+    run = builder.run()
+    assert [each.number for each in run.executions] == [each.number for each in listed]
+    assert [each.name for each in run.executions] == names
+    assert [failure.message.split()[-1] for failure in run.lineage.failures] == failures
+    ended = run.succeeded()
+    assert ended.lineage.failures == ()
+    assert not any(each.failed for each in ended.executions)

@@ -143,3 +143,23 @@ def test_launched_applications_take_their_share_of_an_event(monkeypatch):
     assert "sparkLineage_launch" not in reported(report).run_facets
     few = replace(report, launch=Launch((application,)))
     assert "sparkLineage_launch" in reported(few).run_facets
+
+
+def test_a_query_that_spark_could_not_analyze_is_a_failure_only_of_a_task_that_failed():
+    """Since Spark 4.2 it is an execution; a task that ends well has caught the error."""
+    captured = Captured()
+    captured.write(record(1))
+    error = {"class": "AnalysisException", "message": "[TABLE_OR_VIEW_NOT_FOUND] no table"}
+    captured.write(
+        replace(
+            record(2), name="analyze", plan_kind="none", plan=[], facts=[], outcome="failure", error=error
+        )
+    )
+    lineage = TaskLineage(captured)
+    lineage.stop()
+    failed = answer(lineage.report, operator(), instance(), has_failed=True).run_facets
+    assert [failure.message for failure in failed["sparkLineage_failures"].failures] == [error["message"]]
+    assert failed["sparkLineage_executions"].failedCount == 1
+    ended = answer(lineage.report, operator(), instance()).run_facets
+    assert "sparkLineage_failures" not in ended
+    assert (ended["sparkLineage_executions"].count, ended["sparkLineage_executions"].failedCount) == (1, 0)

@@ -102,7 +102,7 @@ def run(home: Path) -> DagRun:
         },
     )
     failed = {task for task, state in dag_run.tasks.items() if state != "success"}
-    assert failed == {"fails"}, tail(dag_run.log)
+    assert failed == {"fails", "gate_error"}, tail(dag_run.log)
     return dag_run
 
 

@@ -130,7 +130,7 @@ def xcoms(session: Any) -> Airflow:
 @pytest.fixture
 def files(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Airflow:
     """A folder as the store."""
-    from airflow_provider_spark_lineage.airflow.ui.stores import LineageFiles
+    from airflow_provider_spark_lineage.airflow.task.stored_files import LineageFiles
 
     def put(instance: InstanceKey, content: Any, try_number: int) -> None:
         file = tmp_path / stored_form.file_of(instance, try_number)

@@ -33,6 +33,23 @@ def test_every_spark_task_has_stored_its_last_try(home, run):
     assert list(retried["facets"]["columnLineage"]["fields"]) == ["amount"]
 
 
+def test_a_policy_is_checked_on_the_stored_lineage_of_the_tasks_before_it(run):
+    """A broken rule fails a gate, or is only logged; the results are in both events, at the datasets."""
+    for key in ("stored.gate_warn.event.complete", "stored.gate_error.event.fail"):
+        [event] = [each for each in run.read() if each.key == key]
+        results = {
+            (each["name"].rpartition("/")[2], found["name"]): (found["success"], found.get("column"))
+            for each in event.document["inputs"]
+            for found in each["inputFacets"]["dataQualityAssertions"]["assertions"]
+        }
+        assert results == {
+            ("own", "no money in own"): (False, "twice"),
+            ("mapped_1", "copies of orders"): (True, None),
+            ("mapped_2", "copies of orders"): (True, None),
+        }
+    assert "no money in own" in event.text("run", "facets", "errorMessage", "message")
+
+
 def test_a_task_instance_shows_its_lineage(server, run_id, home):
     """Also one of a mapped task."""
     answer = server.lineage("task", run_id=run_id, task_id="own")

@@ -33,7 +33,7 @@ WRITTEN = {
 
 @pytest.fixture
 def files(tmp_path: Path) -> Any:
-    from airflow_provider_spark_lineage.airflow.ui.stores import LineageFiles
+    from airflow_provider_spark_lineage.airflow.task.stored_files import LineageFiles
 
     for (instance, number), value in WRITTEN.items():
         file = tmp_path / stored_form.file_of(instance, number)
@@ -91,7 +91,7 @@ def test_a_torn_file_is_no_lineage(files, tmp_path):
 @pytest.mark.parametrize("uri", ["no-such-scheme://bucket/lineage", "s3://no-such-connection@bucket/lineage"])
 def test_a_store_that_cannot_be_read_is_one_sentence(uri):
     """The API server lacks the provider, the connection or the permission."""
-    from airflow_provider_spark_lineage.airflow.ui.stores import LineageFiles
+    from airflow_provider_spark_lineage.airflow.task.stored_files import LineageFiles
 
     with pytest.raises(stored_form.StoredLineageError, match=r"cannot be read \(\w+\): run"):
         LineageFiles(uri)

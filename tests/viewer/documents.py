@@ -225,6 +225,16 @@ def failed() -> Document:
     return shown
 
 
+def checked() -> Document:
+    """A task that checks frames and writes nothing: a warning, and a skipped check of an absent column."""
+    checks = [
+        check("failed", "all.amount.max", severity="warn", column="amount", expected="< 200", found="938"),
+        check("absent", "discount.min", column="discount", problem="no column discount"),
+    ]
+    orders = dataset("/shop/orders", ORDERS, reads={"rows": 3})
+    return document([orders], executions=[execution(1, "collectToPython", [0], [])], checks=checks)
+
+
 def failed_checks() -> Document:
     """A task that checked its input: two checks failed, one is a warning, and one has no result."""
     orders = dataset(
@@ -250,7 +260,7 @@ def failed_checks() -> Document:
                 "fragment": "",
             }
         ],
-        checks=[check("failed", "totals.sum", expected="10", found="9")],
+        checks=[check("failed", "all.sum.max", column="sum", expected="10", found="9")],
     )
     shown["run"]["state"] = "fail"
     return shown

@@ -178,7 +178,7 @@ def test_the_list_of_runs_is_filtered_and_in_the_zone_of_the_reader(browser: Bro
         listed = page.get_by_role("navigation")
         expect(listed.get_by_text("Asia/Tokyo")).to_have_count(1)
         expect(listed.locator("[aria-current]")).to_contain_text("all together")
-        expect(listed.locator("[aria-current]")).to_contain_text("2026-11-27 18:43:45 success")
+        expect(listed.locator("[aria-current]")).to_contain_text("2026-11-28 21:16:18 success")
         page.get_by_label("Filter jobs and runs").fill("failed")
         expect(listed.get_by_role("button")).to_have_count(3)
         page.get_by_label("Filter jobs and runs").fill("gold_worst")

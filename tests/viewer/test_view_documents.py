@@ -70,6 +70,19 @@ def test_each_failure_has_its_own_fragment():
     ]
 
 
+@pytest.mark.parametrize("text", ["Test failed.\nQuery: ...", "AirflowException: Test failed.\nQuery: ..."])
+@pytest.mark.parametrize("success", [False, True])
+def test_the_message_of_a_check_operator_is_left_out_where_its_checks_failed(
+    success: bool, text: str
+) -> None:
+    """It lists the same results in another form. Without a failed check, it is all that there is."""
+    assertion = {"assertion": "not_null", "success": success, "column": "c"}
+    read = {**dataset("/x"), "inputFacets": {"dataQualityAssertions": {"assertions": [assertion]}}}
+    message = {"errorMessage": {"message": text, "programmingLanguage": "python"}}
+    document = view(event("FAIL", facets=message, inputs=[read]))
+    assert [each["message"] for each in document["failures"]] == ([text] if success else [])
+
+
 def test_a_later_part_without_a_schema_keeps_that_of_the_earlier():
     """And a check that failed before stays."""
     check = {"assertion": "not_null", "success": False, "column": "c"}

@@ -115,6 +115,32 @@ def test_checks_facts_and_links(viewer: Page) -> None:
     )
 
 
+def test_a_failed_task_of_a_run_is_not_a_failed_run(show: Show) -> None:
+    """A run goes on where a task has the trigger rule `all_done`, for example."""
+    shown = documents.composed()
+    shown["run"]["task_id"] = None
+    failure = {"message": "no", "error_class": "", "sql_state": "", "fragment": ""}
+    shown["failures"] = [{**failure, "execution": "delays"}]
+    page = show(documents.answer(shown, kind="dag_run"))
+    expect(page.get_by_role("region", name="Failure").locator("strong")).to_have_text("✕ delays: failed")
+
+
+def test_a_task_that_only_checks_opens_with_its_checks(show: Show) -> None:
+    """It has no columns to show. A check that was skipped has been evaluated."""
+    page = show(documents.answer(documents.checked()))
+    expect(page.locator("header")).to_contain_text("read 1 dataset · wrote nothing")
+    expect(page.get_by_role("tab", name="Checks 2")).to_have_attribute("aria-selected", "true")
+    rows = page.locator(".pane tbody tr")
+    expect(rows.first).to_contain_text("! warning")
+    expect(rows.last.locator("td")).to_have_text(
+        ["○ skipped", "discount", "discount.min", "error", "", "no column discount", "no single dataset"]
+    )
+    page.get_by_role("tab", name="Columns 0").click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("Nothing was written.")
+    page.get_by_role("tab", name="Executions 1").click()
+    expect(page.locator(".pane tbody td").nth(1)).to_have_text("collect")
+
+
 def test_a_failed_check_task_opens_with_what_failed(show: Show) -> None:
     """Before its message, of which the first line is enough; all checks are the table in front."""
     page = show(documents.answer(documents.failed_checks()))
@@ -123,7 +149,7 @@ def test_a_failed_check_task_opens_with_what_failed(show: Show) -> None:
     expect(panel.locator("li")).to_have_text(
         [
             "amount.max expected < 200, found 938",
-            "totals.sum expected 10, found 9",
+            "all.sum.max expected 10, found 9",
             "whole not evaluated: the table is empty",
         ]
     )

@@ -40,6 +40,9 @@ def answer(
     """
     send_valid_json()
     failed = has_failed or is_skipped(task_instance)
+    if report is not None and not has_failed:
+        with harmless("the lineage of this task lists a failure that the task survived"):
+            report = report.succeeded()
     result = reported(report, failed=failed, own=own, whole=whole, max_bytes=max_bytes)
     return annotated(result, task, task_instance, failed=failed, hooks=hooks)
 

@@ -101,6 +101,11 @@ class TaskReport:
         message = without_secrets(str(error))[:_MAX_MESSAGE] if conf.sql_text() == conf.FULL else ""
         return replace(self, failure=Failure(name, message))
 
+    def succeeded(self) -> TaskReport:
+        """Return the report of the task after it ended well, without a failure that it survived."""
+        run = self.run.succeeded()
+        return self if run is self.run else replace(self, run=run, measured=None)
+
     def measure(self) -> TaskReport:
         """Return the report with the excerpt for the task's last event.
 

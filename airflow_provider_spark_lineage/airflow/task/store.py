@@ -117,7 +117,7 @@ def _store_end(
             report = report_of()
         if report is None or report.is_empty or not provider.is_active(task_instance):
             return
-        ended = report.failed(error) if failed else report
+        ended = report.failed(error) if failed else report.succeeded()
 
         def event_of(max_bytes: int | None) -> Any:
             with told_elsewhere():

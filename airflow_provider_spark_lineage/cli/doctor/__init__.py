@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 
 import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from airflow_provider_spark_lineage.cli.doctor import extractors, openlineage, own, packages, spark, viewer
 from airflow_provider_spark_lineage.cli.doctor.look import look
@@ -101,8 +104,6 @@ def examine(installation: Installation) -> list[Finding]:
 @contextlib.contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
     """Yield a function that shows the current step, on the error stream and only on a terminal."""
-    from rich.console import Console
-
     with Console(file=sys.stderr).status("Looking ...") as status:
         yield lambda what: status.update(f"Looking at {what} ...")
 
@@ -113,10 +114,6 @@ _LEVELS = {"problem": ("fix", "bold red"), "note": ("note", "yellow"), "ok": ("o
 
 def _print(findings: list[Finding], problems: list[Finding]) -> None:
     """Print a sentence for each problem and each note, then a table of all checks, the worst level first."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     click.echo("To fix:" if problems else "Lineage can work here.")
     for number, finding in enumerate(problems, start=1):
         click.echo(f"{number}. {finding.advice}")

@@ -17,7 +17,7 @@ Fact = tuple[str, tuple[str, ...]]
 """A word for its kind, and the parts of a line of text."""
 
 
-def lines_about(facets: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def lines_about(facets: Mapping[str, Any], *, has_ended: bool = False) -> Iterator[tuple[str, str]]:
     """Yield the lines about a run, each with a word: checks of no single dataset, then what `facts_of` has.
 
     >>> [*lines_about({"sparkLineage_streams": {"queries": [{"name": "copy", "batches": 2, "rows": 5}]}})]
@@ -25,7 +25,7 @@ def lines_about(facets: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """
     for line in lines_of(tests_of(facets)):
         yield "test", line
-    for word, parts in facts_of(facets):
+    for word, parts in facts_of(facets, has_ended=has_ended):
         yield word, "   ".join(parts)
 
 

@@ -5,18 +5,22 @@ Events come from outside: a value whose type is not the spec's is treated as abs
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from airflow_provider_spark_lineage.openlineage.events.checks import results_of
+from airflow_provider_spark_lineage.openlineage.events.checks import has_failed_check, results_of
 from airflow_provider_spark_lineage.openlineage.events.model import TERMINAL, Event, Events
 from airflow_provider_spark_lineage.openlineage.events.parts import each_once, join_read, join_write
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
 from airflow_provider_spark_lineage.openlineage.words import counted
 
 _PRODUCER = "airflow-provider-spark-lineage"
+
+_OF_CHECKS = re.compile(r"([\w.]+: )?Test failed\.")
+"""Beginning of the message of operators that check data, in a stored event after the class of the error."""
 
 STOPPED = "task_stopped"
 """Kind of the gap in an event that was sent because the task might be killed."""
@@ -270,9 +274,14 @@ def _gaps(event: Event) -> Iterator[dict[str, Any]]:
 
 
 def failures_of(event: Event) -> Iterator[dict[str, str]]:
-    """Yield the failures of an event; if it lists none, its error message as one."""
+    """Yield the failures of an event; if it lists none, its error message as one.
+
+    The message of a check operator has nothing that the results of its checks do not say.
+    """
     entries = objects(event.at("run", "facets", "sparkLineage_failures", "failures"))
     message = event.text("run", "facets", "errorMessage", "message")
+    if _OF_CHECKS.match(message) and has_failed_check(event.document):
+        message = ""
     for entry in entries or ([{"message": message}] if message else []):
         yield {
             "error_class": text(entry.get("errorClass")),

@@ -83,6 +83,8 @@ class JobWrite:
     """Gaps of the lineage: `kind`, `reason`, and `column`, which is None for the whole output."""
     first_seen: Mapping[ColumnEdge, int] = field(default_factory=dict, compare=False, repr=False)
     """For each edge the time of the first run that had it, in nanoseconds since 1970."""
+    is_planned: bool = False
+    """The lineage is read from a text, which has not run."""
 
 
 @dataclass(frozen=True)
@@ -236,7 +238,8 @@ class _Collected:
         for source, target in flows:
             sources[target][self._resolve(source, run)] = None
         # A text has no columns, and the silence of another producer is no proof that there are none.
-        says_all = is_ours(events.last) and all(gap["kind"] != PLANNED for gap in lineage["gaps"])
+        is_planned = any(gap["kind"] == PLANNED for gap in lineage["gaps"])
+        says_all = is_ours(events.last) and not is_planned
         with_columns = {id_of(each) for each in events.outputs if object_at(each, "facets", "columnLineage")}
         for output in lineage["outputs"]:
             own = id_of(output)
@@ -266,6 +269,7 @@ class _Collected:
                 mode=output["mode"],
                 gaps=tuple(gaps),
                 first_seen=first,
+                is_planned=is_planned,
             )
             known = self._writes.get((job, dataset))
             if known and known[0] == group:
@@ -310,6 +314,7 @@ def _joined(before: JobWrite, later: JobWrite) -> JobWrite:
         mode=later.mode,
         gaps=before.gaps + tuple(gap for gap in later.gaps if gap not in before.gaps),
         first_seen=later.first_seen,
+        is_planned=before.is_planned or later.is_planned,
     )
 
 
@@ -347,4 +352,8 @@ def _owners(event: Event, airflow: Mapping[str, Any]) -> tuple[str, ...]:
     owners = objects(event.at("job", "facets", "ownership", "owners"))
     named = [text(owner.get("name")) for owner in owners]
     own = [text(object_at(airflow, part).get("owner")) for part in ("task", "dag")]
-    return tuple(dict.fromkeys(filter(None, named or own)))
+    return tuple(dict.fromkeys(name for name in named or own if name not in ("", _NOBODY)))
+
+
+_NOBODY = "airflow"
+"""Airflow's default owner, of a DAG whose author names none."""

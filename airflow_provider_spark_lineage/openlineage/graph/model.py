@@ -134,6 +134,10 @@ class LineageGraph:
         dataset, offset = self.datasets[place], number - int(self._starts[place])
         return GraphNode(*dataset, self._fields[dataset][offset - 1] if offset else None)
 
+    def is_all_rows(self, number: int) -> bool:
+        """Return whether a node means all rows of its dataset."""
+        return number == int(self._starts[self._dataset_of[number]])
+
     def nodes_of(self, dataset: Id) -> range:
         """Return the nodes of a dataset: all rows, then each column; none if it is unknown."""
         place = self._place.get(dataset)
@@ -219,6 +223,13 @@ class Reach:
     def how(self, node: int) -> list[str]:
         """Return how a node was reached: `value`, `rows` or both."""
         return [HOW[each] for each in (BY_VALUE, BY_ROWS) if self._search.levels[each][node]]
+
+    def before(self, node: int, how: int) -> tuple[int, int] | None:
+        """Return the node before a node on its path, and how that one is reached; None for a start."""
+        if int(self._search.steps[how][node]) == _START:
+            return None
+        way = int(self._search.ways[how][node])
+        return way >> 1, way & 1
 
     def path(self, node: int, how: int) -> list[PathStep]:
         """Return a shortest path between a start and a node, in the direction of the data."""

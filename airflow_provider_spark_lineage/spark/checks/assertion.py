@@ -88,9 +88,14 @@ class Assertion:
         """A failed assertion for people, without texts of rows and literals of the author."""
         if self.not_evaluated:
             return f"{self.name} has no result: {self.not_evaluated}"
+        return f"{self.name}: {self.values}"
+
+    @property
+    def values(self) -> str:
+        """Expected and measured value for people, without texts of rows and literals of the author."""
         expected = "something else" if self.has_text_of_author else self.expected or "something else"
         actual = "another text" if self.has_text_of_rows else self.actual
-        return f"{self.name}: expected {expected}, found {actual}"
+        return f"expected {expected}, found {actual}"
 
 
 def with_parts(assertions: Iterable[Assertion]) -> tuple[Assertion, ...]:

@@ -205,6 +205,12 @@ def _doubted(
     return replace(assertion, params=params, actual=SOME if is_inexact else assertion.actual)
 
 
+def _line_of(assertion: Assertion) -> str:
+    """Return the line of a log for a failed assertion with a result, as operators that check data have it."""
+    severity = ", with severity warn" if assertion.is_warning else ""
+    return f"Check {assertion.name} failed{severity}: {assertion.values}"
+
+
 class ChecksInFlight:
     """The checks of frames that a capture may see written, and their results so far."""
 
@@ -283,7 +289,7 @@ class ChecksInFlight:
                     if assertion.not_evaluated:
                         missing.setdefault(assertion.not_evaluated, []).append(assertion.name)
                     elif not assertion.success:
-                        log.warning("Check with severity %s: %s", assertion.severity, assertion.sentence)
+                        log.warning("%s", _line_of(assertion))
                 problems += _logged(
                     f"checks have no result ({', '.join(names)}): {reason}"
                     for reason, names in missing.items()

@@ -6,7 +6,7 @@ for a person. Everything is hashable and sorts the same way on every run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import chain
@@ -355,6 +355,11 @@ class Lineage:
     keeps: frozenset[tuple[DatasetId, Snapshot]] = frozenset()
     """Snapshots that later executions read unchanged, even if the datasets are written in between."""
 
+    @classmethod
+    def of_reads(cls, names: Iterable[tuple[str, str]]) -> Lineage:
+        """Return a lineage that only reads datasets, given by namespace and name."""
+        return cls(tuple(Input(Dataset(Identity(DatasetId(*each)))) for each in names))
+
     def __bool__(self) -> bool:
         return bool(self.inputs or self.outputs)
 
@@ -378,6 +383,10 @@ class Join:
 
     left_rows: int | None = None
     right_rows: int | None = None
+
+
+ANALYSIS = "analyze"
+"""Name of a query that Spark could not analyze, since Spark 4.2. Nothing ran, and the program may go on."""
 
 
 @dataclass(frozen=True)

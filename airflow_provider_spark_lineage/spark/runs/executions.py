@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import count
 from typing import Any
 
 from airflow_provider_spark_lineage.spark.checks.in_flight import WrittenDataset
@@ -16,7 +15,7 @@ from airflow_provider_spark_lineage.spark.lineage.execution import (
     lineage_of,
 )
 from airflow_provider_spark_lineage.spark.lineage.kept_results import Results
-from airflow_provider_spark_lineage.spark.lineage.model import Failure, Lineage, Mode
+from airflow_provider_spark_lineage.spark.lineage.model import ANALYSIS, Failure, Lineage, Mode
 from airflow_provider_spark_lineage.spark.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.spark.plan.algebra import Plan
 from airflow_provider_spark_lineage.spark.plan.connect.reader import bodies_of, read_connect
@@ -50,6 +49,11 @@ class Execution:
         return bool(self.lineage) or (
             self.record.failed and self.target is not None and self.record.jobs != 0
         )
+
+    @property
+    def is_failed_analysis(self) -> bool:
+        """Return whether Spark only failed to analyze a query, and ran nothing."""
+        return self.record.failed and self.record.name == ANALYSIS and not self.record.plan
 
 
 def execution_lineage(record: Record, results: Results | None = None) -> ExecutionLineage:
@@ -169,7 +173,7 @@ class Executions:
     """
 
     def __init__(self) -> None:
-        self._numbers = count(1)
+        self._next = 1
         self._results: dict[str, Results] = {}
 
     def of(self, record: Record) -> Execution | None:
@@ -188,11 +192,14 @@ class Executions:
         of_application.update(lineage.results)
         if record.rdd_id is not None:
             return None
-        number = next(self._numbers)
+        number = self._next
         name = f"execution {number} ({record.name})"
         failures = tuple(replace(failure, execution=name) for failure in lineage.lineage.failures)
         target = lineage.targets[0] if lineage.targets else None
-        return Execution(number, record, replace(lineage.lineage, failures=failures), target)
+        execution = Execution(number, record, replace(lineage.lineage, failures=failures), target)
+        # An analysis that the program survived is left out later, so it takes no number.
+        self._next += not execution.is_failed_analysis
+        return execution
 
     def begun(self, record: Record) -> Execution | None:
         """Return a running execution, without a number, from the record of its beginning.
@@ -211,8 +218,14 @@ class Executions:
 
 
 def executions(records: Iterable[Record]) -> Iterator[Execution]:
-    """Yield one execution for each user action."""
-    yield from filter(None, map(Executions().of, records))
+    """Yield one execution for each user action; of failed analyses, only one that nothing follows."""
+    last: Execution | None = None
+    for execution in filter(None, map(Executions().of, records)):
+        if last is not None and not last.is_failed_analysis:
+            yield last
+        last = execution
+    if last is not None:
+        yield last
 
 
 def written_by(execution: Execution) -> list[WrittenDataset]:

@@ -44,32 +44,21 @@ class RunBuilder:
         self._collected = Collected()
         self._applications: dict[str, Application] = {}
         self._summaries: list[ExecutionSummary] = []
+        self._analysis: Execution | None = None
+        """The last execution, if it is an analysis that failed: forgotten when the program goes on."""
 
     def add(self, execution: Execution) -> None:
         """Add the next execution."""
         record = execution.record
-        self._composer.add(execution.lineage)
-        self._collected.add(execution)
         application = Application(record.application_id, record.application_name, record.spark_version)
         self._applications.setdefault(application.id, application)
-        rows = [output.statistics.rows for output in execution.lineage.outputs]
-        self._summaries.append(
-            ExecutionSummary(
-                execution.number,
-                record.name,
-                record.started_at,
-                record.ended_at,
-                record.failed,
-                tuple(read.dataset.id for read in execution.lineage.inputs),
-                tuple(write.dataset.id for write in execution.lineage.outputs),
-                sum(filter(None, rows)) if rows and None not in rows else None,
-                unfinished=execution.target.id if record.failed and execution.target else None,
-                joins=tuple(_joins(record)),
-                unread=_unread(execution.lineage),
-                statement=_beginning(record.sql),
-                line=record.collected if record.collected != UNKNOWN else "",
-            )
-        )
+        if execution.is_failed_analysis:
+            self._analysis = execution
+            return
+        self._analysis = None
+        self._composer.add(execution.lineage)
+        self._collected.add(execution)
+        self._summaries.append(_summary_of(execution))
 
     def describe(self, applications: Iterable[Application]) -> None:
         """Add applications with their details, also those without executions."""
@@ -95,6 +84,10 @@ class RunBuilder:
     def run(self, problems: Sequence[str] = ()) -> Run:
         """Return the run so far; `problems` are sentences about losses."""
         lineage = self._composer.lineage()
+        summaries = self._summaries
+        if self._analysis is not None:
+            lineage = replace(lineage, failures=(*lineage.failures, *self._analysis.lineage.failures))
+            summaries = [*summaries, _summary_of(self._analysis)]
         gaps = (
             *lineage.gaps,
             *self._collected.gaps(),
@@ -103,9 +96,9 @@ class RunBuilder:
         return Run(
             lineage=replace(lineage, gaps=gaps),
             applications=tuple(self._applications.values()),
-            executions=tuple(self._summaries),
-            started_at=min((summary.started_at for summary in self._summaries), default=""),
-            ended_at=max((summary.ended_at for summary in self._summaries), default=""),
+            executions=tuple(summaries),
+            started_at=min((summary.started_at for summary in summaries), default=""),
+            ended_at=max((summary.ended_at for summary in summaries), default=""),
             problems=tuple(problems),
         )
 
@@ -161,7 +154,7 @@ class Recorded(ABC):
         from airflow_provider_spark_lineage.spark.runs.event_executions import execution_events_of
         from airflow_provider_spark_lineage.spark.runs.facets import facets_of
 
-        run = self.run()
+        run = self.run() if failed is not False else self.run().succeeded()
         first = run.applications[0] if run.applications else Application("", "spark", "")
         job = job or first.name
         began, ended = self.span()
@@ -251,6 +244,26 @@ class RecordedFolder(Recorded):
         # The application ended before its first statement.
         [logged, *_] = self._logged
         return replace(run, started_at=logged.started_at, ended_at=logged.ended_at or logged.started_at)
+
+
+def _summary_of(execution: Execution) -> ExecutionSummary:
+    record = execution.record
+    rows = [output.statistics.rows for output in execution.lineage.outputs]
+    return ExecutionSummary(
+        execution.number,
+        record.name,
+        record.started_at,
+        record.ended_at,
+        record.failed,
+        tuple(read.dataset.id for read in execution.lineage.inputs),
+        tuple(write.dataset.id for write in execution.lineage.outputs),
+        sum(filter(None, rows)) if rows and None not in rows else None,
+        unfinished=execution.target.id if record.failed and execution.target else None,
+        joins=tuple(_joins(record)),
+        unread=_unread(execution.lineage),
+        statement=_beginning(record.sql),
+        line=record.collected if record.collected != UNKNOWN else "",
+    )
 
 
 def _unread(lineage: Lineage) -> str:

@@ -11,6 +11,8 @@ import pendulum
 from airflow.providers.standard.operators.python import PythonOperator
 from airflow.sdk import dag, task
 
+from airflow_provider_spark_lineage.operators.lineage_policy import LineagePolicyOperator
+
 HOME = Path(os.environ["STORED_HOME"])
 ORDERS = str(HOME / "orders")
 SPARK = {"spark.ui.enabled": "false", "spark.master": "local[1]"}
@@ -72,10 +74,13 @@ def plain() -> int:
 
 @dag(schedule=None, start_date=pendulum.datetime(2026, 1, 1), catchup=False)
 def stored() -> None:
-    """Each task has an XCom `spark_lineage` but `plain`."""
-    first = orders()
+    """Each task has an XCom `spark_lineage` but `plain` and the gates."""
+    first, copied, instances, nothing = orders(), own(), mapped.expand(number=[1, 2]), plain()
     captured = PythonOperator(task_id="captured", python_callable=copy)
-    first >> [own(), captured, fails(), retried(), mapped.expand(number=[1, 2]), plain()]
+    first >> [copied, captured, fails(), retried(), instances, nothing]
+    for severity in ("warn", "error"):
+        gate = LineagePolicyOperator(task_id=f"gate_{severity}", policy="policy.yaml", severity=severity)
+        [copied, instances, nothing] >> gate
 
 
 DAG = stored()

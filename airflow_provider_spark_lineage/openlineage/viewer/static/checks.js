@@ -31,12 +31,15 @@ export const failedChecks = (document) =>
   checksOf(document).filter(({ check }) => stateOf(check) === "failed" || (check.status === "skipped" && check.severity !== "warn"));
 
 /** @param {Check} check */
-const foundOf = ({ status, expected, found, problem }) =>
-  problem ? `${status === "absent" ? "" : "not evaluated: "}${problem}` : [expected && `expected ${expected}`, found && `found ${found}`].filter(Boolean).join(", ");
+const problemOf = ({ status, problem }) => problem && `${status === "absent" ? "" : "not evaluated: "}${problem}`;
 
-// The name of a check often begins with its column.
 /** @param {Check} check */
-const nameOf = ({ name, column }) => (column && !name.startsWith(column) ? `${column}: ${name}` : name);
+const foundOf = (check) =>
+  problemOf(check) || [check.expected && `expected ${check.expected}`, check.found && `found ${check.found}`].filter(Boolean).join(", ");
+
+// The name of a check often has its column: `amount.max`, or `all.amount.max` of one of several frames.
+/** @param {Check} check */
+const nameOf = ({ name, column }) => (column && !`.${name}.`.includes(`.${column}.`) ? `${column}: ${name}` : name);
 
 /** @param {Check} check */
 export function checkLine(check) {
@@ -71,7 +74,7 @@ export function checksTable({ document }, linkTo) {
   const rows = checksOf(document).map(({ check, dataset }) => {
     const [word, color] = STATES[stateOf(check)];
     const task = check.task === null ? null : document.tasks[check.task];
-    const found = check.problem ? `not evaluated: ${check.problem}` : check.found;
+    const found = problemOf(check) || check.found;
     const of = dataset !== null ? linkTo(dataset) : task ? foreign(task.title) : "no single dataset";
     const cells = [h("span", { class: color }, word), foreign(check.column), foreign(check.name, 100), foreign(check.severity),
       foreign(check.expected, 300), foreign(found, 300), of];

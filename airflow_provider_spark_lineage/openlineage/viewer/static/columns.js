@@ -48,7 +48,7 @@ export function columnsTable(context) {
     replace(body, h("table", {}, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, lines)),
       edges.some(({ masking }) => masking) && h("p", { class: "muted" }, MASKED),
       rest > 0 && button(`${number(rest)} more`, more, { "data-key": "more" }),
-      isEmpty && h("p", { class: "muted" }, filter ? "Nothing has this text." : "No lineage of columns was recorded."));
+      isEmpty && h("p", { class: "muted" }, filter ? "Nothing has this text." : datasets.some(({ written }) => written) ? "No lineage of columns was recorded." : "Nothing was written."));
   };
 
   const search = (/** @type {any} */ event) => {

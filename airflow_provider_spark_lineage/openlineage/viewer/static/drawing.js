@@ -10,7 +10,7 @@ import { amounts, changeWord, kind, number } from "./words.js";
 const LEFT = 14;
 const MOST_EDGES = 1500;
 // Cells of texts in a box: of its title, of the beginning of a title that is cut before its end, and of its details.
-const MOST_TITLE = 21, MOST_KEPT = 7, MOST_DETAIL = 40;
+const MOST_TITLE = 22, MOST_KEPT = 7, MOST_DETAIL = 40;
 
 /** @param {Scene} scene @param {Region} region @param {boolean} hasText */
 export function drawBoxes(scene, region, hasText) {
@@ -35,7 +35,7 @@ export function drawBoxes(scene, region, hasText) {
       svg("rect", { class: "hit", width: box.width, height: box.height, rx }),
       words("title", isPill ? box.width / 2 : LEFT, 21, title),
       detail && words("detail", LEFT, 38, detail),
-      check && words(`check ${check.color}`, box.width - 72, 21, check.sign),
+      check && words(`check ${check.color}`, box.width - (gap ? 72 : 58), 21, check.sign),
       gap && words("mark", box.width - 58, 21, gap),
       svg("title", {}, box.kind === "dataset" ? whole + rowsNote(scene.document.datasets[box.index]) : whole)));
     if (box.kind !== "dataset") return [group];

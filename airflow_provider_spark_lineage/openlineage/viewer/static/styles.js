@@ -79,7 +79,7 @@ border:1px solid var(--line);border-radius:8px;box-shadow:0 6px 24px #0003;paddi
 code{font:12px/1.5 ${MONO};overflow-wrap:anywhere} .failure button{margin:4px 0}
 .spark{vertical-align:middle} .spark polyline{fill:none;stroke:var(--accent);stroke-width:1.5}
 .viewer.page{flex-direction:row;height:100vh} .page nav{width:260px;display:flex;flex-direction:column;background:var(--raised);border-right:1px solid var(--line)}
-.page nav[hidden]{display:none} .page .head{padding:10px 10px 4px} .page .head input{width:100%}
+.page nav[hidden]{display:none} .page .head{padding:10px 10px 4px} .page .head input{width:100%;margin-bottom:6px}
 .page .list{flex:1;min-height:0;overflow:auto;padding:0 10px 10px;background:linear-gradient(var(--raised) 30%,transparent),linear-gradient(transparent,var(--raised) 70%) 0 100%,
 radial-gradient(farthest-side at 50% 0,#0003,transparent),radial-gradient(farthest-side at 50% 100%,#0003,transparent) 0 100%;
 background-size:100% 36px,100% 36px,100% 12px,100% 12px;background-attachment:local,local,scroll,scroll;background-repeat:no-repeat} .page .here{flex:1;min-width:0;min-height:0} .page main{display:flex;flex-direction:column}

@@ -17,17 +17,19 @@ export function tabsOf({ document, answer }) {
   /** @type {[string, string, boolean, number | null, (context: Context) => Node]} */
   const ofChecks = ["checks", "Checks", checks > 0, checks, (context) =>
     checksTable(context, (dataset) => datasetButton(context, dataset))];
-  const isBad = failedChecks(document).length > 0;
+  const columns = outputColumns(document).length;
+  // What failed comes first, and checks are all that there is of a task that only checks.
+  const isFirst = failedChecks(document).length > 0 || (checks > 0 && !columns);
   /** @type {[string, string, boolean, number | null, (context: Context) => Node][]} */
   const tabs = [
-    ...(isBad ? [ofChecks] : []),
+    ...(isFirst ? [ofChecks] : []),
     ["history", "History", answer.history.length > 0, answer.history.length, historyTable],
-    ["columns", "Columns", true, outputColumns(document).length, columnsTable],
+    ["columns", "Columns", true, columns, columnsTable],
     ["tasks", "Tasks", tasks.length > 0, tasks.length, tasksTable],
     ["executions", "Executions", executions.length > 0, executions.length, executionsTable],
     ["previous", "Since the previous run", answer.previous.length > 0, null, sincePrevious],
     ["gaps", "Gaps", true, document.gaps.length, gapsTable],
-    ...(isBad ? [] : [ofChecks]),
+    ...(isFirst ? [] : [ofChecks]),
     ["run", "Run", facts.length + links.length + bottlenecks.length > 0, null, aboutRun],
   ];
   return tabs.filter(([, , isThere]) => isThere).map(([id, title, , count, draw]) =>
@@ -66,6 +68,7 @@ function executionsTable(context) {
 /** @param {string} name @param {number} reads @param {number} writes */
 function nameOf(name, reads, writes) {
   if (name === "command") return writes ? "write" : reads ? "command that reads" : "command";
+  if (name === "collectToPython") return "collect";
   return name.includes(".") && reads && !writes ? `read: ${name}` : name;
 }
 

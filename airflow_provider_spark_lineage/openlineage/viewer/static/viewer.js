@@ -257,6 +257,9 @@ function timeOf(executions) {
   return lasted(sum);
 }
 
+/** @param {number} count */
+const ofDatasets = (count) => (count ? counted(count, "dataset") : "nothing");
+
 /** @param {ViewDocument} document @param {string} kind */
 function summary({ run, datasets, executions, planned, gaps, tasks }, kind) {
   const state = stateWord(run.state);
@@ -269,10 +272,10 @@ function summary({ run, datasets, executions, planned, gaps, tasks }, kind) {
     executions.length > 0 && counted(executions.length, "execution") + (ofAll && `: ${ofAll}`),
     time && `${whole}: ${time}`,
     cut(run.engine, 40),
-    `read ${counted(reads.length, "dataset")}`,
+    `read ${ofDatasets(reads.length)}`,
     writes.length === 1
       ? ["wrote " + cut(writes[0].label, 40), ...amounts(writes[0].writes)].join(", ")
-      : `wrote ${counted(writes.length, "dataset")}`,
+      : `wrote ${ofDatasets(writes.length)}`,
     gaps.length > 0 && `⚠ ${counted(gaps.length, "gap")}`,
   ].filter(Boolean).join(" · ");
   return [
@@ -284,6 +287,8 @@ function summary({ run, datasets, executions, planned, gaps, tasks }, kind) {
 /** @param {Context} context @param {Failure} failure @param {number} index */
 function failurePanel(context, { message, error_class, sql_state, execution, fragment }, index) {
   const { document } = context;
+  // Of several tasks together, the one that is named has failed: their run may have gone on.
+  const what = document.run.task_id ? "The task failed" : document.tasks.length ? "failed" : "The run failed";
   const order = Number(/^execution (\d+)/.exec(execution)?.[1]);
   // Each process of a deferred task counts its executions from 1.
   const failed = document.executions.filter(({ state }) => state === "fail");
@@ -291,7 +296,7 @@ function failurePanel(context, { message, error_class, sql_state, execution, fra
   const reads = of ? of.reads : [...document.datasets.keys()].filter((dataset) => document.datasets[dataset].read);
   return h("section", { class: "failure", "aria-label": "Failure" },
     h("strong", { class: "bad" }, "✕ ", execution && [foreign(execution, 80), ": "],
-      foreign(error_class || (document.run.task_id ? "The task failed" : "The run failed"), 120), sql_state && ` ${cut(sql_state, 12)}`), " ",
+      foreign(error_class || what, 120), sql_state && ` ${cut(sql_state, 12)}`), " ",
     reads.length > 0 && reads.length < document.datasets.length
       && lightButton(context, `failure-${index}`, "Show what it read", reads),
     message && messageOf(message, failedChecks(document).length > 0),
