@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -99,12 +100,8 @@ class _Checked:
                 if gap is not None:
                     reason = f"it may read more: {gap['reason']}"
                     path_of_gap = (Place(dataset, None, "WRITE", write=write),)
-                    yield (
-                        PolicyFinding(
-                            rule.name, "may_read", dataset, None, path_of_gap, reason, rule.fails_on_gap
-                        ),
-                        False,
-                    )
+                    finding = PolicyFinding(rule.name, "may_read", dataset, None, path_of_gap, reason)
+                    yield replace(finding, fails=rule.fails_on_gap, gap=gap["kind"]), False
 
     def _written(
         self, rule: PolicyRule, governed: Sequence[Id], most: int
@@ -126,7 +123,8 @@ class _Checked:
                     if is_forbidden(gap, write):
                         path = (Place(dataset, gap["column"], "WRITE", write=write),)
                         reason = f"gap: {gap['reason']}"
-                        yield PolicyFinding(rule.name, "gaps", dataset, gap["column"], path, reason), True
+                        finding = PolicyFinding(rule.name, "gaps", dataset, gap["column"], path, reason)
+                        yield replace(finding, gap=gap["kind"]), True
 
     def warnings(self) -> Iterator[str]:
         """Yield a sentence for each part of the policy that has no effect, and for ambiguous names."""

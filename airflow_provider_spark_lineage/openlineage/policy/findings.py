@@ -60,6 +60,8 @@ class PolicyFinding:
     """From the source, the first, to the column, the last."""
     reason: str
     fails: bool = True
+    gap: str | None = None
+    """Kind of the gap that is the reason, as events name it."""
 
     def document(self) -> dict[str, Any]:
         """Return the finding as JSON."""
@@ -70,6 +72,7 @@ class PolicyFinding:
             "name": self.dataset[1],
             "field": self.field,
             "reason": self.reason,
+            "gap": self.gap,
             "path": [place.document() for place in self.path],
         }
 

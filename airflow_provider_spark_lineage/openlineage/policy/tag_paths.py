@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
@@ -194,17 +195,16 @@ def sources_of(write: JobWrite) -> Sequence[Id]:
     return sorted({*write.sources, *(edge.source for edge in write.edges)})
 
 
-def _finding(
-    rule: PolicyRule, condition: str, path: tuple[Place, ...], reason: str, *, fails: bool = True
-) -> PolicyFinding:
+def _finding(rule: PolicyRule, condition: str, path: tuple[Place, ...], reason: str) -> PolicyFinding:
     last = path[-1]
-    return PolicyFinding(rule.name, condition, last.dataset, last.field, path, reason, fails)
+    return PolicyFinding(rule.name, condition, last.dataset, last.field, path, reason)
 
 
 def _uncertain(rule: PolicyRule, condition: str, path: tuple[Place, ...], hidden: _Hidden) -> PolicyFinding:
     begun = path[0]._replace(type="WRITE", write=hidden.write)
     reason = f"cannot be excluded: {hidden.gap['reason']}"
-    return _finding(rule, condition, (begun, *path[1:]), reason, fails=rule.fails_on_gap)
+    certain = _finding(rule, condition, (begun, *path[1:]), reason)
+    return replace(certain, fails=rule.fails_on_gap, gap=hidden.gap["kind"])
 
 
 def _shown(place: Place) -> str:
