@@ -154,10 +154,10 @@ def _summary(impact: Impact) -> str:
     by_rows = sum(reached.how == ["rows"] for reached in impact.columns.values())
     users = [job for job, reached in impact.jobs.items() if reached.how]
     dags = {impact.current.runs[job].dag_id for job in users} - {""}
-    words = [f"{counted(by_value, 'column')} by value", f"{by_rows:,} by rows alone"]
+    ways = [f"{counted(by_value, 'column')} by value", f"{by_rows:,} by rows alone"]
     return (
-        f"On {name} depend {' and '.join(words[: 1 if impact.direct_only else 2])}, in "
-        f"{counted(len(impact.datasets), 'dataset')}, by {counted(len(users), 'job')}"
+        f"Downstream of {name}: {', '.join(ways[: 1 if impact.direct_only else 2])};"
+        f" {counted(len(impact.datasets), 'dataset')}, {counted(len(users), 'job')}"
         + (f" of {counted(len(dags), 'DAG')}" if dags else "")
         + "."
     )
