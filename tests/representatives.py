@@ -154,6 +154,7 @@ LONG = {
         "tests/soundness/test_row_level.py::test_dependent_columns_have_an_edge[row level: update, delta]",
         "tests/soundness/test_row_level.py::test_dependent_columns_have_an_edge"
         "[row level: delete by a subquery, iceberg]",
+        "tests/live/test_live_impact_example.py",
         *(
             f"tests/live/test_live_impact.py::{name}[{seed}]"
             for name in (
