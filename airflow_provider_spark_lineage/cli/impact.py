@@ -19,9 +19,10 @@ from airflow_provider_spark_lineage.cli.refusal import complain, refuse
 from airflow_provider_spark_lineage.openlineage.events.runs import without_run
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph import rerun
-from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobName, JobRun
+from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.impact import LOWER, UNKNOWN, Impact, document_of
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName, JobRun
 from airflow_provider_spark_lineage.openlineage.graph.selection import select
 from airflow_provider_spark_lineage.openlineage.viewer.datasets import labels_of
 from airflow_provider_spark_lineage.openlineage.words import counted

@@ -6,13 +6,8 @@ import random
 from collections import deque
 from collections.abc import Iterable
 
-from airflow_provider_spark_lineage.openlineage.graph.current import (
-    ColumnEdge,
-    Current,
-    JobName,
-    JobRun,
-    JobWrite,
-)
+from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobWrite
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import ColumnEdge, JobName, JobRun
 
 Place = tuple[str, str | None]
 """A dataset and a column, or None for all rows."""

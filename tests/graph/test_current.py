@@ -66,6 +66,18 @@ def test_the_instances_of_a_mapped_task_are_one_run():
     assert wrote(current(*events)) == {("etl.copy", "b"): {("x", "a.x"), ("y", "a.y")}}
 
 
+def test_the_instances_of_a_mapped_task_are_one_run_also_if_two_dag_runs_overlap():
+    """A backfill runs side by side with the schedule: each DAG run has all of its instances."""
+
+    def instance(index, column, dag_run, hour):
+        parent = {"parent": {"run": {"runId": dag_run}, "job": {"namespace": "jobs", "name": "etl"}}}
+        facets = {**task("etl", "copy", map_index=index), **parent}
+        return copied("a", "b", column, facets=facets, hour=hour, id=f"{dag_run}-{index}")
+
+    events = [instance(0, "x", "new", 1), instance(0, "old", "other", 2), instance(1, "y", "new", 3)]
+    assert wrote(current(*events)) == {("etl.copy", "b"): {("x", "a.x"), ("y", "a.y")}}
+
+
 def test_an_event_that_is_repeated_says_nothing_new():
     """Backends repeat requests; nothing is counted twice."""
     event = copied("a", "b")

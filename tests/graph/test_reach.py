@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from graph.plain_graph import plain_reach, random_current, written
 
-from airflow_provider_spark_lineage.openlineage.graph.current import ColumnEdge, Current
+from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.model import BY_ROWS, BY_VALUE, HOW, LineageGraph
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import ColumnEdge
 
 SEEDS = range(300)
 

@@ -8,7 +8,8 @@ import pytest
 import yaml
 from policy.pipelines import events_of
 
-from airflow_provider_spark_lineage.openlineage.graph.current import NO_COLUMNS, Current
+from airflow_provider_spark_lineage.openlineage.graph.current import Current
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import NO_COLUMNS
 from airflow_provider_spark_lineage.openlineage.policy import gap_kinds
 from airflow_provider_spark_lineage.openlineage.policy.checking import check
 from airflow_provider_spark_lineage.openlineage.policy.findings import PolicyFinding

@@ -12,15 +12,10 @@ from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
-from airflow_provider_spark_lineage.openlineage.graph.current import (
-    NO_COLUMNS,
-    ColumnEdge,
-    Current,
-    JobName,
-    JobWrite,
-)
+from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobWrite
 from airflow_provider_spark_lineage.openlineage.graph.impact import Impact
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import NO_COLUMNS, ColumnEdge, JobName
 from airflow_provider_spark_lineage.openlineage.graph.selection import Selected, whole_name
 
 BREAKING, CHANGED, ADDED, UNKNOWN = "breaking", "changed", "added", "unknown"

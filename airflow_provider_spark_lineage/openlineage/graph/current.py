@@ -9,60 +9,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
-from airflow_provider_spark_lineage.openlineage.events.flows import executions_of, flows_of
-from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
+from airflow_provider_spark_lineage.openlineage.events.model import Events
 from airflow_provider_spark_lineage.openlineage.events.reader import collector_paused
-from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents, is_ours, runs_of
-from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
+from airflow_provider_spark_lineage.openlineage.events.runs import runs_of
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.names import DatasetNames
-
-PLANNED = "planned"
-"""Kind of the gap that lineage from a text has; it says nothing of an output."""
-
-NO_COLUMNS = "no_column_lineage"
-"""Kind of the gap of an output whose event says nothing of columns."""
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
+    ColumnEdge,
+    JobName,
+    JobRun,
+    RunLineage,
+    RunWrite,
+    lineage_of,
+    time_of,
+)
 
 GONE = frozenset({"drop", "truncate"})
 """Changes after which a dataset has no rows."""
-
-
-class JobName(NamedTuple):
-    """A job, as OpenLineage names it; a task of Airflow is `<dag_id>.<task_id>`."""
-
-    namespace: str
-    name: str
-
-
-class ColumnEdge(NamedTuple):
-    """A source of a column of an output, or, without a column, of all its rows."""
-
-    column: str | None
-    source: Id
-    field: str
-    type: str
-    """`DIRECT` or `INDIRECT`."""
-    subtype: str
-    masking: bool
-
-
-@dataclass(frozen=True)
-class JobRun:
-    """A run of a job; the ids of Airflow are empty if another scheduler ran it."""
-
-    id: str
-    state: str
-    """Type of the event that ended it, or of the last one: one of `EVENT_TYPES`."""
-    time: str
-    """`eventTime` of the event that ended it, or of the last one."""
-    time_ns: int
-    dag_id: str = ""
-    task_id: str = ""
-    logical_date: str = ""
-    owners: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -121,9 +88,27 @@ class Current:
         names = DatasetNames.of(items)
         collected = _Collected(names)
         runs = runs_of(events if len(items) == len(events) else Events(tuple(items)))
-        for run in sorted(runs, key=_time):
-            if since is None or _time(run) >= since:
-                collected.add(run)
+        for run in sorted(runs, key=time_of):
+            if since is None or time_of(run) >= since:
+                collected.add(lineage_of(run))
+        return cls._of(collected, names)
+
+    @classmethod
+    @collector_paused()
+    def of_runs(
+        cls, runs: Iterable[RunLineage], names: DatasetNames, last: Mapping[JobName, JobRun]
+    ) -> Current:
+        """Return the lineage that is current after some runs, given in the order of their times.
+
+        `last` has the last run of each job, which may be none of these.
+        """
+        collected = _Collected(names)
+        for run in runs:
+            collected.add(run)
+        return replace(cls._of(collected, names), runs=last)
+
+    @classmethod
+    def _of(cls, collected: _Collected, names: DatasetNames) -> Current:
         return cls(
             writes=tuple(collected.writes()),
             reads=tuple(collected.reads()),
@@ -201,6 +186,8 @@ class _Collected:
         self._writes: dict[tuple[JobName, Id], tuple[str, JobWrite]] = {}
         self._reads: dict[JobName, tuple[str, dict[Id, JobRead]]] = {}
         self._first: dict[tuple[JobName, Id], dict[ColumnEdge, int]] = defaultdict(dict)
+        self._instances: dict[tuple[Any, str], Any] = {}
+        """What the instances of each run of a mapped task wrote or read; DAG runs may run side by side."""
         self.last: dict[JobName, JobRun] = {}
 
     def writes(self) -> Iterable[JobWrite]:
@@ -209,97 +196,57 @@ class _Collected:
     def reads(self) -> Iterable[JobRead]:
         return (read for _, reads in self._reads.values() for read in reads.values())
 
-    def add(self, events: RunEvents) -> None:
-        last = events.last
-        job, run = JobName(last.text("job", "namespace"), last.subject), _run_of(events)
-        # The instances of a mapped task are parts of one run.
-        group = last.parent_run_id if last.map_index is not None and last.parent_run_id else last.run_id
+    def add(self, lineage: RunLineage) -> None:
+        job, run, group = lineage.job, lineage.run, lineage.group
         self.last[job] = run
-        lineage = events.document()
         reads = {
-            (dataset := self._resolve(id_of(each), run)): JobRead(job, dataset, run, _fields(each))
-            for each in lineage["inputs"]
+            (dataset := self._resolve(each.input, run)): JobRead(job, dataset, run, each.fields)
+            for each in lineage.reads
         }
-        before = self._reads.get(job)
-        if before and before[0] == group:
-            reads = before[1] | reads
-        if reads or lineage["outputs"]:
-            self._reads[job] = group, reads
-        if lineage["outputs"]:
-            self._add_writes(events, lineage, job, run, group)
+        before = self._known(self._reads, job, group)
+        if before is not None:
+            reads = before | reads
+        if reads or lineage.writes:
+            self._keep(self._reads, job, lineage, reads)
+        for output in lineage.writes:
+            self._add_write(lineage, output)
 
-    def _add_writes(
-        self, events: RunEvents, lineage: Mapping[str, Any], job: JobName, run: JobRun, group: str
-    ) -> None:
-        facets = [object_at(event.document, "run", "facets") for event in events.ends]
-        executions = [each for some in facets for each in executions_of(some)]
-        flows, is_whole = flows_of(events, lineage["outputs"], executions)
-        sources: dict[Id, dict[Id, None]] = defaultdict(dict)
-        for source, target in flows:
-            sources[target][self._resolve(source, run)] = None
-        # A text has no columns, and the silence of another producer is no proof that there are none.
-        is_planned = any(gap["kind"] == PLANNED for gap in lineage["gaps"])
-        says_all = is_ours(events.last) and not is_planned
-        with_columns = {id_of(each) for each in events.outputs if object_at(each, "facets", "columnLineage")}
-        for output in lineage["outputs"]:
-            own = id_of(output)
-            dataset = self._resolve(own, run)
-            gaps = [
-                gap
-                for gap in lineage["gaps"]
-                if (gap["output"] is None or id_of(gap["output"]) == own) and gap["kind"] != PLANNED
-            ]
-            edges = dict.fromkeys(self._edges(output, run))
-            if not edges and "previous" in output:
-                edges, sources[own] = self._renamed(output, run)
-            elif own not in with_columns and sources[own] and not says_all:
-                gaps.append(_gap("the event says nothing of its columns"))
-            elif not is_whole and not sources[own]:
-                gaps.append(_gap("the event does not say which inputs fed it"))
-            first = self._first[job, dataset]
-            for edge in edges:
-                first.setdefault(edge, run.time_ns)
-            write = JobWrite(
-                job=job,
-                output=dataset,
-                run=run,
-                fields=_fields(output),
-                edges=tuple(edges),
-                sources=tuple(sources[own]),
-                mode=output["mode"],
-                gaps=tuple(gaps),
-                first_seen=first,
-                is_planned=is_planned,
-            )
-            known = self._writes.get((job, dataset))
-            if known and known[0] == group:
-                write = _joined(known[1], write)
-            self._writes[job, dataset] = group, write
+    def _add_write(self, lineage: RunLineage, output: RunWrite) -> None:
+        job, run = lineage.job, lineage.run
+        dataset = self._resolve(output.output, run)
+        edges = {
+            ColumnEdge(edge.column, self._resolve(edge.source, run), *edge[2:]): None for edge in output.edges
+        }
+        first = self._first[job, dataset]
+        for edge in edges:
+            first.setdefault(edge, run.time_ns)
+        write = JobWrite(
+            job=job,
+            output=dataset,
+            run=run,
+            fields=output.fields,
+            edges=tuple(edges),
+            sources=tuple(dict.fromkeys(self._resolve(source, run) for source in output.sources)),
+            mode=output.mode,
+            gaps=output.gaps,
+            first_seen=first,
+            is_planned=output.is_planned,
+        )
+        before = self._known(self._writes, (job, dataset), lineage.group)
+        self._keep(self._writes, (job, dataset), lineage, _joined(before, write) if before else write)
+
+    def _known(self, latest: dict[Any, tuple[str, Any]], key: Any, group: str) -> Any:
+        """Return what earlier instances of the same mapped task did, also if another run was between."""
+        known = latest.get(key)
+        return known[1] if known and known[0] == group else self._instances.get((key, group))
+
+    def _keep(self, latest: dict[Any, tuple[str, Any]], key: Any, lineage: RunLineage, value: Any) -> None:
+        latest[key] = lineage.group, value
+        if lineage.is_instance:
+            self._instances[key, lineage.group] = value
 
     def _resolve(self, name: Id, run: JobRun) -> Id:
         return self._names.resolve(name, run.time_ns)
-
-    def _edges(self, output: Mapping[str, Any], run: JobRun) -> Iterable[ColumnEdge]:
-        for edge in output["edges"]:
-            if edge["field"]:
-                yield ColumnEdge(
-                    edge["column"],
-                    self._resolve(id_of(edge["source"]), run),
-                    edge["field"],
-                    edge["type"].upper() or "DIRECT",
-                    edge["subtype"].upper(),
-                    edge["masking"],
-                )
-
-    def _renamed(
-        self, output: Mapping[str, Any], run: JobRun
-    ) -> tuple[dict[ColumnEdge, None], dict[Id, None]]:
-        """Return the edges of a dataset that got another name: each column is the former one."""
-        former = self._resolve(id_of(output["previous"]), run)
-        names = (name for name, _ in _fields(output))
-        return {ColumnEdge(name, former, name, "DIRECT", "IDENTITY", False): None for name in names}, {
-            former: None
-        }
 
 
 def _joined(before: JobWrite, later: JobWrite) -> JobWrite:
@@ -316,44 +263,3 @@ def _joined(before: JobWrite, later: JobWrite) -> JobWrite:
         first_seen=later.first_seen,
         is_planned=before.is_planned or later.is_planned,
     )
-
-
-def _gap(reason: str) -> dict[str, Any]:
-    return {"where": "", "kind": NO_COLUMNS, "reason": reason, "output": None, "column": None}
-
-
-def _time(run: RunEvents) -> int:
-    return run.last.time_ns or 0
-
-
-def _fields(dataset: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return tuple((each["name"], each["type"]) for each in dataset["fields"] if each["name"])
-
-
-def _run_of(events: RunEvents) -> JobRun:
-    last = events.last
-    described = next((each for each in reversed(events.events) if each.task_try), last)
-    is_task = described.task_try is not None
-    airflow = object_at(described.document, "run", "facets", "airflow")
-    return JobRun(
-        id=last.run_id,
-        state=last.type,
-        time=last.text("eventTime"),
-        time_ns=_time(events),
-        dag_id=described.facet_dag_id if is_task else "",
-        task_id=described.subject.removeprefix(f"{described.facet_dag_id}.") if is_task else "",
-        logical_date=text(object_at(airflow, "dagRun").get("logical_date")),
-        owners=_owners(last, airflow),
-    )
-
-
-def _owners(event: Event, airflow: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the owners that the job's facet names, or else Airflow's facets."""
-    owners = objects(event.at("job", "facets", "ownership", "owners"))
-    named = [text(owner.get("name")) for owner in owners]
-    own = [text(object_at(airflow, part).get("owner")) for part in ("task", "dag")]
-    return tuple(dict.fromkeys(name for name in named or own if name not in ("", _NOBODY)))
-
-
-_NOBODY = "airflow"
-"""Airflow's default owner, of a DAG whose author names none."""

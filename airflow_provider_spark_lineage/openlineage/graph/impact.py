@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
-from airflow_provider_spark_lineage.openlineage.graph.current import NO_COLUMNS, Current, JobName, JobWrite
+from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobWrite
 from airflow_provider_spark_lineage.openlineage.graph.model import (
     BY_ROWS,
     BY_VALUE,
@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.openlineage.graph.model import (
     PathStep,
     Reach,
 )
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import NO_COLUMNS, JobName
 from airflow_provider_spark_lineage.openlineage.graph.selection import Selected
 
 UNKNOWN = "unknown"

@@ -44,13 +44,17 @@ class DatasetNames:
     @classmethod
     def of(cls, events: Iterable[Event]) -> DatasetNames:
         """Return the names that events of any order say; events without a time say them before all others."""
-        statements: dict[tuple[int, Id, Id], None] = {}
-        for event in events:
-            for alias, owner in _symlinks(event):
-                statements[event.time_ns or 0, alias, owner] = None
+        return cls.said((event.time_ns or 0, *names) for event in events for names in symlinks_of(event))
+
+    @classmethod
+    def said(cls, statements: Iterable[tuple[int, Id, Id]]) -> DatasetNames:
+        """Return the names of some statements: a time, a symlink, and the dataset that it means then.
+
+        The first and the last time of each pair of names are enough.
+        """
         symlinks: dict[Id, _Owners] = {}
         contradictory: set[Id] = set()
-        for time, alias, owner in sorted(statements):
+        for time, alias, owner in sorted(set(statements)):
             known = symlinks.setdefault(alias, _Owners())
             if known.owners and known.owners[-1] == owner:
                 continue
@@ -74,13 +78,19 @@ class DatasetNames:
             visited.append(name)
         return name
 
+    def moved(self) -> Iterator[tuple[Id, list[tuple[int, Id]]]]:
+        """Yield each symlink that is followed, with its datasets, oldest first, and their times."""
+        for alias, known in self._symlinks.items():
+            yield alias, list(zip(known.times, known.owners, strict=True))
+
     def aliases(self) -> Iterator[tuple[Id, Id]]:
         """Yield each symlink with the dataset that it means now."""
         for alias, known in self._symlinks.items():
             yield alias, self.resolve(alias, known.times[-1])
 
 
-def _symlinks(event: Event) -> Iterator[tuple[Id, Id]]:
+def symlinks_of(event: Event) -> Iterator[tuple[Id, Id]]:
+    """Yield the symlinks that an event states, each with its dataset."""
     for key in ("inputs", "outputs"):
         for dataset in objects(event.document.get(key)):
             owner = id_of(dataset)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from airflow_provider_spark_lineage.openlineage.graph.current import JobName, JobRun
 from airflow_provider_spark_lineage.openlineage.graph.impact import Impact
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName, JobRun
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
-from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobName
+from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName
 
 MOST_SHOWN = 10
 """Limit of the candidates in a sentence."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from airflow_provider_spark_lineage.openlineage.graph.current import ColumnEdge, Current, JobWrite
+from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobWrite
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import ColumnEdge
 
 
 @dataclass(frozen=True)

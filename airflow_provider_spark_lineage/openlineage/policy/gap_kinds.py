@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_provider_spark_lineage.openlineage.graph.current import NO_COLUMNS, JobWrite
+from airflow_provider_spark_lineage.openlineage.graph.current import JobWrite
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import NO_COLUMNS
 
 _OF_NAMES = frozenset({"no_file_system", "unknown_location", "unknown_source"})
 """A dataset may have another name; in a text, a table has its name in the session."""

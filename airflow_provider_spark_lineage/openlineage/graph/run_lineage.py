@@ -1,0 +1,217 @@
+"""Reads the lineage of one run out of its events, with the names that the events use.
+
+`events.runs` decides which outputs of an event were written. Which dataset a name means is decided later, by
+`names`: a symlink may be said of it after the run.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from airflow_provider_spark_lineage.openlineage.events.flows import executions_of, flows_of
+from airflow_provider_spark_lineage.openlineage.events.model import Event
+from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents, is_ours
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
+
+PLANNED = "planned"
+"""Kind of the gap that lineage from a text has; it says nothing of an output."""
+
+NO_COLUMNS = "no_column_lineage"
+"""Kind of the gap of an output whose event says nothing of columns."""
+
+
+class JobName(NamedTuple):
+    """A job, as OpenLineage names it; a task of Airflow is `<dag_id>.<task_id>`."""
+
+    namespace: str
+    name: str
+
+
+class ColumnEdge(NamedTuple):
+    """A source of a column of an output, or, without a column, of all its rows."""
+
+    column: str | None
+    source: Id
+    field: str
+    type: str
+    """`DIRECT` or `INDIRECT`."""
+    subtype: str
+    masking: bool
+
+
+@dataclass(frozen=True)
+class JobRun:
+    """A run of a job; the ids of Airflow are empty if another scheduler ran it."""
+
+    id: str
+    state: str
+    """Type of the event that ended it, or of the last one: one of `EVENT_TYPES`."""
+    time: str
+    """`eventTime` of the event that ended it, or of the last one."""
+    time_ns: int
+    dag_id: str = ""
+    task_id: str = ""
+    logical_date: str = ""
+    owners: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunWrite:
+    """An output that a run wrote, with names as in its events."""
+
+    output: Id
+    fields: tuple[tuple[str, str], ...]
+    """Names and types of the columns; empty if the events have no schema."""
+    edges: tuple[ColumnEdge, ...]
+    sources: tuple[Id, ...]
+    """The datasets that fed the output, as far as the events say which did."""
+    mode: str
+    """`create`, `overwrite`, `append` ...: `lifecycleStateChange` in small letters; empty if not said."""
+    gaps: tuple[Mapping[str, Any], ...]
+    is_planned: bool = False
+    """The lineage is read from a text, which has not run."""
+    statistics: Mapping[str, int] | None = None
+    """`rows`, `size_bytes` and `files`, as far as the events have them."""
+
+
+@dataclass(frozen=True)
+class RunRead:
+    """An input that a run read, with its name as in the events."""
+
+    input: Id
+    fields: tuple[tuple[str, str], ...]
+    statistics: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class RunLineage:
+    """The lineage of one run."""
+
+    job: JobName
+    run: JobRun
+    group: str
+    """The id of the run; of an instance of a mapped task the id of the parent, which all instances share."""
+    is_instance: bool
+    """It is an instance of a mapped task."""
+    reads: tuple[RunRead, ...]
+    writes: tuple[RunWrite, ...]
+
+
+def lineage_of(events: RunEvents) -> RunLineage:
+    """Return the lineage of a run."""
+    last = events.last
+    # The instances of a mapped task are parts of one run.
+    is_instance = last.map_index is not None and bool(last.parent_run_id)
+    lineage = events.document()
+    return RunLineage(
+        job=JobName(last.text("job", "namespace"), last.subject),
+        run=_run_of(events),
+        group=last.parent_run_id if is_instance else last.run_id,
+        is_instance=is_instance,
+        reads=tuple(RunRead(id_of(each), _fields(each), each["statistics"]) for each in lineage["inputs"]),
+        writes=tuple(_writes(events, lineage)) if lineage["outputs"] else (),
+    )
+
+
+def time_of(run: RunEvents) -> int:
+    """Return the time of the event that ended a run, or of its last one; 0 if it cannot be read."""
+    return run.last.time_ns or 0
+
+
+def _writes(events: RunEvents, lineage: Mapping[str, Any]) -> Iterable[RunWrite]:
+    facets = [object_at(event.document, "run", "facets") for event in events.ends]
+    executions = [each for some in facets for each in executions_of(some)]
+    flows, is_whole = flows_of(events, lineage["outputs"], executions)
+    sources: dict[Id, dict[Id, None]] = defaultdict(dict)
+    for source, target in flows:
+        sources[target][source] = None
+    # A text has no columns, and the silence of another producer is no proof that there are none.
+    is_planned = any(gap["kind"] == PLANNED for gap in lineage["gaps"])
+    says_all = is_ours(events.last) and not is_planned
+    with_columns = {id_of(each) for each in events.outputs if object_at(each, "facets", "columnLineage")}
+    for output in lineage["outputs"]:
+        own = id_of(output)
+        gaps = [
+            gap
+            for gap in lineage["gaps"]
+            if (gap["output"] is None or id_of(gap["output"]) == own) and gap["kind"] != PLANNED
+        ]
+        edges = dict.fromkeys(_edges(output))
+        if not edges and "previous" in output:
+            edges, sources[own] = _renamed(output)
+        elif own not in with_columns and sources[own] and not says_all:
+            gaps.append(_gap("the event says nothing of its columns"))
+        elif not is_whole and not sources[own]:
+            gaps.append(_gap("the event does not say which inputs fed it"))
+        yield RunWrite(
+            output=own,
+            fields=_fields(output),
+            edges=tuple(edges),
+            sources=tuple(sources[own]),
+            mode=output["mode"],
+            gaps=tuple(gaps),
+            is_planned=is_planned,
+            statistics=output["statistics"],
+        )
+
+
+def _edges(output: Mapping[str, Any]) -> Iterable[ColumnEdge]:
+    for edge in output["edges"]:
+        if edge["field"]:
+            yield ColumnEdge(
+                edge["column"],
+                id_of(edge["source"]),
+                edge["field"],
+                edge["type"].upper() or "DIRECT",
+                edge["subtype"].upper(),
+                edge["masking"],
+            )
+
+
+def _renamed(output: Mapping[str, Any]) -> tuple[dict[ColumnEdge, None], dict[Id, None]]:
+    """Return the edges of a dataset that got another name: each column is the former one."""
+    former = id_of(output["previous"])
+    names = (name for name, _ in _fields(output))
+    return {ColumnEdge(name, former, name, "DIRECT", "IDENTITY", False): None for name in names}, {
+        former: None
+    }
+
+
+def _gap(reason: str) -> dict[str, Any]:
+    return {"where": "", "kind": NO_COLUMNS, "reason": reason, "output": None, "column": None}
+
+
+def _fields(dataset: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((each["name"], each["type"]) for each in dataset["fields"] if each["name"])
+
+
+def _run_of(events: RunEvents) -> JobRun:
+    last = events.last
+    described = next((each for each in reversed(events.events) if each.task_try), last)
+    is_task = described.task_try is not None
+    airflow = object_at(described.document, "run", "facets", "airflow")
+    return JobRun(
+        id=last.run_id,
+        state=last.type,
+        time=last.text("eventTime"),
+        time_ns=time_of(events),
+        dag_id=described.facet_dag_id if is_task else "",
+        task_id=described.subject.removeprefix(f"{described.facet_dag_id}.") if is_task else "",
+        logical_date=text(object_at(airflow, "dagRun").get("logical_date")),
+        owners=_owners(last, airflow),
+    )
+
+
+def _owners(event: Event, airflow: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the owners that the job's facet names, or else Airflow's facets."""
+    owners = objects(event.at("job", "facets", "ownership", "owners"))
+    named = [text(owner.get("name")) for owner in owners]
+    own = [text(object_at(airflow, part).get("owner")) for part in ("task", "dag")]
+    return tuple(dict.fromkeys(name for name in named or own if name not in ("", _NOBODY)))
+
+
+_NOBODY = "airflow"
+"""Airflow's default owner, of a DAG whose author names none."""
