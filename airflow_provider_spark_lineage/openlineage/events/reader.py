@@ -72,7 +72,7 @@ def read_events(path: Path | str) -> Events:
     """
     events: list[Event] = []
     problems: list[str] = []
-    for file in _files(Path(path)):
+    for file in files_of(Path(path)):
         for item in _read_file(file):
             if isinstance(item, Event):
                 events.append(item)
@@ -81,7 +81,11 @@ def read_events(path: Path | str) -> Events:
     return Events(tuple(events), tuple(problems))
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
+    """Return the file, every file in the folder, or the files named `<path>-<time>.json`.
+
+    Raises BadInputError if none of the three exists.
+    """
     if path.is_file():
         return [path]
     if path.is_dir():
@@ -136,8 +140,13 @@ def _read_file(file: Path) -> Iterator[Event | str]:
         line = content.count(b"\n", 0, error.start) + 1
         yield f"{file}, line {line}: not UTF-8 ({error.reason})."
         text = content.decode("utf-8-sig", errors="replace")
+    yield from events_of_text(text, str(file))
+
+
+def events_of_text(text: str, file: str, first_line: int = 1) -> Iterator[Event | str]:
+    """Yield the events of a text that begins at a line of a file, and problems."""
     for piece in _split(text):
-        where = f"{file}, line {piece.line}"
+        where = f"{file}, line {piece.line + first_line - 1}"
         if piece.problem:
             yield f"{where}: {piece.problem}."
         else:

@@ -83,6 +83,17 @@ class DatasetNames:
         for alias, known in self._symlinks.items():
             yield alias, list(zip(known.times, known.owners, strict=True))
 
+    def depending_on_time(self) -> set[Id]:
+        """Return the symlinks that lead to different datasets at different times."""
+        changing = {alias for alias, known in self._symlinks.items() if len(known.owners) > 1}
+        while more := {
+            alias
+            for alias, known in self._symlinks.items()
+            if alias not in changing and known.owners[0] in changing
+        }:
+            changing |= more
+        return changing
+
     def aliases(self) -> Iterator[tuple[Id, Id]]:
         """Yield each symlink with the dataset that it means now."""
         for alias, known in self._symlinks.items():

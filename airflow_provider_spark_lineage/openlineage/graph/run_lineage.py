@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.openlineage.events.flows import executions_of, flows_of
@@ -73,8 +73,10 @@ class RunWrite:
     gaps: tuple[Mapping[str, Any], ...]
     is_planned: bool = False
     """The lineage is read from a text, which has not run."""
-    statistics: Mapping[str, int] | None = None
+    statistics: Mapping[str, int] = field(default_factory=dict)
     """`rows`, `size_bytes` and `files`, as far as the events have them."""
+    checks: tuple[Mapping[str, Any], ...] = ()
+    """Results of checks, with the keys of `CheckResult`."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ class RunRead:
 
     input: Id
     fields: tuple[tuple[str, str], ...]
-    statistics: Mapping[str, int] | None = None
+    statistics: Mapping[str, int] = field(default_factory=dict)
+    checks: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,8 @@ class RunLineage:
     """It is an instance of a mapped task."""
     reads: tuple[RunRead, ...]
     writes: tuple[RunWrite, ...]
+    gaps: tuple[Mapping[str, Any], ...] = ()
+    failures: tuple[Mapping[str, str], ...] = ()
 
 
 def lineage_of(events: RunEvents) -> RunLineage:
@@ -111,8 +116,13 @@ def lineage_of(events: RunEvents) -> RunLineage:
         run=_run_of(events),
         group=last.parent_run_id if is_instance else last.run_id,
         is_instance=is_instance,
-        reads=tuple(RunRead(id_of(each), _fields(each), each["statistics"]) for each in lineage["inputs"]),
+        reads=tuple(
+            RunRead(id_of(each), _fields(each), each["statistics"], tuple(each.get("checks", ())))
+            for each in lineage["inputs"]
+        ),
         writes=tuple(_writes(events, lineage)) if lineage["outputs"] else (),
+        gaps=tuple(lineage["gaps"]),
+        failures=tuple(lineage["failures"]),
     )
 
 
@@ -155,6 +165,7 @@ def _writes(events: RunEvents, lineage: Mapping[str, Any]) -> Iterable[RunWrite]
             gaps=tuple(gaps),
             is_planned=is_planned,
             statistics=output["statistics"],
+            checks=tuple(output.get("checks", ())),
         )
 
 

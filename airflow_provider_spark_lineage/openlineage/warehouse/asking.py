@@ -1,0 +1,151 @@
+"""Reads tables of a warehouse without Spark, and the lineage that is current after its last load."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from airflow_provider_spark_lineage.errors import BadInputError, extra
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id
+from airflow_provider_spark_lineage.openlineage.graph.current import Current
+from airflow_provider_spark_lineage.openlineage.graph.names import DatasetNames
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
+    ColumnEdge,
+    JobName,
+    JobRun,
+    RunLineage,
+    RunRead,
+    RunWrite,
+)
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import Snapshot, read_snapshot
+
+with extra("warehouse"):
+    import pyarrow.dataset as ds
+
+Row = Mapping[str, Any]
+
+
+def current_lineage(path: Path | str) -> Current:
+    """Return the current lineage of a warehouse; the same as `Current.of` returns for its events."""
+    snapshot = read_snapshot(Path(path))
+    if not snapshot.load_id:
+        raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
+    return lineage_in(snapshot)
+
+
+def rows_of(snapshot: Snapshot, table: str, runs: Collection[str] | None = None) -> Iterator[Row]:
+    """Yield the rows of a table, of all runs or of some."""
+    for folder in snapshot.folders(table):
+        for batch in ds.dataset(folder, format="parquet").to_batches():
+            for row in batch.to_pylist():
+                if runs is None or row["run_id"] in runs:
+                    yield row
+
+
+def lineage_in(snapshot: Snapshot) -> Current:
+    """Return the current lineage of the tables of a snapshot."""
+    return _Reading(snapshot).current()
+
+
+def names_in(rows: Sequence[Row], datasets: Mapping[int, Id]) -> DatasetNames:
+    """Return the symlinks of rows of `dataset_names`."""
+    return DatasetNames.said(
+        (int(row[key]), (row["namespace"], row["name"]), datasets[row["dataset_id"]])
+        for row in rows
+        for key in ("first_said_ns", "last_said_ns")
+    )
+
+
+class _Reading:
+    """The rows of a snapshot that decide the current lineage."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._datasets: dict[int, Id] = {
+            row["dataset_id"]: (row["namespace"], row["name"]) for row in rows_of(snapshot, "datasets")
+        }
+        self._names = names_in([*rows_of(snapshot, "dataset_names")], self._datasets)
+        self._schemas = {
+            row["schema_id"]: tuple((column["name"], column["type"]) for column in row["columns"])
+            for row in rows_of(snapshot, "dataset_schemas")
+        }
+        runs = {row["run_id"] for row in rows_of(snapshot, "current_runs")}
+        self._runs = sorted(
+            rows_of(snapshot, "runs", runs), key=lambda row: (row["time_ns"], row["last_event_id"])
+        )
+        self._inputs = _by_run(rows_of(snapshot, "run_inputs", runs))
+        self._outputs = _by_run(rows_of(snapshot, "run_outputs", runs))
+        used = {row["lineage_id"] for rows in self._outputs.values() for row in rows}
+        versions = (row for row in rows_of(snapshot, "lineage_versions") if row["lineage_id"] in used)
+        self._versions = {row["lineage_id"]: row for row in versions}
+
+    def current(self) -> Current:
+        runs = [self._run(row) for row in self._runs]
+        return Current.of_runs(runs, self._names, {each.job: each.run for each in runs})
+
+    def _run(self, row: Row) -> RunLineage:
+        run = JobRun(
+            id=row["run_id"],
+            state=row["state"],
+            time=row["event_time_text"],
+            time_ns=int(row["time_ns"]),
+            dag_id=row["dag_id"],
+            task_id=row["task_id"],
+            logical_date=row["logical_date"],
+            owners=tuple(row["owners"]),
+        )
+        return RunLineage(
+            job=JobName(row["job_namespace"], row["job_name"]),
+            run=run,
+            group=row["group_id"],
+            is_instance=row["is_instance"],
+            reads=tuple(
+                RunRead(self._datasets[each["dataset_id"]], self._fields(each))
+                for each in self._inputs[row["run_id"]]
+            ),
+            writes=tuple(map(self._write, self._outputs[row["run_id"]])),
+        )
+
+    def _write(self, row: Row) -> RunWrite:
+        version = self._versions[row["lineage_id"]]
+        output = self._datasets[row["dataset_id"]]
+        return RunWrite(
+            output=output,
+            fields=self._fields(row),
+            edges=tuple(
+                ColumnEdge(
+                    edge["target_column"],
+                    self._datasets[edge["source_id"]],
+                    edge["source_column"],
+                    edge["type"],
+                    edge["subtype"],
+                    edge["masking"],
+                )
+                for edge in version["edges"]
+            ),
+            sources=tuple(self._datasets[source] for source in version["sources"]),
+            mode=row["lifecycle"],
+            gaps=tuple(_gap(gap, output) for gap in version["gaps"]),
+            is_planned=version["is_planned"],
+        )
+
+    def _fields(self, row: Row) -> tuple[tuple[str, str], ...]:
+        return self._schemas[row["schema_id"]] if row["schema_id"] is not None else ()
+
+
+def _by_run(rows: Iterator[Row]) -> Mapping[str, list[Row]]:
+    grouped: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row["run_id"]].append(row)
+    return grouped
+
+
+def _gap(gap: Row, output: Id) -> dict[str, Any]:
+    return {
+        "where": gap["place"],
+        "kind": gap["kind"],
+        "reason": gap["reason"],
+        "output": dict(zip(("namespace", "name"), output, strict=True)) if gap["of_output"] else None,
+        "column": gap["column"],
+    }

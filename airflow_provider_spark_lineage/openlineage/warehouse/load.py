@@ -1,0 +1,425 @@
+"""Loads files of events into a warehouse.
+
+The tables with dates are functions of the events of whole families: runs that are connected by their parents.
+A load derives the families anew that have a new event, and writes the dates that their rows are in. The other
+tables are folded from these. So any order, any split and any repetition of events gives the same tables.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from airflow_provider_spark_lineage.errors import BadInputError, extra
+from airflow_provider_spark_lineage.openlineage.events.reader import files_of
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id
+from airflow_provider_spark_lineage.openlineage.warehouse.asking import lineage_in, names_in, rows_of
+from airflow_provider_spark_lineage.openlineage.warehouse.families import families_of
+from airflow_provider_spark_lineage.openlineage.warehouse.folding import QUERIES, columns_of, read_as_json
+from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
+    EACH_LOAD,
+    Snapshot,
+    loading,
+    publish,
+    read_snapshot,
+    remove_unused,
+)
+from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES, WarehouseColumn
+from airflow_provider_spark_lineage.openlineage.warehouse.workers import DERIVED, PARSED, derive, name, parse
+
+with extra("warehouse"):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+OF_RUNS = ("runs", "run_inputs", "run_outputs", "assertions")
+"""Tables whose rows are derived from the events of families."""
+
+_SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.session.timeZone": "UTC",
+}
+"""Settings of the session that writes, so that those of the user change no row."""
+
+Frame = Any
+"""A DataFrame of pyspark."""
+
+
+@dataclass
+class LoadSummary:
+    """A load: the same as its row of `loads`, and how long it took."""
+
+    load_id: str
+    files: int = 0
+    events: int = 0
+    new_events: int = 0
+    bad_lines: int = 0
+    runs: int = 0
+    """Runs that were derived anew."""
+    new_versions: int = 0
+    """Versions of lineage that no earlier load had."""
+    dates: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    rejected: str = ""
+    """Folder with the lines that are not events; empty if there are none."""
+
+    def document(self) -> dict[str, Any]:
+        """Return the summary as a JSON object."""
+        return asdict(self)
+
+
+def load(
+    spark: Any, source: Path | str, target: Path | str, *, tell: Callable[[str], None] = lambda _: None
+) -> LoadSummary:
+    """Load the events of a file or folder into a warehouse, a folder; `tell` gets the name of each stage.
+
+    Files that an earlier load has read are left out, unless they have changed since. Raises BadInputError if
+    the source has no file, the target cannot be used, or another load writes to it.
+    """
+    files = files_of(Path(source))
+    target = Path(target)
+    with loading(target):
+        before = read_snapshot(target)
+        remove_unused(before)
+        own = spark.newSession()
+        for key, value in _SETTINGS.items():
+            own.conf.set(key, value)
+        try:
+            return _Load(own, before, tell).run(files)
+        finally:
+            # Making a frame makes its session the active one: here, the user's again.
+            spark.createDataFrame([], "none INT")
+
+
+def frame_of(spark: Any, snapshot: Snapshot, table: str, dates: Iterable[str] | None = None) -> Frame:
+    """Return a table of a snapshot as a DataFrame, of all dates or of some."""
+    folders = snapshot.folders(table, dates)
+    if not folders:
+        return spark.createDataFrame([], TABLES[table].ddl)
+    return spark.read.schema(TABLES[table].ddl).parquet(*folders)
+
+
+class _Load:
+    """One load, from a snapshot to the next."""
+
+    def __init__(self, spark: Any, before: Snapshot, tell: Callable[[str], None]) -> None:
+        now = datetime.now(timezone.utc)
+        self._spark, self._before, self._tell = spark, before, tell
+        self._begun, self._clock = now, time.monotonic()
+        self._summary = LoadSummary(f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}")
+        self._folder = f"data/{self._summary.load_id}"
+        tables = {table: dict(parts) for table, parts in before.tables.items()}
+        self._after = Snapshot(before.path, self._summary.load_id, tables, dict(before.sources))
+
+    def run(self, files: list[Path]) -> LoadSummary:
+        changed = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
+        changed = {file: state for file, state in changed.items() if self._before.sources.get(file) != state}
+        self._summary.files = len(changed)
+        if changed:
+            self._tell(f"reading {len(changed):,} files")
+            new = self._new_events([*changed])
+            if self._summary.new_events:
+                self._write_tables(new)
+            self._after.sources.update(changed)
+            self._write_load()
+            publish(self._after)
+        # A reader may still have the file that named the tables before this load, so their files stay.
+        remove_unused(self._before, self._after)
+        self._summary.seconds = round(time.monotonic() - self._clock, 1)
+        return self._summary
+
+    def _new_events(self, files: list[str]) -> Frame:
+        """Return the events that no earlier load had, and count and keep what is not an event."""
+        lines = self._spark.read.text([_escaped(file) for file in files], lineSep="\n").selectExpr(
+            "_metadata.file_path AS file",
+            "_metadata.file_block_start AS start",
+            "CAST(value AS BINARY) AS line",
+        )
+        read = self._staged("read", lines.mapInArrow(parse, PARSED))
+        self._summary.bad_lines = read.where("problem IS NOT NULL").count()
+        if self._summary.bad_lines:
+            rejected = self._before.path / "rejected" / self._summary.load_id
+            self._summary.rejected = str(rejected)
+            read.where("problem IS NOT NULL").selectExpr("problem", "raw AS line").write.json(str(rejected))
+        self._summary.events = read.where("problem IS NULL").count()
+        each_once = self._sql(
+            """
+            SELECT event_id, date_from_unix_date(event_date) AS event_date,
+                   timestamp_micros(event_time) AS event_time, event_type, run_id, parent_run_id, job_namespace, job_name, producer, raw, source,
+                   '{load_id}' AS load_id
+            FROM (SELECT *, row_number() OVER (PARTITION BY event_id ORDER BY source) AS number
+                  FROM {read} WHERE problem IS NULL)
+            WHERE number = 1
+            """.replace("{load_id}", self._summary.load_id),
+            read=read,
+        )
+        dates = _texts(each_once.selectExpr("CAST(event_date AS STRING)").distinct())
+        known = frame_of(self._spark, self._before, "events", dates).select("event_id")
+        new = each_once.join(known, "event_id", "left_anti")
+        for date, folder in self._write_dated("events", new).items():
+            self._after.tables["events"].setdefault(date, [])
+            self._after.tables["events"][date] = [*self._after.tables["events"][date], folder]
+        added = self._added("events")
+        self._summary.new_events = added.count()
+        return added
+
+    def _added(self, table: str) -> Frame:
+        """Return the rows of a table that this load has added."""
+        mine = {
+            date: [folder for folder in folders if folder.startswith(self._folder)]
+            for date, folders in self._after.tables[table].items()
+        }
+        parts = {date: folders for date, folders in mine.items() if folders}
+        return frame_of(self._spark, Snapshot(self._before.path, tables={table: parts}), table)
+
+    def _write_tables(self, new: Frame) -> None:
+        self._tell(f"deriving runs from {self._summary.new_events:,} new events")
+        families = families_of(self._spark, new, frame_of(self._spark, self._before, "runs"))
+        self._summary.runs = len(families.runs)
+        derived = self._staged("derived", self._derived(families.frame, families.event_dates, new))
+        self._write_rows_of_runs(derived, families.frame, families.dates)
+        self._tell("folding tables")
+        self._fold(derived)
+        self._tell("finding the current lineage")
+        self._write_current()
+
+    def _derived(self, families: Frame, event_dates: set[str], new: Frame) -> Frame:
+        dates = event_dates | set(_texts(new.selectExpr("CAST(event_date AS STRING)").distinct()))
+        texts = self._sql(
+            """
+            SELECT collect_list(raw) AS texts
+            FROM (SELECT DISTINCT run_id, event_id, raw FROM {events}) JOIN {families} USING (run_id)
+            GROUP BY family
+            """,
+            events=frame_of(self._spark, self._after, "events", dates),
+            families=families,
+        )
+        rows = texts.mapInArrow(derive, DERIVED)
+        return rows.union(new.select("raw").mapInArrow(name, DERIVED))
+
+    def _write_rows_of_runs(self, derived: Frame, families: Frame, former: set[str]) -> None:
+        dates = set(former)
+        rows = {table: self._of_kind(derived, table, columns_of(table)) for table in OF_RUNS}
+        dates |= set(_texts(rows["runs"].selectExpr("CAST(event_date AS STRING)").distinct()))
+        for table in OF_RUNS:
+            others = frame_of(self._spark, self._before, table, dates).join(families, "run_id", "left_anti")
+            folders = self._write_dated(table, others.unionByName(rows[table]))
+            parts = {date: some for date, some in self._after.tables[table].items() if date not in dates} | {
+                date: [folder] for date, folder in folders.items()
+            }
+            self._after.tables[table] = dict(sorted(parts.items()))
+        self._summary.dates = sorted(dates)
+
+    def _fold(self, derived: Frame) -> None:
+        before, after = self._before, self._after
+        frames = {table: frame_of(self._spark, after, table) for table in OF_RUNS}
+        statements = columns_of("dataset_names", "namespace", "name", "dataset_id")
+        frames["names"] = self._contents(derived, "names", "datasets", "dataset_id", "namespace", "name")
+        frames["names"], frames["dataset_names"], symlinks = self._names(derived, frames["names"], statements)
+        frames["meanings"], frames["moving"] = symlinks
+        frames["schemas"] = self._contents(derived, "schemas", "dataset_schemas", "schema_id", "columns")
+        content = [each.name for each in TABLES["lineage_versions"].columns if "seen" not in each.name]
+        frames["versions"] = self._contents(derived, "versions", "lineage_versions", *content)
+        for table, query in QUERIES.items():
+            used = {key: frame for key, frame in frames.items() if f"{{{key}}}" in query}
+            frames[table] = self._write_whole(table, self._sql(query, **used))
+        known = frame_of(self._spark, before, "lineage_versions").select("lineage_id")
+        self._summary.new_versions = frames["lineage_versions"].join(known, "lineage_id", "left_anti").count()
+
+    def _contents(self, derived: Frame, kind: str, table: str, key: str, *names: str) -> Frame:
+        """Return what is behind ids: in a table before this load, or derived by it."""
+        known = frame_of(self._spark, self._before, table).select(key, *names)
+        new = self._of_kind(derived, kind, columns_of(table, key, *names))
+        return known.unionByName(new).dropDuplicates([key])
+
+    def _names(
+        self, derived: Frame, contents: Frame, columns: list[WarehouseColumn]
+    ) -> tuple[Frame, Frame, tuple[Frame, Frame]]:
+        """Write `dataset_names`; return the names of all datasets, the table, and what its names mean."""
+        more = [
+            WarehouseColumn("dataset_namespace", "STRING", ""),
+            WarehouseColumn("dataset_name", "STRING", ""),
+            WarehouseColumn("said_ns", "DECIMAL(21,0)", ""),
+        ]
+        said = self._of_kind(derived, "statements", [*columns, *more])
+        contents = self._sql(
+            """
+            SELECT * FROM {contents}
+            UNION SELECT dataset_id, dataset_namespace, dataset_name FROM {said}
+            UNION SELECT xxhash64(namespace, name), namespace, name FROM {said}
+            """,
+            contents=contents,
+            said=said,
+        ).dropDuplicates(["dataset_id"])
+        folded = self._sql(
+            """
+            SELECT namespace, name, dataset_id, min(first_ns) AS first_said_ns, max(last_ns) AS last_said_ns
+            FROM (SELECT namespace, name, dataset_id, said_ns AS first_ns, said_ns AS last_ns FROM {said}
+                  UNION ALL
+                  SELECT namespace, name, dataset_id, first_said_ns, last_said_ns FROM {known})
+            GROUP BY namespace, name, dataset_id
+            """,
+            said=said,
+            known=frame_of(self._spark, self._before, "dataset_names"),
+        )
+        rows = [row.asDict() for row in folded.collect()]
+        owners = self._sql(
+            "SELECT c.* FROM {contents} c LEFT SEMI JOIN {folded} USING (dataset_id)",
+            contents=contents,
+            folded=folded,
+        )
+        datasets: dict[int, Id] = {
+            row["dataset_id"]: (row["namespace"], row["name"]) for row in owners.collect()
+        }
+        names = names_in(rows, datasets)
+        written = self._frame("dataset_names", [*_intervals(rows, names, datasets)])
+        meanings = [(id_of_names(*alias), id_of_names(*dataset)) for alias, dataset in names.aliases()]
+        moving = [(id_of_names(*alias),) for alias in names.depending_on_time()]
+        return (
+            contents,
+            self._write_whole("dataset_names", written),
+            (
+                self._spark.createDataFrame(meanings, "dataset_id BIGINT, canonical_id BIGINT"),
+                self._spark.createDataFrame(moving, "dataset_id BIGINT"),
+            ),
+        )
+
+    def _write_current(self) -> None:
+        edges = [
+            {
+                "job_id": id_of_names(*write.job),
+                "run_id": write.run.id,
+                "source_namespace": edge.source[0],
+                "source_name": edge.source[1],
+                "source_column": edge.field,
+                "target_namespace": write.output[0],
+                "target_name": write.output[1],
+                "target_column": edge.column,
+                "type": edge.type,
+                "subtype": edge.subtype,
+                "masking": edge.masking,
+            }
+            for write in lineage_in(self._after).writes
+            for edge in write.edges
+        ]
+        texts = {column.name: pa.string() for column in TABLES["current_column_edges"].columns}
+        schema = pa.schema(texts | {"job_id": pa.int64(), "masking": pa.bool_()})
+        self._write_arrow("current_column_edges", pa.Table.from_pylist(edges, schema))
+
+    def _write_load(self) -> None:
+        zone = pa.timestamp("us", "UTC")
+        schema = pa.schema(
+            {
+                "load_id": pa.string(),
+                **dict.fromkeys(("files", "events", "new_events", "bad_lines"), pa.int64()),
+                "dates": pa.list_(pa.string()),
+                "started_at": zone,
+                "ended_at": zone,
+                "package_version": pa.string(),
+            }
+        )
+        row = self._summary.document() | {
+            "started_at": self._begun,
+            "ended_at": datetime.now(timezone.utc),
+            "package_version": version("airflow-provider-spark-lineage"),
+        }
+        rows = [*rows_of(self._before, "loads"), {column: row[column] for column in schema.names}]
+        self._write_arrow("loads", pa.Table.from_pylist(rows, schema))
+
+    # ---- files ---------------------------------------------------------------------------------------
+
+    def _write_dated(self, table: str, rows: Frame) -> dict[str, str]:
+        """Write rows into a folder for each date, and return the folders."""
+        folder = self._path(table)
+        days = rows.selectExpr("*", "CAST(event_date AS STRING) AS day").repartition("day")
+        days.write.partitionBy("day").parquet(str(folder))
+        return {
+            each.name.removeprefix("day="): str(each.relative_to(self._before.path))
+            for each in sorted(folder.glob("day=*"))
+        }
+
+    def _write_whole(self, table: str, rows: Frame) -> Frame:
+        """Write all rows of a table without dates, and return them as they are read."""
+        columns = [f"`{column.name}`" for column in TABLES[table].columns]
+        rows.select(*columns).coalesce(_FILES_OF_FOLDED).write.parquet(str(self._path(table)))
+        self._after.tables[table] = {EACH_LOAD: [f"{self._folder}/{table}"]}
+        return frame_of(self._spark, self._after, table)
+
+    def _write_arrow(self, table: str, rows: Any) -> None:
+        folder = self._path(table)
+        folder.mkdir(parents=True)
+        pq.write_table(rows, folder / "part-0.parquet")
+        self._after.tables[table] = {EACH_LOAD: [f"{self._folder}/{table}"]}
+
+    def _staged(self, stage: str, rows: Frame) -> Frame:
+        """Write rows that several queries read."""
+        folder = str(self._path(f"staged_{stage}"))
+        rows.write.parquet(folder)
+        return self._spark.read.schema(rows.schema).parquet(folder)
+
+    def _path(self, table: str) -> Path:
+        return self._before.path / self._folder / table
+
+    # ---- queries -------------------------------------------------------------------------------------
+
+    def _of_kind(self, derived: Frame, kind: str, columns: list[WarehouseColumn]) -> Frame:
+        return self._sql(read_as_json(columns, kind), derived=derived)
+
+    def _frame(self, table: str, rows: list[tuple[Any, ...]]) -> Frame:
+        return self._spark.createDataFrame(rows, TABLES[table].ddl)
+
+    def _sql(self, query: str, **frames: Frame) -> Frame:
+        return self._spark.sql(query, **frames)
+
+
+_FILES_OF_FOLDED = 4
+"""Number of files of a table without dates."""
+
+
+def _intervals(rows: list[dict[str, Any]], names: Any, datasets: dict[int, Id]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of `dataset_names`: each statement with the time for which it holds."""
+    ends: dict[tuple[Id, Id], int | None] = {}
+    for alias, owners in names.moved():
+        following = [time_ns for time_ns, _ in owners[1:]]
+        for (_, owner), end in zip(owners, [*following, None], strict=True):
+            ends[alias, owner] = end
+    for row in rows:
+        key = (row["namespace"], row["name"]), datasets[row["dataset_id"]]
+        yield (
+            row["namespace"],
+            row["name"],
+            row["dataset_id"],
+            _instant(int(row["first_said_ns"])),
+            _instant(ends.get(key)),
+            key in ends,
+            row["first_said_ns"],
+            row["last_said_ns"],
+        )
+
+
+def _instant(time_ns: int | None) -> datetime | None:
+    if time_ns is None:
+        return None
+    seconds, rest = divmod(time_ns, 1_000_000_000)
+    return datetime.fromtimestamp(seconds, timezone.utc).replace(microsecond=rest // 1000)
+
+
+def _texts(frame: Frame) -> list[str]:
+    return [row[0] for row in frame.collect()]
+
+
+def _escaped(file: str) -> str:
+    """Return the path of a file as Spark takes it: other characters than these choose several files."""
+    if "\n" in file:
+        raise BadInputError(f"{file!r}: the name of a file of events has no line break.")
+    return "".join(f"\\{letter}" if letter in "*?[]{}\\" else letter for letter in file)

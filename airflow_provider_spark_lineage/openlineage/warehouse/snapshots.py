@@ -1,0 +1,149 @@
+"""The files of a warehouse: which of them are current, and who is writing.
+
+One small file names the files of every table. A load writes other files, and then replaces that file at once:
+a reader sees the tables before the load, or those after it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import socket
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.warehouse.tables import FORMAT, TABLES
+
+CURRENT = "current.json"
+"""File that names the files of every table."""
+
+_LOCK = "loading.json"
+
+EACH_LOAD = ""
+"""Key of the folders of a table without dates."""
+
+Parts = dict[str, list[str]]
+"""Date -> folders of that date, relative to the warehouse."""
+
+
+@dataclass
+class Snapshot:
+    """The tables of a warehouse after a load."""
+
+    path: Path
+    load_id: str = ""
+    tables: dict[str, Parts] = field(default_factory=lambda: {name: {} for name in TABLES})
+    sources: dict[str, list[int]] = field(default_factory=dict)
+    """File of events -> its size and the time of its last change, when it was loaded."""
+
+    def folders(self, table: str, dates: Iterable[str] | None = None) -> list[str]:
+        """Return the folders of a table, of all dates or of some."""
+        parts = self.tables[table]
+        wanted = parts if dates is None else [date for date in dates if date in parts]
+        return [str(self.path / folder) for date in wanted for folder in parts[date]]
+
+
+def read_snapshot(path: Path) -> Snapshot:
+    """Return the current tables of a warehouse; empty ones if the folder has no warehouse yet."""
+    file = path / CURRENT
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+        if document["format"] != FORMAT:
+            raise BadInputError(
+                f"{path}: the warehouse has format {document['format']}, and this release reads {FORMAT}:"
+                " use the release that wrote it, or load the events into another folder."
+            )
+        tables = {name: dict(document["tables"].get(name, {})) for name in TABLES}
+        return Snapshot(path, document["load_id"], tables, document["sources"])
+    except FileNotFoundError:
+        return _new(path)
+    except OSError as error:
+        raise BadInputError(f"{file} cannot be read ({error.strerror}).") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise BadInputError(
+            f"{file} is not what a load writes: delete the folder {path}, and load the events again."
+        ) from None
+
+
+def _new(path: Path) -> Snapshot:
+    if path.exists() and not path.is_dir():
+        raise BadInputError(f"{path} is a file: give a folder for the warehouse.")
+    own = (_LOCK, CURRENT, "data", "rejected")
+    if path.is_dir() and not all(each.name.startswith(own) for each in path.iterdir()):
+        raise BadInputError(f"{path} has other files and no warehouse: give another folder.")
+    return Snapshot(path)
+
+
+def publish(snapshot: Snapshot) -> None:
+    """Make a snapshot the current one."""
+    document = {
+        "format": FORMAT,
+        "load_id": snapshot.load_id,
+        "tables": snapshot.tables,
+        "sources": snapshot.sources,
+    }
+    new = snapshot.path / f"{CURRENT}.{snapshot.load_id}"
+    with new.open("w", encoding="utf-8") as file:
+        json.dump(document, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(new, snapshot.path / CURRENT)
+
+
+def remove_unused(*snapshots: Snapshot) -> None:
+    """Delete the files that none of some snapshots of a warehouse names: those of loads that died, too."""
+    path = snapshots[0].path
+    used = {
+        Path(folder)
+        for each in snapshots
+        for parts in each.tables.values()
+        for some in parts.values()
+        for folder in some
+    }
+    loads = [each for each in (path / "data").glob("*") if each.is_dir()]
+    for folder in [*loads, *(each for load in loads for each in load.rglob("*") if each.is_dir())]:
+        own = folder.relative_to(path)
+        is_used = any(each == own or own in each.parents or each in own.parents for each in used)
+        if not is_used and folder.exists():
+            shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def loading(path: Path) -> Iterator[None]:
+    """Hold a warehouse, so that no other load writes; raise BadInputError if one does."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        file = (path / _LOCK).open("a+", encoding="utf-8")
+    except OSError as error:
+        raise BadInputError(f"{path} cannot be written ({error.strerror}).") from None
+    with file:
+        try:
+            # The system lets go of it when the process ends, however it ends.
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BadInputError(f"{path} is being loaded by {_holder(path)}: wait until it ends.") from None
+        now = datetime.now(timezone.utc)
+        holder = {
+            "process": os.getpid(),
+            "machine": socket.gethostname(),
+            "since": f"{now:%Y-%m-%d %H:%M:%S}",
+        }
+        file.truncate(0)
+        file.write(json.dumps(holder))
+        file.flush()
+        yield
+
+
+def _holder(path: Path) -> str:
+    try:
+        holder: Mapping[str, Any] = json.loads((path / _LOCK).read_text(encoding="utf-8"))
+        return f"process {holder['process']} on {holder['machine']} since {holder['since']} UTC"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"

@@ -1,0 +1,91 @@
+"""Functions over batches of rows, which Spark calls in its Python workers by `mapInArrow`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from airflow_provider_spark_lineage.errors import extra
+from airflow_provider_spark_lineage.openlineage.warehouse.derive import derived, event_rows, statements
+
+with extra("warehouse"):
+    import pyarrow as pa
+
+_PARSED = pa.schema(
+    [
+        ("event_id", pa.string()),
+        ("event_date", pa.int32()),
+        ("event_time", pa.int64()),
+        *(
+            (name, pa.string())
+            for name in "event_type run_id parent_run_id job_namespace job_name producer raw source".split()
+        ),
+        ("problem", pa.string()),
+    ]
+)
+
+PARSED = (
+    "event_id STRING, event_date INT, event_time BIGINT, event_type STRING, run_id STRING,"
+    " parent_run_id STRING, job_namespace STRING, job_name STRING, producer STRING, raw STRING,"
+    " source STRING, problem STRING"
+)
+"""Schema of what `parse` yields."""
+
+_DERIVED = pa.schema([("kind", pa.string()), ("payload", pa.string())])
+
+DERIVED = "kind STRING, payload STRING"
+"""Schema of what the other functions yield: the table, and a row of it as JSON."""
+
+_MOST_ROWS = 1000
+"""Limit of the rows of a batch."""
+
+
+def parse(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield events and problems of lines, given with their file and where their part of it begins."""
+    place, number = None, 0
+    for batch in batches:
+        rows: list[dict[str, Any]] = []
+        for line in batch.to_pylist():
+            if place != (line["file"], line["start"]):
+                place, number = (line["file"], line["start"]), 0
+            number += 1
+            file = _shown(line["file"])
+            rows += event_rows(
+                line["line"], f"{file}, from byte {line['start']}" if line["start"] else file, number
+            )
+        yield from _batches(rows, _PARSED)
+
+
+def derive(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the rows that follow from families of runs, each given with the texts of its events."""
+    for batch in batches:
+        rows = [
+            {"kind": kind, "payload": json.dumps(row)}
+            for family in batch.to_pylist()
+            for kind, row in derived(family["texts"])
+        ]
+        yield from _batches(rows, _DERIVED)
+
+
+def name(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield what events say of names."""
+    for batch in batches:
+        rows = [
+            {"kind": "statements", "payload": json.dumps(row)}
+            for event in batch.to_pylist()
+            for row in statements(event["raw"])
+        ]
+        yield from _batches(rows, _DERIVED)
+
+
+def _batches(rows: list[dict[str, Any]], schema: Any) -> Iterator[Any]:
+    for first in range(0, len(rows), _MOST_ROWS):
+        yield pa.RecordBatch.from_pylist(rows[first : first + _MOST_ROWS], schema=schema)
+
+
+def _shown(address: str) -> str:
+    """Return the path of a local file, of which Spark has the address."""
+    parts = urlsplit(address)
+    return unquote(parts.path) if parts.scheme == "file" else address
