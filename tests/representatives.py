@@ -119,6 +119,10 @@ REPRESENTATIVES = {
         "tests/cli/test_doctor.py::test_every_problem_is_reported_at_once",
         "tests/cli/test_doctor_planted.py::test_planted_mistakes_are_found[files-and-variables]",
     ),
+    "the warehouse": (
+        "tests/warehouse/test_load.py::test_any_order_split_repetition_and_crash_gives_the_same_tables[0]",
+        "tests/warehouse/test_load.py::test_lines_that_are_no_events_are_counted_and_kept",
+    ),
     "the harness": (
         "tests/testing/test_runs.py::test_a_dag_object_runs_with_its_configuration",
         "tests/testing/test_in_dag.py::test_events_of_a_file_are_those_of_this_run",
@@ -163,6 +167,10 @@ LONG = {
             )
             for seed in range(1, 30)
         ),
+    ),
+    "histories of a warehouse": tuple(
+        f"tests/warehouse/test_load.py::test_any_order_split_repetition_and_crash_gives_the_same_tables[{seed}]"
+        for seed in range(2, 50)
     ),
     "events to Kafka": (
         "tests/task/test_delivery_to_kafka.py::test_a_broker_that_goes_away",

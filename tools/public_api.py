@@ -205,11 +205,10 @@ def _commands() -> Iterator[tuple[str, list[str]]]:
     from airflow_provider_spark_lineage.cli import COMMANDS, OTHER_NAMES
 
     for name in sorted([*COMMANDS, *OTHER_NAMES]):
-        module = importlib.import_module(f"{PACKAGE}.cli.{OTHER_NAMES.get(name, name)}")
-        yield (
-            f"spark-lineage {name}",
-            sorted(text for parameter in module.command.params for text in _texts(parameter)),
-        )
+        command = importlib.import_module(f"{PACKAGE}.cli.{OTHER_NAMES.get(name, name)}").command
+        for below, each in getattr(command, "commands", {"": command}).items():
+            title = f"spark-lineage {name} {below}".rstrip()
+            yield title, sorted(text for parameter in each.params for text in _texts(parameter))
 
 
 def _texts(parameter: Any) -> list[str]:

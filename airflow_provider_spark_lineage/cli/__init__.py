@@ -25,6 +25,7 @@ COMMANDS = {
     "compare": "Compare emitted events with expected ones.",
     "expect": "Write expected events from emitted ones, or update them.",
     "policy": "Check rules about the lineage of many runs, as that no personal data reach a dataset.",
+    "warehouse": "Load events of many runs into tables of your own, by Spark.",
     "doctor": "Check whether lineage can work here, and say what to fix.",
 }
 """Command name -> its line in `--help`; each lives in `cli/<name>.py` as `command`."""

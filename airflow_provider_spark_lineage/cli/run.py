@@ -21,6 +21,7 @@ from airflow_provider_spark_lineage.spark.guard import harmless
 from airflow_provider_spark_lineage.spark.records.record import SUFFIX
 from airflow_provider_spark_lineage.spark.records.sql_text import SQL_TEXTS
 from airflow_provider_spark_lineage.spark.records.status import SUFFIX as NOTE_SUFFIX
+from airflow_provider_spark_lineage.spark.runs.captured import Captured
 
 DEFAULT_RECORDS = "spark-lineage-records"
 INTERRUPTED = 130
@@ -62,8 +63,6 @@ def command(records: Path, sql_text: str | None, script: Path, args: tuple[str, 
     # PySpark looks for the Python of its workers on PATH; an activated environment has it there.
     path = [str(Path(sys.executable).parent), *filter(None, [os.environ.get("PATH")])]
     os.environ["PATH"] = os.pathsep.join(path)
-
-    from airflow_provider_spark_lineage.spark.runs.captured import Captured
 
     captured = Captured(directory=folder, sql_text=sql_text)
     captured.start()

@@ -16,6 +16,7 @@ TOOLS = (
         "openlineage/graph",
         "openlineage/policy",
         "openlineage/viewer",
+        "openlineage/warehouse",
         "airflow/ui",
         "airflow/draft_rules.py",
         "pytest_plugin.py",

@@ -26,6 +26,7 @@ MAIN = "from airflow_provider_spark_lineage.__main__ import main; main()"
     [
         ("click", ["explain", "."], "cli"),
         ("rich", ["doctor"], "cli"),
+        ("pyarrow", ["warehouse", "load"], "warehouse"),
         ("jsonschema", ["--help"], None),
         ("yaml", ["compare", "--expected", "a", "--events", "b"], "testing"),
         ("yaml", ["expect", "--events", "b"], "testing"),

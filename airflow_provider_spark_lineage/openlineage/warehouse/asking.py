@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
     RunRead,
     RunWrite,
 )
-from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import Snapshot, read_snapshot
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, read_tables
 
 with extra("warehouse"):
     import pyarrow.dataset as ds
@@ -29,13 +29,13 @@ Row = Mapping[str, Any]
 
 def current_lineage(path: Path | str) -> Current:
     """Return the current lineage of a warehouse; the same as `Current.of` returns for its events."""
-    snapshot = read_snapshot(Path(path))
+    snapshot = read_tables(path)
     if not snapshot.load_id:
         raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
     return lineage_in(snapshot)
 
 
-def rows_of(snapshot: Snapshot, table: str, runs: Collection[str] | None = None) -> Iterator[Row]:
+def rows_of(snapshot: StoredTables, table: str, runs: Collection[str] | None = None) -> Iterator[Row]:
     """Yield the rows of a table, of all runs or of some."""
     for folder in snapshot.folders(table):
         for batch in ds.dataset(folder, format="parquet").to_batches():
@@ -44,7 +44,7 @@ def rows_of(snapshot: Snapshot, table: str, runs: Collection[str] | None = None)
                     yield row
 
 
-def lineage_in(snapshot: Snapshot) -> Current:
+def lineage_in(snapshot: StoredTables) -> Current:
     """Return the current lineage of the tables of a snapshot."""
     return _Reading(snapshot).current()
 
@@ -61,7 +61,7 @@ def names_in(rows: Sequence[Row], datasets: Mapping[int, Id]) -> DatasetNames:
 class _Reading:
     """The rows of a snapshot that decide the current lineage."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: StoredTables) -> None:
         self._datasets: dict[int, Id] = {
             row["dataset_id"]: (row["namespace"], row["name"]) for row in rows_of(snapshot, "datasets")
         }

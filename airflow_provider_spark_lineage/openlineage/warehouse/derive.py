@@ -103,7 +103,7 @@ def derived(texts: Iterable[str]) -> Iterator[tuple[str, Row]]:
 
 
 def statements(raw: str) -> Iterator[Row]:
-    """Yield what an event says of names: a symlink, its dataset, and the time."""
+    """Yield the statements of an event about names: a symlink, its dataset, and the time."""
     event = Event(json.loads(raw))
     for alias, owner in symlinks_of(event):
         yield {
@@ -203,8 +203,8 @@ def _name(dataset: Id) -> Row:
 def _assertions(lineage: RunLineage, dataset: Id, touch: RunRead | RunWrite) -> Iterator[tuple[str, Row]]:
     words = ("column", "name", "status", "severity", "expected", "actual")
     for check in touch.checks:
+        place = {"run_id": lineage.run.id, "event_date": _day(lineage.run.time_ns)}
         row = {word: check[word] for word in words}
-        place = _place(lineage)
         yield "assertions", {**place, "dataset_id": id_of_names(*dataset), **row}
 
 

@@ -1,6 +1,6 @@
 """Families: the runs that are connected by their parents, because a run may repeat the datasets of one above.
 
-Ids are collected on the driver, those of a load and of what is connected with it; rows are not.
+The ids of a load, and of the runs connected with it, are collected on the driver; rows are not.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class _Union:
         self._above[self.top(second)] = self.top(first)
 
 
-def families_of(spark: Any, new: Frame, runs: Frame) -> Families:
-    """Return the families of new events, with the runs that are there already."""
+def families_of(spark: Any, new: Frame, runs: Frame | None) -> Families:
+    """Return the families of new events, with the runs that are there already; `runs` is None for none."""
     rows = new.where("run_id <> ''").select("run_id", "parent_run_id").distinct().collect()
     union = _Union()
     known: set[str] = set()
@@ -60,27 +60,26 @@ def families_of(spark: Any, new: Frame, runs: Frame) -> Families:
     ids = {row["run_id"] for row in rows}
     dates: set[str] = set()
     event_dates: set[str] = set()
-    frontier -= known
-    while frontier and runs.columns:
-        asked = spark.createDataFrame([(each,) for each in frontier], "id STRING")
+    while frontier and runs is not None:
+        wanted = spark.createDataFrame([(each,) for each in frontier], "id STRING")
         known |= frontier
         frontier.clear()
-        found = spark.sql(
+        connected = spark.sql(
             """
             SELECT run_id, parent_run_id, CAST(event_date AS STRING) AS day,
                    CAST(event_dates AS ARRAY<STRING>) AS days
-            FROM {runs} LEFT SEMI JOIN {asked} ON run_id = id
+            FROM {runs} LEFT SEMI JOIN {wanted} ON run_id = id
             UNION
             SELECT run_id, parent_run_id, CAST(event_date AS STRING), CAST(event_dates AS ARRAY<STRING>)
-            FROM {runs} LEFT SEMI JOIN {asked} ON parent_run_id = id
+            FROM {runs} LEFT SEMI JOIN {wanted} ON parent_run_id = id
             """,
             runs=runs,
-            asked=asked,
+            wanted=wanted,
         ).collect()
-        connect(found)
+        connect(connected)
         frontier -= known
-        ids |= {row["run_id"] for row in found}
-        dates |= {row["day"] for row in found}
-        event_dates |= {day for row in found for day in row["days"]}
+        ids |= {row["run_id"] for row in connected}
+        dates |= {row["day"] for row in connected}
+        event_dates |= {day for row in connected for day in row["days"]}
     named = spark.createDataFrame([(each, union.top(each)) for each in ids], "run_id STRING, family STRING")
     return Families(ids, named, dates, event_dates)

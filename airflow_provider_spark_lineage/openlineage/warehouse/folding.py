@@ -161,8 +161,8 @@ QUERIES: Mapping[str, str] = {
         SELECT run_id FROM counted LEFT SEMI JOIN newest USING (job_id, group_id)
         """,
 }
-"""Table without dates -> its query, in an order in which each table follows those that it reads.
+"""Table without dates -> its query; a table comes after all that it reads.
 
-Besides tables they read `schemas`, `versions` and `names` (contents behind ids), `meanings` (what a symlink
-means now) and `moving` (names that meant several datasets, whose writes are current for each of them).
+Besides tables they read `schemas`, `versions` and `names` (contents behind ids), `meanings` (the dataset that
+a symlink means now) and `moving` (names that meant several datasets: their writes are current for each).
 """

@@ -25,10 +25,10 @@ from airflow_provider_spark_lineage.openlineage.warehouse.folding import QUERIES
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     EACH_LOAD,
-    Snapshot,
+    StoredTables,
     loading,
     publish,
-    read_snapshot,
+    read_tables,
     remove_unused,
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES, WarehouseColumn
@@ -89,7 +89,7 @@ def load(
     files = files_of(Path(source))
     target = Path(target)
     with loading(target):
-        before = read_snapshot(target)
+        before = read_tables(target)
         remove_unused(before)
         own = spark.newSession()
         for key, value in _SETTINGS.items():
@@ -101,7 +101,7 @@ def load(
             spark.createDataFrame([], "none INT")
 
 
-def frame_of(spark: Any, snapshot: Snapshot, table: str, dates: Iterable[str] | None = None) -> Frame:
+def frame_of(spark: Any, snapshot: StoredTables, table: str, dates: Iterable[str] | None = None) -> Frame:
     """Return a table of a snapshot as a DataFrame, of all dates or of some."""
     folders = snapshot.folders(table, dates)
     if not folders:
@@ -112,14 +112,14 @@ def frame_of(spark: Any, snapshot: Snapshot, table: str, dates: Iterable[str] | 
 class _Load:
     """One load, from a snapshot to the next."""
 
-    def __init__(self, spark: Any, before: Snapshot, tell: Callable[[str], None]) -> None:
+    def __init__(self, spark: Any, before: StoredTables, tell: Callable[[str], None]) -> None:
         now = datetime.now(timezone.utc)
         self._spark, self._before, self._tell = spark, before, tell
         self._begun, self._clock = now, time.monotonic()
         self._summary = LoadSummary(f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}")
         self._folder = f"data/{self._summary.load_id}"
         tables = {table: dict(parts) for table, parts in before.tables.items()}
-        self._after = Snapshot(before.path, self._summary.load_id, tables, dict(before.sources))
+        self._after = StoredTables(before.path, self._summary.load_id, tables, dict(before.sources))
 
     def run(self, files: list[Path]) -> LoadSummary:
         changed = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
@@ -139,30 +139,20 @@ class _Load:
         return self._summary
 
     def _new_events(self, files: list[str]) -> Frame:
-        """Return the events that no earlier load had, and count and keep what is not an event."""
+        """Return the events that no earlier load had, and count and keep the lines that are not events."""
         lines = self._spark.read.text([_escaped(file) for file in files], lineSep="\n").selectExpr(
             "_metadata.file_path AS file",
             "_metadata.file_block_start AS start",
             "CAST(value AS BINARY) AS line",
         )
         read = self._staged("read", lines.mapInArrow(parse, PARSED))
-        self._summary.bad_lines = read.where("problem IS NOT NULL").count()
+        [counts] = read.selectExpr("count(problem) AS bad", "count(event_id) AS events").collect()
+        self._summary.bad_lines, self._summary.events = counts["bad"], counts["events"]
         if self._summary.bad_lines:
             rejected = self._before.path / "rejected" / self._summary.load_id
             self._summary.rejected = str(rejected)
             read.where("problem IS NOT NULL").selectExpr("problem", "raw AS line").write.json(str(rejected))
-        self._summary.events = read.where("problem IS NULL").count()
-        each_once = self._sql(
-            """
-            SELECT event_id, date_from_unix_date(event_date) AS event_date,
-                   timestamp_micros(event_time) AS event_time, event_type, run_id, parent_run_id, job_namespace, job_name, producer, raw, source,
-                   '{load_id}' AS load_id
-            FROM (SELECT *, row_number() OVER (PARTITION BY event_id ORDER BY source) AS number
-                  FROM {read} WHERE problem IS NULL)
-            WHERE number = 1
-            """.replace("{load_id}", self._summary.load_id),
-            read=read,
-        )
+        each_once = self._sql(_EACH_ONCE.replace("{load_id}", self._summary.load_id), read=read)
         dates = _texts(each_once.selectExpr("CAST(event_date AS STRING)").distinct())
         known = frame_of(self._spark, self._before, "events", dates).select("event_id")
         new = each_once.join(known, "event_id", "left_anti")
@@ -180,11 +170,13 @@ class _Load:
             for date, folders in self._after.tables[table].items()
         }
         parts = {date: folders for date, folders in mine.items() if folders}
-        return frame_of(self._spark, Snapshot(self._before.path, tables={table: parts}), table)
+        return frame_of(self._spark, StoredTables(self._before.path, tables={table: parts}), table)
 
     def _write_tables(self, new: Frame) -> None:
         self._tell(f"deriving runs from {self._summary.new_events:,} new events")
-        families = families_of(self._spark, new, frame_of(self._spark, self._before, "runs"))
+        has_runs = bool(self._before.tables["runs"])
+        runs = frame_of(self._spark, self._before, "runs") if has_runs else None
+        families = families_of(self._spark, new, runs)
         self._summary.runs = len(families.runs)
         derived = self._staged("derived", self._derived(families.frame, families.event_dates, new))
         self._write_rows_of_runs(derived, families.frame, families.dates)
@@ -237,7 +229,7 @@ class _Load:
         self._summary.new_versions = frames["lineage_versions"].join(known, "lineage_id", "left_anti").count()
 
     def _contents(self, derived: Frame, kind: str, table: str, key: str, *names: str) -> Frame:
-        """Return what is behind ids: in a table before this load, or derived by it."""
+        """Return the contents behind ids: of a table before this load, or derived by it."""
         known = frame_of(self._spark, self._before, table).select(key, *names)
         new = self._of_kind(derived, kind, columns_of(table, key, *names))
         return known.unionByName(new).dropDuplicates([key])
@@ -251,7 +243,7 @@ class _Load:
             WarehouseColumn("dataset_name", "STRING", ""),
             WarehouseColumn("said_ns", "DECIMAL(21,0)", ""),
         ]
-        said = self._of_kind(derived, "statements", [*columns, *more])
+        stated = self._of_kind(derived, "statements", [*columns, *more])
         contents = self._sql(
             """
             SELECT * FROM {contents}
@@ -259,7 +251,7 @@ class _Load:
             UNION SELECT xxhash64(namespace, name), namespace, name FROM {said}
             """,
             contents=contents,
-            said=said,
+            said=stated,
         ).dropDuplicates(["dataset_id"])
         folded = self._sql(
             """
@@ -269,7 +261,7 @@ class _Load:
                   SELECT namespace, name, dataset_id, first_said_ns, last_said_ns FROM {known})
             GROUP BY namespace, name, dataset_id
             """,
-            said=said,
+            said=stated,
             known=frame_of(self._spark, self._before, "dataset_names"),
         )
         rows = [row.asDict() for row in folded.collect()]
@@ -381,6 +373,15 @@ class _Load:
     def _sql(self, query: str, **frames: Frame) -> Frame:
         return self._spark.sql(query, **frames)
 
+
+_EACH_ONCE = """
+SELECT event_id, date_from_unix_date(event_date) AS event_date, timestamp_micros(event_time) AS event_time,
+       event_type, run_id, parent_run_id, job_namespace, job_name, producer, raw, source,
+       '{load_id}' AS load_id
+FROM (SELECT *, row_number() OVER (PARTITION BY event_id ORDER BY source) AS number
+      FROM {read} WHERE problem IS NULL)
+WHERE number = 1
+"""
 
 _FILES_OF_FOLDED = 4
 """Number of files of a table without dates."""

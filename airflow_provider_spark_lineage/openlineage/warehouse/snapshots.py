@@ -34,7 +34,7 @@ Parts = dict[str, list[str]]
 
 
 @dataclass
-class Snapshot:
+class StoredTables:
     """The tables of a warehouse after a load."""
 
     path: Path
@@ -50,8 +50,9 @@ class Snapshot:
         return [str(self.path / folder) for date in wanted for folder in parts[date]]
 
 
-def read_snapshot(path: Path) -> Snapshot:
+def read_tables(path: Path | str) -> StoredTables:
     """Return the current tables of a warehouse; empty ones if the folder has no warehouse yet."""
+    path = Path(path)
     file = path / CURRENT
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
@@ -61,27 +62,27 @@ def read_snapshot(path: Path) -> Snapshot:
                 " use the release that wrote it, or load the events into another folder."
             )
         tables = {name: dict(document["tables"].get(name, {})) for name in TABLES}
-        return Snapshot(path, document["load_id"], tables, document["sources"])
+        return StoredTables(path, document["load_id"], tables, document["sources"])
     except FileNotFoundError:
         return _new(path)
     except OSError as error:
         raise BadInputError(f"{file} cannot be read ({error.strerror}).") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise BadInputError(
-            f"{file} is not what a load writes: delete the folder {path}, and load the events again."
+            f"{file} was not written by a load: delete the folder {path}, and load the events again."
         ) from None
 
 
-def _new(path: Path) -> Snapshot:
+def _new(path: Path) -> StoredTables:
     if path.exists() and not path.is_dir():
         raise BadInputError(f"{path} is a file: give a folder for the warehouse.")
     own = (_LOCK, CURRENT, "data", "rejected")
     if path.is_dir() and not all(each.name.startswith(own) for each in path.iterdir()):
         raise BadInputError(f"{path} has other files and no warehouse: give another folder.")
-    return Snapshot(path)
+    return StoredTables(path)
 
 
-def publish(snapshot: Snapshot) -> None:
+def publish(snapshot: StoredTables) -> None:
     """Make a snapshot the current one."""
     document = {
         "format": FORMAT,
@@ -97,7 +98,7 @@ def publish(snapshot: Snapshot) -> None:
     os.replace(new, snapshot.path / CURRENT)
 
 
-def remove_unused(*snapshots: Snapshot) -> None:
+def remove_unused(*snapshots: StoredTables) -> None:
     """Delete the files that none of some snapshots of a warehouse names: those of loads that died, too."""
     path = snapshots[0].path
     used = {
@@ -107,12 +108,12 @@ def remove_unused(*snapshots: Snapshot) -> None:
         for some in parts.values()
         for folder in some
     }
-    loads = [each for each in (path / "data").glob("*") if each.is_dir()]
-    for folder in [*loads, *(each for load in loads for each in load.rglob("*") if each.is_dir())]:
-        own = folder.relative_to(path)
-        is_used = any(each == own or own in each.parents or each in own.parents for each in used)
-        if not is_used and folder.exists():
-            shutil.rmtree(folder)
+    needed = used | {above for folder in used for above in folder.parents}
+    for pattern in ("data/*", "data/*/*", "data/*/*/*"):
+        for folder in sorted(path.glob(pattern)):
+            own = folder.relative_to(path)
+            if folder.is_dir() and own not in needed and own.parent not in used:
+                shutil.rmtree(folder)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ FORMAT = 1
 
 
 class Fold(Enum):
-    """How the rows of one key become one row: rules that commute and may be repeated."""
+    """Rule that makes one row of the rows of a key: all rules commute and may be repeated."""
 
     KEY = "key"
     FIRST = "least"
@@ -55,9 +55,9 @@ class WarehouseTable:
 
 
 def _table(name: str, about: str, *columns: tuple[str, str, str] | tuple[str, str, str, Fold]) -> None:
-    made = tuple(WarehouseColumn(*column) for column in columns)
-    partition = "event_date" if any(column.name == "event_date" for column in made) else ""
-    TABLES[name] = WarehouseTable(name, about, made, partition)
+    rows = tuple(WarehouseColumn(*column) for column in columns)
+    partition = "event_date" if any(column.name == "event_date" for column in rows) else ""
+    TABLES[name] = WarehouseTable(name, about, rows, partition)
 
 
 TABLES: dict[str, WarehouseTable] = {}
@@ -284,7 +284,7 @@ _table(
     ("files", "BIGINT", "Files that it read."),
     ("events", "BIGINT", "Events in these files."),
     ("new_events", "BIGINT", "Events that no earlier load had."),
-    ("bad_lines", "BIGINT", "Lines that are no events: see the folder `rejected`."),
+    ("bad_lines", "BIGINT", "Lines that are not events: see the folder `rejected`."),
     ("dates", "ARRAY<STRING>", "Dates whose rows it wrote."),
     ("started_at", "TIMESTAMP", "Begin of the load."),
     ("ended_at", "TIMESTAMP", "End of the load."),

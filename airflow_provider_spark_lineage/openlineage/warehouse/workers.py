@@ -36,7 +36,7 @@ PARSED = (
 _DERIVED = pa.schema([("kind", pa.string()), ("payload", pa.string())])
 
 DERIVED = "kind STRING, payload STRING"
-"""Schema of what the other functions yield: the table, and a row of it as JSON."""
+"""Schema of the batches of the other functions: the table, and a row of it as JSON."""
 
 _MOST_ROWS = 1000
 """Limit of the rows of a batch."""
@@ -70,7 +70,7 @@ def derive(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def name(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield what events say of names."""
+    """Yield the statements of events about names."""
     for batch in batches:
         rows = [
             {"kind": "statements", "payload": json.dumps(row)}
@@ -86,6 +86,6 @@ def _batches(rows: list[dict[str, Any]], schema: Any) -> Iterator[Any]:
 
 
 def _shown(address: str) -> str:
-    """Return the path of a local file, of which Spark has the address."""
+    """Return the path of a local file, for an address of Spark."""
     parts = urlsplit(address)
     return unquote(parts.path) if parts.scheme == "file" else address

@@ -1,0 +1,86 @@
+"""`spark-lineage warehouse`: tables of lineage in a folder, made from OpenLineage events by Spark."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from airflow_provider_spark_lineage.cli.refusal import refuse, say
+from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummary, load
+from airflow_provider_spark_lineage.openlineage.words import counted
+
+
+@click.group("warehouse", epilog="Example: spark-lineage warehouse load --events events --warehouse lineage")
+def command() -> None:
+    """Load OpenLineage events into tables of parquet: docs/warehouse.md."""
+
+
+@command.command(
+    "load", epilog="\b\nExample: spark-lineage warehouse load --events events --warehouse lineage"
+)
+@click.option(
+    "--events",
+    "source",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="PATH",
+    help="A file of events of any producer, one in a line, also compressed (.gz), or a folder of such files.",
+)
+@click.option(
+    "--warehouse",
+    "target",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="PATH",
+    help="Folder of the tables; the first load makes it.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
+def load_command(*, source: Path, target: Path, as_json: bool) -> None:
+    """Load the events of files that are new, or that have changed, since the last load.
+
+    Exits with 2 if a line is not an event; all other lines are loaded.
+    """
+    spark = _session()
+    try:
+        summary = load(spark, source, target, tell=say if sys.stderr.isatty() and not as_json else _silent)
+    finally:
+        spark.stop()
+    if as_json:
+        click.echo(json.dumps(summary.document(), indent=2, ensure_ascii=False))
+    else:
+        click.echo(_sentence(summary))
+    if summary.bad_lines:
+        say(f"{counted(summary.bad_lines, 'line')} could not be loaded: see {summary.rejected}")
+        raise SystemExit(2)
+
+
+def _session() -> Any:
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        refuse(f"pyspark cannot be imported ({error}): install it in {sys.prefix}")
+    builder = SparkSession.builder.appName("spark-lineage warehouse")
+    for key in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
+        builder = builder.config(key, "false")
+    spark = builder.config("spark.pyspark.python", sys.executable).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def _silent(_: str) -> None:
+    """Say nothing: standard error is not a terminal."""
+
+
+def _sentence(summary: LoadSummary) -> str:
+    parts = [
+        counted(summary.files, "file"),
+        f"{counted(summary.events, 'event')}, {summary.new_events:,} new",
+        counted(summary.runs, "run"),
+        counted(summary.new_versions, "new version"),
+        counted(summary.bad_lines, "bad line"),
+    ]
+    return f"{'; '.join(parts)}; {summary.seconds:.1f} s"

@@ -1,0 +1,154 @@
+"""Loads by Spark: any order, any split and any repetition of events gives the same tables."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from warehouse.histories import comparable, graph_of, history
+
+from airflow_provider_spark_lineage.openlineage.warehouse import load as loads
+from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage, rows_of
+from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
+from airflow_provider_spark_lineage.openlineage.warehouse.load import load
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import read_tables
+from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
+
+pytestmark = pytest.mark.spark
+
+OF_LOADS = {"load_id", "source"}
+"""Columns that say which load had an event first."""
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A session with settings that a user may have: none of them changes a row."""
+    from spark_sessions import started
+
+    conf = {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.session.timeZone": "Asia/Tokyo",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("tables")),
+    }
+    spark = started("warehouse", conf)
+    yield spark
+    spark.stop()
+
+
+def contents(path: Path) -> dict[str, list[str]]:
+    """Return the rows of all tables, but for what differs between loads."""
+    snapshot = read_tables(path)
+    return {
+        table: sorted(
+            repr({key: value for key, value in row.items() if key not in OF_LOADS})
+            for row in rows_of(snapshot, table)
+        )
+        for table in TABLES
+        if table != "loads"
+    }
+
+
+def written(path: Path, documents: list[dict[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in documents))
+    return path
+
+
+class DiedError(Exception):
+    """A process that ended in the middle."""
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_any_order_split_repetition_and_crash_gives_the_same_tables(spark, tmp_path, monkeypatch, seed):
+    """And what is current is what the graph says of the same events."""
+    documents, chance = history(seed), random.Random(seed)  # noqa: S311
+    load(spark, written(tmp_path / "whole" / "events.jsonl", documents), tmp_path / "a")
+    whole = contents(tmp_path / "a")
+    assert comparable(current_lineage(tmp_path / "a")) == comparable(graph_of(documents))
+
+    others = chance.sample(documents, len(documents)) + chance.sample(documents, len(documents) // 4)
+    cut = sorted(chance.sample(range(len(others)), 2))
+    for number, (begin, end) in enumerate(zip([0, *cut], [*cut, len(others)], strict=True)):
+        part = written(tmp_path / "parts" / f"{number}.jsonl", others[begin:end])
+        if number == 1:
+            before = contents(tmp_path / "b")
+            table = chance.choice([*TABLES])
+            with monkeypatch.context() as patch:
+                patch.setattr(loads._Load, "_path", dying_at(table))
+                with pytest.raises(DiedError):
+                    load(spark, part, tmp_path / "b")
+            assert contents(tmp_path / "b") == before, table
+        load(spark, part, tmp_path / "b")
+    found = contents(tmp_path / "b")
+    assert [table for table in whole if found[table] != whole[table]] == []
+    # The files of loads before the last one, and of the load that died, are gone.
+    assert len([*(tmp_path / "b" / "data").iterdir()]) <= len(read_tables(tmp_path / "b").tables) + 3
+
+
+def dying_at(table: str) -> Any:
+    path = loads._Load._path
+
+    def dying(self: Any, name: str) -> Path:
+        if name == table:
+            raise DiedError
+        return path(self, name)
+
+    return dying
+
+
+def test_lines_that_are_no_events_are_counted_and_kept(spark, tmp_path):
+    """A load never fails by them, and the other lines of their file are loaded."""
+    good = [json.dumps(each) for each in history(0, days=1, jobs=2)]
+    lines = [good[0], "{not json", "", json.dumps({"no": "event"}), *good[1:]]
+    folder = tmp_path / "events [1]"
+    folder.mkdir()
+    (folder / "a {b}.jsonl").write_text("\n".join(lines))
+    with gzip.open(folder / "b.jsonl.gz", "wb") as file:
+        file.write(b"\xff\xfe\n" + good[0].encode())
+    summary = load(spark, folder, tmp_path / "w")
+    assert (summary.files, summary.bad_lines) == (2, 3)
+    assert (summary.events, summary.new_events) == (len(good) + 1, len(set(good)))
+    rejected = [
+        json.loads(line)
+        for file in Path(summary.rejected).glob("part-*")
+        for line in file.read_text().splitlines()
+    ]
+    places = sorted(each["problem"].partition(":")[0] for each in rejected)
+    first, packed = folder / "a {b}.jsonl", folder / "b.jsonl.gz"
+    assert places == [f"{first}, line 2", f"{first}, line 4", f"{packed}, line 1"]
+    [row] = rows_of(read_tables(tmp_path / "w"), "loads")
+    assert row["bad_lines"] == 3
+
+
+def test_files_are_read_once_and_the_users_session_stays(spark, tmp_path):
+    """A file is read again after it grew, and its earlier events are not stored twice."""
+    documents = history(3, days=1, jobs=2)
+    events = written(tmp_path / "events" / "events.jsonl", documents[:-1])
+    before = dict(spark.conf.getAll) if hasattr(type(spark.conf), "getAll") else {}
+    assert load(spark, events.parent, tmp_path / "w").new_events > 0
+    assert load(spark, events.parent, tmp_path / "w").files == 0
+    written(events, documents)
+    again = load(spark, events.parent, tmp_path / "w")
+    assert (again.files, again.new_events) == (1, 1)
+    assert type(spark).getActiveSession()._jsparkSession.equals(spark._jsparkSession)
+    assert (dict(spark.conf.getAll) if before else {}) == before
+    assert spark.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+
+
+def test_ids_are_those_of_spark(spark):
+    """Whoever joins tables by `xxhash64` of names finds their rows, with any length of names."""
+    chance = random.Random(1)  # noqa: S311
+    letters = "abc/.:_-é漢😀 \x00"
+    names = [
+        tuple("".join(chance.choices(letters, k=chance.randrange(80))) for _ in range(2)) for _ in range(500)
+    ]
+    frame = spark.createDataFrame(names, "a STRING, b STRING").selectExpr("a", "b", "xxhash64(a, b) AS id")
+    assert [row.id for row in frame.collect()] == [id_of_names(row.a, row.b) for row in frame.collect()]

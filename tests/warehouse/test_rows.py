@@ -1,0 +1,154 @@
+"""Rows from events, ids and the files of a warehouse, without Spark."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+
+import pytest
+from graph.estate import SHOP, dataset, edges, run
+from warehouse.histories import history
+
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage
+from airflow_provider_spark_lineage.openlineage.warehouse.derive import derived, event_rows, raw_of
+from airflow_provider_spark_lineage.openlineage.warehouse.load import load
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
+    CURRENT,
+    StoredTables,
+    loading,
+    publish,
+    read_tables,
+    remove_unused,
+)
+from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
+
+
+def rows_of(*documents):
+    tables = {}
+    for table, row in derived([raw_of(each) for each in documents]):
+        tables.setdefault(table, []).append(row)
+    return tables
+
+
+def test_a_job_that_says_the_same_has_one_version():
+    """The version depends neither on the run nor on the order of keys in the event."""
+    event = run("etl.copy", [dataset("a")], [dataset("b", "x y", **edges("x <- a.x", "y <- a.y"))], hour=1)
+    later = json.loads(json.dumps(event, sort_keys=True)) | {"eventTime": "2026-01-02T01:00:00Z"}
+    later["run"] = {**later["run"], "runId": "later"}
+    fields = later["outputs"][0]["facets"]["columnLineage"]["fields"]
+    later["outputs"][0]["facets"]["columnLineage"]["fields"] = dict(reversed(fields.items()))
+    outputs = rows_of(event, later)["run_outputs"]
+    assert len(outputs) == 2
+    assert len({row["lineage_id"] for row in outputs}) == 1
+
+
+def test_the_rows_of_runs_do_not_depend_on_the_order_of_events():
+    """Also if events have one time, or none."""
+    events = [
+        run("a", [dataset("x")], [dataset("y")], id="1", state="START"),
+        run("a", [dataset("x")], [dataset("y")], id="1", state="FAIL", ours=False),
+        run("a", [dataset("x")], [dataset("y")], id="1") | {"eventTime": "never"},
+    ]
+    first = rows_of(*events)
+    assert first["runs"][0]["state"] == "fail"
+    for order in permutations(events):
+        assert rows_of(*order) == first
+
+
+def test_a_child_that_repeats_its_task_has_a_run_and_no_rows_of_datasets():
+    """The rule of the graph: executions of a task are in the task."""
+    parent = {
+        "parent": {"run": {"runId": "shop.clean-1-1"}, "job": {"namespace": "jobs", "name": "shop.clean"}}
+    }
+    child = SHOP[0] | {
+        "run": {"runId": "child", "facets": {**SHOP[0]["run"]["facets"], **parent}},
+        "job": {"namespace": "jobs", "name": "shop.clean.execution"},
+    }
+    rows = rows_of(SHOP[0], child)
+    assert {row["run_id"]: row["is_counted"] for row in rows["runs"]} == {
+        "shop.clean-1-1": True,
+        "child": False,
+    }
+    assert {row["run_id"] for row in rows["run_inputs"] + rows["run_outputs"]} == {"shop.clean-1-1"}
+
+
+def test_every_row_has_the_columns_of_its_table():
+    """A value that no column takes would be lost without a sign."""
+    for table, rows in rows_of(*history(1)).items():
+        if table in TABLES:
+            known = {column.name for column in TABLES[table].columns}
+            assert {key for row in rows for key in row} <= known, table
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"{", "f, line 7: not JSON"),
+        (b"\xff", "f, line 7: not UTF-8"),
+        (b"[1]", "f, line 7: not an OpenLineage event"),
+        (b"{}", "f, line 7: not an OpenLineage event"),
+        (b"[" * 100_000, "f, line 7: nested too deeply"),
+    ],
+)
+def test_what_is_no_event_is_a_problem_with_its_place(line, problem):
+    """It costs its line, and never a load."""
+    [row] = event_rows(line, "f", 7)
+    assert row["problem"].startswith(problem)
+
+
+def test_a_torn_line_gives_the_event_that_follows():
+    """A writer that was killed leaves the beginning of an event in front of the next one."""
+    text = json.dumps(SHOP[0])
+    rows = [*event_rows((text[:100] + text).encode(), "f", 1)]
+    assert [bool(row.get("problem")) for row in rows] == [True, False]
+
+
+def test_texts_that_utf_8_cannot_hold_are_stored():
+    """JSON can write half of a surrogate pair; a file of parquet cannot."""
+    event = json.dumps(run("a\ud800b", [dataset("x")]))
+    [row] = event_rows(event.encode(), "f", 1)
+    assert row["job_name"] == "a?b"
+
+
+def test_a_second_load_is_refused_and_names_the_first(tmp_path):
+    """Two loads would each publish tables without the rows of the other."""
+    (tmp_path / "events.jsonl").write_text("")
+    with loading(tmp_path / "w"), pytest.raises(BadInputError, match=r"is being loaded by process \d+ on "):
+        load(None, tmp_path / "events.jsonl", tmp_path / "w")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", "was not written by a load"),
+        ("[]", "was not written by a load"),
+        ('{"format": 99}', "has format 99, and this release reads 1"),
+    ],
+)
+def test_a_warehouse_that_cannot_be_read_is_one_sentence(tmp_path, text, sentence):
+    """It names the cure, and nothing is written."""
+    (tmp_path / CURRENT).write_text(text)
+    with pytest.raises(BadInputError, match=sentence):
+        read_tables(tmp_path)
+
+
+def test_a_folder_with_other_files_is_not_made_a_warehouse(tmp_path):
+    """A wrong path must not mix tables into somebody's files."""
+    (tmp_path / "notes.txt").write_text("")
+    with pytest.raises(BadInputError, match="has other files and no warehouse"):
+        read_tables(tmp_path)
+    with pytest.raises(BadInputError, match="has no warehouse"):
+        current_lineage(tmp_path / "none")
+
+
+def test_files_of_a_load_that_died_are_removed_and_those_in_use_are_not(tmp_path):
+    """What the current tables name stays, whatever else is there."""
+    for name in ("data/1/runs/day=2026-01-01", "data/1/staged_read", "data/2/runs/day=2026-01-01"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "part").write_text("")
+    snapshot = StoredTables(tmp_path, "1", {"runs": {"2026-01-01": ["data/1/runs/day=2026-01-01"]}})
+    publish(snapshot)
+    remove_unused(snapshot)
+    files = {str(each.relative_to(tmp_path)) for each in (tmp_path / "data").rglob("part")}
+    assert files == {"data/1/runs/day=2026-01-01/part"}
