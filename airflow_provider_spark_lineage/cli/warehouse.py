@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
+from airflow_provider_spark_lineage.openlineage.warehouse.invariants import CURE, findings_of
 from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummary, load
 from airflow_provider_spark_lineage.openlineage.words import counted
 
@@ -84,3 +85,24 @@ def _sentence(summary: LoadSummary) -> str:
         counted(summary.bad_lines, "bad line"),
     ]
     return f"{'; '.join(parts)}; {summary.seconds:.1f} s"
+
+
+@command.command("check", epilog="\b\nExample: spark-lineage warehouse check --warehouse lineage")
+@click.option(
+    "--warehouse",
+    "target",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="PATH",
+    help="Folder of the tables.",
+)
+def check_command(*, target: Path) -> None:
+    """Check that the tables of a warehouse fit together, without Spark.
+
+    Exits with 1 if they do not.
+    """
+    findings = findings_of(target)
+    for finding in findings:
+        click.echo(finding)
+    click.echo(CURE if findings else "The tables fit together.")
+    raise SystemExit(int(bool(findings)))

@@ -14,6 +14,7 @@ from warehouse.histories import comparable, graph_of, history
 from airflow_provider_spark_lineage.openlineage.warehouse import load as loads
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage, rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
+from airflow_provider_spark_lineage.openlineage.warehouse.invariants import findings_of
 from airflow_provider_spark_lineage.openlineage.warehouse.load import load
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import read_tables
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
@@ -89,6 +90,7 @@ def test_any_order_split_repetition_and_crash_gives_the_same_tables(spark, tmp_p
         load(spark, part, tmp_path / "b")
     found = contents(tmp_path / "b")
     assert [table for table in whole if found[table] != whole[table]] == []
+    assert findings_of(tmp_path / "a") == findings_of(tmp_path / "b") == []
     # The files of loads before the last one, and of the load that died, are gone.
     assert len([*(tmp_path / "b" / "data").iterdir()]) <= len(read_tables(tmp_path / "b").tables) + 3
 

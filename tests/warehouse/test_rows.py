@@ -12,6 +12,7 @@ from warehouse.histories import history
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage
 from airflow_provider_spark_lineage.openlineage.warehouse.derive import derived, event_rows, raw_of
+from airflow_provider_spark_lineage.openlineage.warehouse.invariants import findings_of
 from airflow_provider_spark_lineage.openlineage.warehouse.load import load
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     CURRENT,
@@ -140,6 +141,35 @@ def test_a_folder_with_other_files_is_not_made_a_warehouse(tmp_path):
         read_tables(tmp_path)
     with pytest.raises(BadInputError, match="has no warehouse"):
         current_lineage(tmp_path / "none")
+
+
+def test_check_says_which_rule_the_tables_break(tmp_path):
+    """A value without its row, a key twice, and a folder that somebody deleted."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = {
+        "run_outputs": {"run_id": ["a"], "dataset_id": [1], "lineage_id": [7], "schema_id": [None]},
+        "runs": {"run_id": ["a"]},
+        "datasets": {"dataset_id": [1, 1], "canonical_id": [1, 1]},
+    }
+    tables = {name: {} for name in TABLES}
+    for table, columns in rows.items():
+        (tmp_path / "data" / table).mkdir(parents=True)
+        pq.write_table(pa.table(columns), tmp_path / "data" / table / "part.parquet")
+        tables[table] = {"": [f"data/{table}"]}
+    publish(StoredTables(tmp_path, "1", tables))
+    assert findings_of(tmp_path) == [
+        "datasets: 1 row with a key that another row has.",
+        "run_outputs.lineage_id: 1 value without a row in lineage_versions.",
+    ]
+    (tmp_path / "data" / "runs" / "part.parquet").unlink()
+    (tmp_path / "data" / "runs").rmdir()
+    assert findings_of(tmp_path) == [f"{tmp_path}/data/runs is gone, and {tmp_path} names it."]
+    (tmp_path / "events.jsonl").write_text("")
+    for use in (current_lineage, lambda path: load(None, tmp_path / "events.jsonl", path)):
+        with pytest.raises(BadInputError, match=r"runs is gone, and .* needs it: delete the folder"):
+            use(tmp_path)
 
 
 def test_files_of_a_load_that_died_are_removed_and_those_in_use_are_not(tmp_path):

@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
     RunRead,
     RunWrite,
 )
-from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, read_tables
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, whole_tables
 
 with extra("warehouse"):
     import pyarrow.dataset as ds
@@ -29,7 +29,7 @@ Row = Mapping[str, Any]
 
 def current_lineage(path: Path | str) -> Current:
     """Return the current lineage of a warehouse; the same as `Current.of` returns for its events."""
-    snapshot = read_tables(path)
+    snapshot = whole_tables(path)
     if not snapshot.load_id:
         raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
     return lineage_in(snapshot)

@@ -28,8 +28,8 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     StoredTables,
     loading,
     publish,
-    read_tables,
     remove_unused,
+    whole_tables,
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES, WarehouseColumn
 from airflow_provider_spark_lineage.openlineage.warehouse.workers import DERIVED, PARSED, derive, name, parse
@@ -89,7 +89,7 @@ def load(
     files = files_of(Path(source))
     target = Path(target)
     with loading(target):
-        before = read_tables(target)
+        before = whole_tables(target)
         remove_unused(before)
         own = spark.newSession()
         for key, value in _SETTINGS.items():

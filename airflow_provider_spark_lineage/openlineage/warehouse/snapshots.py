@@ -73,6 +73,22 @@ def read_tables(path: Path | str) -> StoredTables:
         ) from None
 
 
+def missing_folders(stored: StoredTables) -> list[str]:
+    """Return the folders that a warehouse names and that somebody has deleted."""
+    return [folder for table in TABLES for folder in stored.folders(table) if not Path(folder).is_dir()]
+
+
+def whole_tables(path: Path | str) -> StoredTables:
+    """Return the current tables of a warehouse; raise BadInputError if files of them are gone."""
+    stored = read_tables(path)
+    missing = missing_folders(stored)
+    if missing:
+        raise BadInputError(
+            f"{missing[0]} is gone, and {path} needs it: delete the folder {path}, and load the events again."
+        )
+    return stored
+
+
 def _new(path: Path) -> StoredTables:
     if path.exists() and not path.is_dir():
         raise BadInputError(f"{path} is a file: give a folder for the warehouse.")

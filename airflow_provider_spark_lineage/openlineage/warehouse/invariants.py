@@ -1,0 +1,101 @@
+"""Checks what must hold between the tables of a warehouse, without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from airflow_provider_spark_lineage.errors import BadInputError, extra
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
+    StoredTables,
+    missing_folders,
+    read_tables,
+)
+from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
+from airflow_provider_spark_lineage.openlineage.words import counted
+
+with extra("warehouse"):
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+_DATASET, _SCHEMA = ("datasets", "dataset_id"), ("dataset_schemas", "schema_id")
+_RUN, _JOB = ("runs", "run_id"), ("jobs", "job_id")
+
+REFERENCES = (
+    ("run_inputs", "run_id", *_RUN),
+    ("run_outputs", "run_id", *_RUN),
+    ("assertions", "run_id", *_RUN),
+    ("current_runs", "run_id", *_RUN),
+    ("jobs", "last_run_id", *_RUN),
+    ("run_outputs", "lineage_id", "lineage_versions", "lineage_id"),
+    ("lineage_versions", "job_id", *_JOB),
+    ("column_edges", "job_id", *_JOB),
+    ("dataset_edges", "job_id", *_JOB),
+    ("run_inputs", "dataset_id", *_DATASET),
+    ("run_outputs", "dataset_id", *_DATASET),
+    ("lineage_versions", "target_id", *_DATASET),
+    ("column_edges", "source_id", *_DATASET),
+    ("column_edges", "target_id", *_DATASET),
+    ("dataset_edges", "source_id", *_DATASET),
+    ("dataset_edges", "target_id", *_DATASET),
+    ("dataset_names", "dataset_id", *_DATASET),
+    ("datasets", "canonical_id", *_DATASET),
+    ("run_inputs", "schema_id", *_SCHEMA),
+    ("run_outputs", "schema_id", *_SCHEMA),
+)
+"""Table and column -> table and column where each of its values must be."""
+
+CURE = "Delete the folder of the warehouse, and load the events again: the tables will be the same."
+"""Sentence after the findings."""
+
+
+def findings_of(path: Path | str) -> list[str]:
+    """Return a sentence for each rule that a warehouse breaks."""
+    stored = read_tables(path)
+    if not stored.load_id:
+        raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
+    missing = missing_folders(stored)
+    if missing:
+        return [f"{folder} is gone, and {stored.path} names it." for folder in missing]
+    return [*_doubled(stored), *_dangling(stored), *_overlapping(stored)]
+
+
+def _doubled(stored: StoredTables) -> Iterator[str]:
+    for name, table in TABLES.items():
+        # Two checks of one name at a column, and the edges of two runs side by side, are both right.
+        if name not in ("assertions", "current_column_edges"):
+            rows = _columns(stored, name, *table.key)
+            doubled = rows.num_rows - rows.group_by(list(table.key)).aggregate([]).num_rows
+            if doubled:
+                yield f"{name}: {counted(doubled, 'row')} with a key that another row has."
+
+
+def _dangling(stored: StoredTables) -> Iterator[str]:
+    for table, column, other, key in REFERENCES:
+        known = set(_columns(stored, other, key)[key].to_pylist())
+        values = set(_columns(stored, table, column)[column].to_pylist()) - {None}
+        lost = values - known
+        if lost:
+            yield f"{table}.{column}: {counted(len(lost), 'value')} without a row in {other}."
+
+
+def _overlapping(stored: StoredTables) -> Iterator[str]:
+    """Yield the names that mean two datasets at a time."""
+    holding: dict[tuple[str, str], int] = {}
+    names = ("namespace", "name", "valid_to", "is_followed")
+    for row in _columns(stored, "dataset_names", *names).to_pylist():
+        if row["is_followed"] and row["valid_to"] is None:
+            key = row["namespace"], row["name"]
+            holding[key] = holding.get(key, 0) + 1
+    for (namespace, name), count in holding.items():
+        if count > 1:
+            yield f"dataset_names: {name} in {namespace} means {counted(count, 'dataset')} now."
+
+
+def _columns(stored: StoredTables, table: str, *columns: str) -> Any:
+    parts = [
+        ds.dataset(folder, format="parquet").to_table(columns=list(columns))
+        for folder in stored.folders(table)
+    ]
+    return pa.concat_tables(parts) if parts else pa.table({column: [] for column in columns})
