@@ -102,12 +102,15 @@ def _print_json(value: object) -> None:
 def _csv_of(impact: Impact) -> str:
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(("namespace", "name", "field", "how", "depth", "job", "from_name", "from_field"))
+    lines.writerow(
+        ("namespace", "name", "field", "how", "depth", "pass_through", "job", "from_name", "from_field")
+    )
     for (dataset, field), reached in impact.columns.items():
         step = impact.step_to(dataset, field)
         job = "/".join(step.write.job) if step and step.write else ""
         source = (step.source.name, step.source.field or "") if step else ("", "")
-        lines.writerow((*dataset, field, " ".join(reached.how), reached.depth, job, *source))
+        is_copy = str((dataset, field) in impact.passed_through).lower()
+        lines.writerow((*dataset, field, " ".join(reached.how), reached.depth, is_copy, job, *source))
     return text.getvalue()
 
 
@@ -180,8 +183,10 @@ def _origin(impact: Impact, dataset: Id) -> tuple[Id, JobName]:
 def _column_lines(impact: Impact, dataset: Id) -> Iterable[Text]:
     columns = {field: reached for (each, field), reached in impact.columns.items() if each == dataset}
     own = set(impact.graph.fields_of(dataset))
+    by_value = [field for field, reached in columns.items() if "value" in reached.how]
     for title, names in (
-        ("by value", [field for field, reached in columns.items() if "value" in reached.how]),
+        ("copied  ", [field for field in by_value if (dataset, field) in impact.passed_through]),
+        ("computed", [field for field in by_value if (dataset, field) not in impact.passed_through]),
         ("by rows ", [field for field, reached in columns.items() if reached.how == ["rows"]]),
     ):
         if names:
