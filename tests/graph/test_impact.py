@@ -279,7 +279,10 @@ def test_a_name_is_printed_as_it_is(impact, tmp_path, name):
         result = impact(name, *words, events=[event], is_json=False)
         assert result.exit_code == 0, result.output
         assert words == ["--csv"] or (shown in result.output and "\x1b" not in result.output)
-    assert columns(impact(name, events=[event])) == {"out.x": ("value", 1), "out.y": ("rows", 1)}
+    assert columns(impact(name, events=[event])) == {
+        "out.x": ("value rows", 1),
+        "out.y": ("rows", 1),
+    }
     other = tmp_path / "other.jsonl"
     other.write_text(json.dumps(run(name, [dataset(name, "x")], [dataset("out", "x")])))
     for form in ("text", "json", "markdown"):
