@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage
     from airflow_provider_spark_lineage.spark.runs.captured import Captured, capture_lineage
-    from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+    from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 __all__ = ["Captured", "RecordedFolder", "capture_lineage", "planned_lineage"]
 __version__ = "0.1.0"
 
 _MODULES = {
     "Captured": "airflow_provider_spark_lineage.spark.runs.captured",
-    "RecordedFolder": "airflow_provider_spark_lineage.spark.runs.pipeline",
+    "RecordedFolder": "airflow_provider_spark_lineage.spark.runs.recorded",
     "capture_lineage": "airflow_provider_spark_lineage.spark.runs.captured",
     "planned_lineage": "airflow_provider_spark_lineage.spark.planned.texts",
 }

@@ -26,7 +26,7 @@ from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.runs.event_executions import event_execution
 from airflow_provider_spark_lineage.spark.runs.executions import Executions
 from airflow_provider_spark_lineage.spark.runs.memory import Memory
-from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
+from airflow_provider_spark_lineage.spark.runs.recorded import RunBuilder
 
 Tree = list[dict[str, Any]]
 Facts = list[dict[str, Any]]

@@ -27,7 +27,7 @@ from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
 from airflow_provider_spark_lineage.spark.records.application import Application
 from airflow_provider_spark_lineage.spark.records.usage import StageUsage, Usage
 from airflow_provider_spark_lineage.spark.runs.executions import executions
-from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
+from airflow_provider_spark_lineage.spark.runs.recorded import RunBuilder
 
 RUNS = 11
 FACETS_MS = 50

@@ -71,8 +71,8 @@ def end_task(size: tuple[int, int, int]) -> float:
     import pendulum
     from airflow.sdk import DAG
 
-    from airflow_provider_spark_lineage.airflow.plugins.stored import StoredLineage
-    from airflow_provider_spark_lineage.airflow.task import stored_lineage
+    from airflow_provider_spark_lineage.airflow.plugins.task_ends import StoredLineage
+    from airflow_provider_spark_lineage.airflow.task import store
     from airflow_provider_spark_lineage.airflow.task.process import TASK
     from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
     from airflow_provider_spark_lineage.operators.pyspark import PySparkLineageOperator
@@ -86,8 +86,8 @@ def end_task(size: tuple[int, int, int]) -> float:
     run = run_of(*size)
     collector: Any = SimpleNamespace(run=lambda: run, planned=None, findings=(), stop=lambda: None)
     lineage = TaskLineage(collector)
-    stored_lineage.MAX_SECONDS = 60
-    stored_lineage.prepare()
+    store.MAX_SECONDS = 60
+    store.prepare()
     TASK.set_capture(instance, lineage)
     lineage.stop()
     began = perf_counter()

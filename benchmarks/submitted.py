@@ -135,7 +135,7 @@ def read_log(log: Path) -> None:
     """Read a log in this process, and print how fast that was."""
     import resource
 
-    from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+    from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
     problems: list[str] = []
     began = perf_counter()

@@ -11,7 +11,7 @@ from typing import Any
 from providers import AIRFLOW
 
 from airflow_provider_spark_lineage import testing
-from airflow_provider_spark_lineage.airflow import stored
+from airflow_provider_spark_lineage.airflow import stored_form
 from airflow_provider_spark_lineage.testing import DagRun
 
 _FOLDER = Path(__file__).resolve().parents[1] / ".cache" / f"airflow-{AIRFLOW}"
@@ -30,9 +30,9 @@ def run_dag(dag: Any, **options: Any) -> DagRun:
     return testing.run_dag(dag, **{"metadata": metadata(), **options})
 
 
-def stored_of(home: Path) -> dict[tuple[str, int], stored.Stored]:
+def stored_of(home: Path) -> dict[tuple[str, int], stored_form.Stored]:
     """Return what task instances of an Airflow have stored for the viewer, by task and map index."""
     query = "select task_id, map_index, value from xcom where key = ?"
     with sqlite3.connect(home / "airflow.db") as database:
-        rows = database.execute(query, [stored.XCOM_KEY]).fetchall()
-    return {(task, index): stored.unpack(json.loads(text)) for task, index, text in rows}
+        rows = database.execute(query, [stored_form.XCOM_KEY]).fetchall()
+    return {(task, index): stored_form.unpack(json.loads(text)) for task, index, text in rows}

@@ -133,6 +133,7 @@ REPRESENTATIVES = {
         "tests/soundness/test_seeded_programs.py::test_lineage_of_datasets_is_true[238]",
         "tests/live/test_live_impact.py::test_whatever_changes_is_in_the_answer[0]",
         "tests/live/test_live_impact.py::test_whoever_fails_without_a_column_is_in_the_answer[0]",
+        "tests/live/test_live_impact.py::test_names_inside_of_a_job_have_no_meaning",
     ),
 }
 """Way -> beginnings of the ids of tests."""
@@ -154,6 +155,7 @@ LONG = {
         "tests/soundness/test_row_level.py::test_dependent_columns_have_an_edge[row level: update, delta]",
         "tests/soundness/test_row_level.py::test_dependent_columns_have_an_edge"
         "[row level: delete by a subquery, iceberg]",
+        "tests/live/test_live_impact_example.py",
         *(
             f"tests/live/test_live_impact.py::{name}[{seed}]"
             for name in (

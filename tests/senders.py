@@ -16,7 +16,7 @@ from servers.backend import Backend
 from shop_events import TASKS
 
 from airflow_provider_spark_lineage.airflow.task import provider
-from airflow_provider_spark_lineage.airflow.task.sender import Sender
+from airflow_provider_spark_lineage.spark.runs.sender import Sender
 
 EXECUTIONS = 5
 EVENTS = 2 * EXECUTIONS

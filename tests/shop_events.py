@@ -26,7 +26,7 @@ from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.runs.event_executions import StreamRuns, execution_events_of
 from airflow_provider_spark_lineage.spark.runs.executions import Execution, executions
 from airflow_provider_spark_lineage.spark.runs.facets import facets_of
-from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
+from airflow_provider_spark_lineage.spark.runs.recorded import RunBuilder
 from airflow_provider_spark_lineage.spark.runs.run import Run
 
 FOLDER = Path(__file__).resolve().parent / "docs"

@@ -232,7 +232,7 @@ def test_a_slow_backend_holds_a_task_for_less_time_than_airflow_gives_it():
     pytest.importorskip("airflow")
     from airflow.configuration import AirflowConfigParser
 
-    from airflow_provider_spark_lineage.airflow.task.stored_lineage import MAX_SECONDS
+    from airflow_provider_spark_lineage.airflow.task.store import MAX_SECONDS
 
     defaults = AirflowConfigParser()
     overtime = float(defaults.get_default_value("core", "task_success_overtime"))

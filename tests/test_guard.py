@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.capture.this_process import Capture
 from airflow_provider_spark_lineage.spark.guard import harmless, told_elsewhere, withhold
 
 WORDS = "cannot parse select 'ordinary-literal-4711'"

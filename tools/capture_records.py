@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import recordings
 from spark_packages import coordinate, settings
 
-from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.capture.this_process import Capture
 from airflow_provider_spark_lineage.spark.records.record import Record
 
 CASES = Path(__file__).resolve().parents[1] / "tests" / "records"

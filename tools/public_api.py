@@ -278,14 +278,14 @@ def _keys(schema: Any) -> Iterator[str]:
 
 
 def _formats() -> Names:
-    from airflow_provider_spark_lineage.airflow import stored
+    from airflow_provider_spark_lineage.airflow import stored_form
     from airflow_provider_spark_lineage.openlineage.viewer import document
     from airflow_provider_spark_lineage.spark.records import record, status
 
     return {
         "record": record.VERSION,
         "status file of a driver": status.VERSION,
-        "stored lineage": stored.VERSION,
+        "stored lineage": stored_form.VERSION,
         "view document": document.VERSION,
     }
 

@@ -20,6 +20,9 @@ from airflow_provider_spark_lineage.airflow.known_operators import KINDS
 from airflow_provider_spark_lineage.get_provider_info import OPTIONS
 
 SECTION = "spark_lineage"
+FULL = "full"
+"""Value of `sql_text`: statements are shown, and with them their literals."""
+
 _TRUE = ("t", "true", "1")
 _FALSE = ("f", "false", "0")
 _PATTERN = re.compile(r"[\w.*?\[\]!-]+")
@@ -157,7 +160,7 @@ records = _reader("records", str, "a path or URI")
 repeat_dataset_edges = _switch("repeat_dataset_edges")
 spark_environment = _reader("spark_environment", _names(r"\w+"), _LIST, ())
 spark_properties = _reader("spark_properties", _names(r"[\w.*-]+"), _LIST, ())
-sql_text = _reader("sql_text", _word("full", "masked", "none"), "full, masked or none", "none")
+sql_text = _reader("sql_text", _word(FULL, "masked", "none"), "full, masked or none", "none")
 start_outputs = _switch("start_outputs")
 store = _reader("store", _store, "xcom, none or a URI", "none")
 task_datasets = _switch("task_datasets")

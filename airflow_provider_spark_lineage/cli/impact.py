@@ -109,12 +109,15 @@ def command(
 def _csv_of(impact: Impact) -> str:
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(("namespace", "name", "field", "how", "depth", "job", "from_name", "from_field"))
+    lines.writerow(
+        ("namespace", "name", "field", "how", "depth", "pass_through", "job", "from_name", "from_field")
+    )
     for (dataset, field), reached in impact.columns.items():
         step = impact.step_to(dataset, field)
         job = "/".join(step.write.job) if step and step.write else ""
         source = (step.source.name, step.source.field or "") if step else ("", "")
-        lines.writerow((*dataset, field, " ".join(reached.how), reached.depth, job, *source))
+        is_copy = str((dataset, field) in impact.passed_through).lower()
+        lines.writerow((*dataset, field, " ".join(reached.how), reached.depth, is_copy, job, *source))
     return text.getvalue()
 
 
@@ -179,7 +182,8 @@ def _add_dataset(
     elif not impact.current.readers.get(dataset):
         label.append("   nobody reads it", style="dim")
     node = tree.add(label)
-    for line in _column_lines(columns, impact.graph.fields_of(dataset)):
+    copied = {field for field in columns if (dataset, field) in impact.passed_through}
+    for line in _column_lines(columns, impact.graph.fields_of(dataset), copied):
         node.add(line)
     return node
 
@@ -192,10 +196,10 @@ def _summary(impact: Impact) -> str:
     by_rows = sum(reached.how == ["rows"] for reached in impact.columns.values())
     users = [job for job, reached in impact.jobs.items() if reached.how]
     dags = {impact.current.runs[job].dag_id for job in users} - {""}
-    words = [f"{counted(by_value, 'column')} by value", f"{by_rows:,} by rows alone"]
+    ways = [f"{counted(by_value, 'column')} by value", f"{by_rows:,} by rows alone"]
     return (
-        f"On {name} depend {' and '.join(words[: 1 if impact.direct_only else 2])}, in "
-        f"{counted(len(impact.datasets), 'dataset')}, by {counted(len(users), 'job')}"
+        f"Downstream of {name}: {', '.join(ways[: 1 if impact.direct_only else 2])};"
+        f" {counted(len(impact.datasets), 'dataset')}, {counted(len(users), 'job')}"
         + (f" of {counted(len(dags), 'DAG')}" if dags else "")
         + "."
     )
@@ -224,10 +228,14 @@ class _Origins:
         raise LookupError(f"{dataset} is not in the answer")
 
 
-def _column_lines(columns: Mapping[str, Reached], own: Collection[str]) -> Iterable[Text]:
+def _column_lines(
+    columns: Mapping[str, Reached], own: Collection[str], copied: Collection[str]
+) -> Iterable[Text]:
     """Yield a line for each way in which columns of a dataset were reached; `own` are all it has."""
+    by_value = [field for field, reached in columns.items() if "value" in reached.how]
     for title, names in (
-        ("by value", [field for field, reached in columns.items() if "value" in reached.how]),
+        ("copied  ", [field for field in by_value if field in copied]),
+        ("computed", [field for field in by_value if field not in copied]),
         ("by rows ", [field for field, reached in columns.items() if reached.how == ["rows"]]),
     ):
         if names:

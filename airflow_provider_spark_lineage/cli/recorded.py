@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.openlineage.events.reader import NO_JSON, TO
 from airflow_provider_spark_lineage.spark.event_log import is_event_log
 from airflow_provider_spark_lineage.spark.records.record import SUFFIX, RecordError
 from airflow_provider_spark_lineage.spark.records.status import SUFFIX as NOTE_SUFFIX
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 from airflow_provider_spark_lineage.spark.runs.run import Run
 
 RUN_FILE = "spark-lineage-run.json"

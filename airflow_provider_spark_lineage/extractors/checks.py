@@ -1,5 +1,5 @@
 """Extractor of the checks of Airflow's SQL operators (docs/checks.md)."""
 
-from airflow_provider_spark_lineage.airflow.extractors.checks import SqlCheckExtractor
+from airflow_provider_spark_lineage.airflow.checks.extractor import SqlCheckExtractor
 
 __all__ = ["SqlCheckExtractor"]

@@ -25,19 +25,23 @@ from airflow.providers.common.sql.operators.sql import (
     SQLValueCheckOperator,
 )
 
-from airflow_provider_spark_lineage.airflow.task.check_results import assertion_of
-from airflow_provider_spark_lineage.operators.check_session import WITHHELD, ChecksOnSpark
-from airflow_provider_spark_lineage.operators.findings import log_findings, passed_sentence
-from airflow_provider_spark_lineage.operators.null_values import (
+from airflow_provider_spark_lineage.airflow.checks.findings import log_findings, passed_sentence
+from airflow_provider_spark_lineage.airflow.checks.null_values import (
     null_in_threshold,
     null_metrics,
     nulls_in_interval,
 )
-from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
-from airflow_provider_spark_lineage.spark.checks.aggregates import of_column, of_column_check
+from airflow_provider_spark_lineage.airflow.checks.spark_session import WITHHELD, ChecksOnSpark
+from airflow_provider_spark_lineage.airflow.task.reporting import ReportsLineage
+from airflow_provider_spark_lineage.spark.checks.aggregates import (
+    of_column,
+    of_column_check,
+    validate_severity,
+)
 from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, WARN, Assertion, Findings, with_parts
 from airflow_provider_spark_lineage.spark.checks.checks import Check, failed, query_of, run, samples, skipped
 from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
+from airflow_provider_spark_lineage.spark.checks.evaluated import EvaluatedChecks
 from airflow_provider_spark_lineage.spark.checks.freshness import moment_of_run
 from airflow_provider_spark_lineage.spark.checks.measuring import condition_of
 from airflow_provider_spark_lineage.spark.checks.row_checks import of_row_check, row_checks
@@ -54,7 +58,16 @@ MAX_SAMPLE_LENGTH = 100
 """Limit of the letters of a value that is shown."""
 
 
-class _StatementCheck(ChecksOnSpark):
+class _Check(ChecksOnSpark):
+    """A check with the arguments of all operators here."""
+
+    def _set_up(self, config_kwargs: dict[str, Any] | None, severity: str) -> None:
+        validate_severity(self.task_id, severity)
+        self.config_kwargs = config_kwargs or {}
+        self.severity = severity
+
+
+class _StatementCheck(_Check):
     """A check whose SQL is the user's: Airflow's own code runs it.
 
     Each operator has an `__init__` of its own, because Airflow wraps only those.
@@ -88,7 +101,7 @@ class _StatementCheck(ChecksOnSpark):
         results = getattr(self, "check_results", None) or []
         for result in results:
             result.severity = self.severity
-        assertions = [assertion_of(result, has_text_of_rows=hook.has_text) for result in results]
+        assertions = [EvaluatedChecks.printed(result, has_text_of_rows=hook.has_text) for result in results]
         if not assertions:
             # An older common-sql, or it raised before it had a result.
             is_result = error is None or isinstance(error, AirflowException)
@@ -130,7 +143,7 @@ def shown_row(values: Mapping[str, Any]) -> dict[str, str | None]:
     }
 
 
-class _FrameCheck(ChecksOnSpark):
+class _FrameCheck(_Check):
     """Checks of a table, of files, or of a query: one query of ours."""
 
     path: str | None

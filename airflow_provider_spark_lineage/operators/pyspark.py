@@ -15,7 +15,7 @@ from airflow.providers.apache.spark.operators.spark_pyspark import SPARK_CONTEXT
 from airflow.providers.common.compat.sdk import TaskDecorator, task_decorator_factory
 from airflow.providers.common.compat.standard.operators import PythonOperator
 
-from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
+from airflow_provider_spark_lineage.airflow.task.reporting import ReportsLineage
 
 
 class _PassesKnownArguments(PythonOperator):

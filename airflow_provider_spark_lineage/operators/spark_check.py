@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.apache.spark.decorators.pyspark import _PySparkDecoratedOperator
 from airflow.providers.common.compat.sdk import AirflowException, TaskDecorator, task_decorator_factory
 
-from airflow_provider_spark_lineage.operators.findings import ReportsFindings, log_findings, passed_sentence
+from airflow_provider_spark_lineage.airflow.checks.findings import (
+    ReportsFindings,
+    log_findings,
+    passed_sentence,
+)
 from airflow_provider_spark_lineage.operators.pyspark import _PassesKnownArguments
 from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, Assertion, Findings, with_parts
 from airflow_provider_spark_lineage.spark.checks.checks import failed, run
 from airflow_provider_spark_lineage.spark.checks.column_checks import column_checks
 from airflow_provider_spark_lineage.spark.checks.freshness import moment_of_run
-from airflow_provider_spark_lineage.spark.checks.in_flight import sentence_of
 from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
 
 if TYPE_CHECKING:
@@ -72,7 +75,7 @@ def _line(assertion: Assertion) -> str:
     if assertion.not_evaluated:
         return f"\t{assertion.name}: {assertion.not_evaluated}\n"
     # Texts of rows and literals of the author stay out of the exception, which is in the event.
-    return f"\t{sentence_of(assertion)}\n"
+    return f"\t{assertion.sentence}\n"
 
 
 class _SparkCheckDecoratedOperator(ReportsFindings, _PySparkDecoratedOperator, _ChecksFrames):

@@ -10,7 +10,7 @@ from typing import Any
 
 from airflow.providers.apache.spark.operators.spark_jdbc import SparkJDBCOperator
 
-from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
+from airflow_provider_spark_lineage.airflow.task.reporting import ReportsLineage
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ except ModuleNotFoundError as error:
         "apache-airflow-providers-apache-spark 6.1 or later"
     ) from None
 
-from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
+from airflow_provider_spark_lineage.airflow.task.reporting import ReportsLineage
 
 
 class SparkPipelinesLineageOperator(ReportsLineage, SparkPipelinesOperator):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from airflow.providers.apache.spark.operators.spark_sql import SparkSqlOperator
 
-from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
+from airflow_provider_spark_lineage.airflow.task.reporting import ReportsLineage
 
 
 class SparkSqlLineageOperator(ReportsLineage, SparkSqlOperator):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
-from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
+from airflow_provider_spark_lineage.airflow.task.reporting import ReportsLineage
 
 
 class SparkSubmitLineageOperator(ReportsLineage, SparkSubmitOperator):

@@ -15,7 +15,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from airflow_provider_spark_lineage.openlineage.testing.runs import Program, environment, make_metadata, tail
+from airflow_provider_spark_lineage.openlineage.testing.runs import (
+    ProgramRun,
+    environment,
+    make_metadata,
+    tail,
+)
 
 START_TIMEOUT_S = 300
 ANSWER_TIMEOUT_S = 120
@@ -139,7 +144,7 @@ def standalone(
     with ExitStack() as stack:
         out = stack.enter_context(log.open("w"))
         program = stack.enter_context(
-            Program([sys.executable, "-m", "airflow", "standalone"], variables, home, out)
+            ProgramRun([sys.executable, "-m", "airflow", "standalone"], variables, home, out)
         )
         airflow = Airflow(url, dag_id)
 

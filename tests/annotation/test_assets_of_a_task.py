@@ -12,8 +12,8 @@ from packaging.version import Version
 from providers import AIRFLOW
 
 from airflow_provider_spark_lineage.airflow.task import assets, task_lineage
-from airflow_provider_spark_lineage.airflow.task.annotation import joined
 from airflow_provider_spark_lineage.airflow.task.assets import add_asset_events, asset_uri
+from airflow_provider_spark_lineage.spark.facets.joined import joined
 from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Lineage, Mode, Output, Statistics
 from airflow_provider_spark_lineage.spark.runs.run import Run
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
@@ -67,7 +67,7 @@ def test_airflow_keeps_the_uri_of_an_asset_as_it_is(dataset, uri):
     """Whoever writes the same text as a schedule waits for the same asset."""
     from airflow.sdk import Asset
 
-    assert asset_uri(DatasetId(*dataset)) == uri
+    assert asset_uri(*dataset) == uri
     if Version("3.1") <= AIRFLOW or dataset not in BEFORE_3_1:
         assert event_uri(dataset) == Asset(uri=uri).uri == uri
     else:

@@ -30,7 +30,7 @@ from openlineage.client.facet_v2 import (
     symlinks_dataset,
 )
 
-from airflow_provider_spark_lineage.airflow.task.annotation import joined
+from airflow_provider_spark_lineage.spark.facets.joined import joined
 
 pytestmark = [pytest.mark.airflow, pytest.mark.usefixtures("provider")]
 

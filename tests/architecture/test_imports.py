@@ -72,7 +72,7 @@ def test_operator_brings_in_nothing_that_only_a_run_needs(home, airflow_own):
 def test_imports_of_openlineage_are_light(package, home):
     """OpenLineage imports these in every task; an import that fails there disables its whole plugin."""
     loaded = _loaded(home, [f"airflow_provider_spark_lineage.{package}"])
-    parts = ("spark.runs.captured", "spark.facets", "spark.runs.pipeline", "airflow.task")
+    parts = ("spark.runs.captured", "spark.facets", "spark.runs.recorded", "airflow.task")
     ours = [f"airflow_provider_spark_lineage.{name}" for name in parts]
     assert _below(loaded, "pyspark", "py4j", *ours) == []
 
@@ -115,6 +115,8 @@ WAITS_FOR_SPARK = {
     *(
         "spark.capture",
         "spark.guard",
+        "airflow.checks",
+        "airflow.checks.described_tables",
         "airflow.conf",
         "spark.capture.arrival",
         "spark.capture.imports",

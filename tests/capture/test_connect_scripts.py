@@ -9,7 +9,7 @@ from airflow_provider_spark_lineage.spark.capture.connect.parameters import with
 from airflow_provider_spark_lineage.spark.capture.connect.script_steps import MAX_STATEMENTS, steps_of
 from airflow_provider_spark_lineage.spark.capture.connect.script_text import UnreadScriptError, read_script
 from airflow_provider_spark_lineage.spark.capture.connect.server import RefusedError
-from airflow_provider_spark_lineage.spark.capture.connect.session import Session
+from airflow_provider_spark_lineage.spark.capture.connect.session import ConnectSession
 
 
 class Command:
@@ -241,7 +241,9 @@ def explained(server, text):
         "command", sql=text, statement=command, variables={"cut": "INT", "top": "DATE"}, queried={"top"}
     )
     problems = []
-    session = Session(None, max_plan_bytes=10_000, sql_text="full", emit=print, describe=print, problems=[])
+    session = ConnectSession(
+        None, max_plan_bytes=10_000, sql_text="full", emit=print, describe=print, problems=[]
+    )
     return session.explained(server, action, problems), problems
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from airflow_provider_spark_lineage.spark.capture.hooks import Hooks
 from airflow_provider_spark_lineage.spark.capture.unlogged import is_of_program
-from airflow_provider_spark_lineage.spark.capture.watched import Call
+from airflow_provider_spark_lineage.spark.capture.watched import WatchedCall
 
 pyspark = pytest.importorskip("pyspark")
 
@@ -28,7 +28,7 @@ class Watcher:
         self.logged = True
         """True if py4j's debug log showed requests during the call."""
 
-    def called(self, call: Call) -> None:
+    def called(self, call: WatchedCall) -> None:
         talk = logging.LogRecord("py4j", logging.DEBUG, "", 1, "Answer received: %s", (), None)
         self.logged = is_of_program(talk)
         self.told.append(call.ended is not None)

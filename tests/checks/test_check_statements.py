@@ -8,14 +8,14 @@ import pytest
 from openlineage.client.event_v2 import InputDataset
 from openlineage_client import needs_fields_of_results
 
+from airflow_provider_spark_lineage.airflow.checks.findings import passed_sentence
 from airflow_provider_spark_lineage.operators.checks import shown_row
-from airflow_provider_spark_lineage.operators.findings import passed_sentence
 from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, Findings
 from airflow_provider_spark_lineage.spark.checks.checks import findings_of
 from airflow_provider_spark_lineage.spark.checks.measuring import Measured
 from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
 from airflow_provider_spark_lineage.spark.checks.statements import (
-    Kind,
+    StatementKind,
     columns_of,
     comparison_of,
     filtered,
@@ -28,14 +28,14 @@ from airflow_provider_spark_lineage.spark.facets.quality import add_findings
 @pytest.mark.parametrize(
     ("statement", "kind"),
     [
-        ("a > 0", Kind.EACH_ROW),
-        ("upper(a) = 'B'", Kind.EACH_ROW),
-        ("count(*) > 5", Kind.ALL_ROWS),
-        ("1 + sum(a) BETWEEN 2 AND max(b)", Kind.ALL_ROWS),
-        ("bool_and(a)", Kind.ALL_ROWS),
-        ("company_rule(a) > 1", Kind.UNKNOWN),
-        ("a >", Kind.UNKNOWN),
-        ("a > (SELECT max(b) FROM t)", Kind.EACH_ROW),
+        ("a > 0", StatementKind.EACH_ROW),
+        ("upper(a) = 'B'", StatementKind.EACH_ROW),
+        ("count(*) > 5", StatementKind.ALL_ROWS),
+        ("1 + sum(a) BETWEEN 2 AND max(b)", StatementKind.ALL_ROWS),
+        ("bool_and(a)", StatementKind.ALL_ROWS),
+        ("company_rule(a) > 1", StatementKind.UNKNOWN),
+        ("a >", StatementKind.UNKNOWN),
+        ("a > (SELECT max(b) FROM t)", StatementKind.EACH_ROW),
     ],
 )
 def test_a_statement_is_about_each_row_or_about_all(statement, kind):

@@ -18,13 +18,11 @@ from airflow_provider_spark_lineage.spark.checks.column_checks import column_che
 from airflow_provider_spark_lineage.spark.checks.in_flight import (
     ChecksInFlight,
     FrameChecks,
-    Written,
-    in_flight_failures,
+    WrittenDataset,
     register,
-    sentence_of,
 )
 from airflow_provider_spark_lineage.spark.checks.row_checks import row_checks
-from airflow_provider_spark_lineage.spark.plan.spark.observed_rows import Column, ObservedRows, Rows
+from airflow_provider_spark_lineage.spark.plan.spark.observed_rows import ObservedColumn, ObservedRows, Rows
 from airflow_provider_spark_lineage.spark.records.observed import value_of
 
 COLUMNS = {
@@ -45,7 +43,7 @@ VALUES = {
     "compared many": 10,
     "statement many rows": 10,
 }
-WRITTEN = Written("file", "/out", 10, is_whole=True, ended_at="2026-01-01T00:00:00+00:00")
+WRITTEN = WrittenDataset("file", "/out", 10, is_whole=True, ended_at="2026-01-01T00:00:00+00:00")
 UNCOUNTED = replace(WRITTEN, rows=None)
 
 
@@ -60,14 +58,14 @@ def frame_checks(label: str = "", observation: str = "one") -> FrameChecks:
 
 NUMBERS = {key: frozenset({1} if " id " in key else {2} if " name " in key else ()) for key in VALUES}
 NUMBERS["statement positive"] = frozenset({1})
-KEPT = {1: Column("id", "id"), 2: Column("name", "name")}
+KEPT = {1: ObservedColumn("id", "id"), 2: ObservedColumn("name", "name")}
 ALL = ObservedRows(Rows.ALL, uses=NUMBERS, columns=KEPT)
 PART = replace(ALL, rows=Rows.PART, reason="after check(), rows may be left out (GlobalLimit)")
 OTHER = replace(ALL, rows=Rows.OTHER, reason="after check(), rows may be added (Union)")
 
 
 def found(
-    miscounted: str = "", written: Written = WRITTEN, rows: ObservedRows = ALL, **values: Any
+    miscounted: str = "", written: WrittenDataset = WRITTEN, rows: ObservedRows = ALL, **values: Any
 ) -> Findings:
     return frame_checks().findings({**VALUES, **values}, miscounted, rows, written)
 
@@ -141,7 +139,7 @@ def test_of_rows_that_may_be_others_nothing_is_known(rows):
 
 def test_nothing_is_known_of_a_column_that_changes():
     """Nor of a rule that needs it. What is about other columns, or about all rows, stands."""
-    changed = replace(ALL, columns={**KEPT, 1: Column("id", "id", "after check(), `id` is changed")})
+    changed = replace(ALL, columns={**KEPT, 1: ObservedColumn("id", "id", "after check(), `id` is changed")})
     findings = found(rows=changed)
     lost = {name: None for name in RIGHT if name.startswith("id.") or name == "positive"}
     assert results(findings) == {**RIGHT, **lost}
@@ -151,7 +149,7 @@ def test_nothing_is_known_of_a_column_that_changes():
 
 def test_a_check_is_about_the_column_that_has_the_checked_values():
     """Under its name in the dataset. A statement names the column as it was, so it says nothing there."""
-    renamed = replace(ALL, columns={**KEPT, 1: Column("key", "id")})
+    renamed = replace(ALL, columns={**KEPT, 1: ObservedColumn("key", "id")})
     findings = found(rows=renamed)
     assert results(findings) == {**RIGHT, "positive": None}
     assert [each.column for each in findings.assertions] == ["key"] * 3 + ["name"] * 2 + ["", ""]
@@ -191,16 +189,16 @@ def test_values_have_the_types_of_pyspark():
 
 def test_a_warning_never_fails_a_task_and_a_missing_result_does():
     """The data are written: only what its author calls an error stops the DAG."""
-    failures = in_flight_failures([found("sort", UNCOUNTED)])
+    failures = found("sort", UNCOUNTED).failed_in_flight
     assert [each.name for each in failures] == ["id.null_check", "id.sum", "id.min", "name.max", "many"]
     warned = replace(failures[1], severity="warn")
     assert warned.not_evaluated
-    assert in_flight_failures([Findings((warned,))]) == []
+    assert Findings((warned,)).failed_in_flight == ()
 
 
 def test_a_sentence_has_no_text_of_a_row_and_no_literal():
     """It is the text of an exception, which is in an event."""
-    sentences = [sentence_of(each) for each in found("sort", UNCOUNTED).assertions if not each.success]
+    sentences = [each.sentence for each in found("sort", UNCOUNTED).assertions if not each.success]
     assert sentences == [
         "id.null_check: expected 0, found at least 1",
         "id.sum has no result: after check(), rows are sorted or partitioned by range, for which Spark "
@@ -244,7 +242,7 @@ SHARES = {"name": {"accepted_values": ["a"], "at_least": 0.7}}
 RULE_WITH_A_SHARE = {"positive": {"check_statement": "id > 0", "at_least": 0.7}}
 
 
-def shares(broken: int, miscounted: str, rows: ObservedRows, written: Written) -> dict[str, Any]:
+def shares(broken: int, miscounted: str, rows: ObservedRows, written: WrittenDataset) -> dict[str, Any]:
     """Return the results of two rules that some rows may break, if `broken` of 10 rows broke them."""
     checks = (*column_checks(SHARES), *row_checks(RULE_WITH_A_SHARE, accept_none=True))
     keys = measures_of(checks, NAMES)
@@ -296,7 +294,7 @@ def test_an_absent_column_is_skipped_and_fails_no_task():
         assert {name for name, assertion in found.items() if assertion.is_skipped} == {"discount.min", "low"}
         assert found["discount.min"].params["absent"] == "discount"
         assert found["id.max"].not_evaluated == ("" if each is rows else OTHER.reason)
-    assert not in_flight_failures([frame.findings({"rows": 10, "max": 45}, "", rows, WRITTEN)])
+    assert not frame.findings({"rows": 10, "max": 45}, "", rows, WRITTEN).failed_in_flight
 
 
 def test_without_a_plan_nothing_is_known(captures):
@@ -396,4 +394,4 @@ def test_what_another_library_found_is_reported_and_fails_no_task(caplog: pytest
         ("rows", "id", False),
         ("own", "", False),
     ]
-    assert in_flight_failures(running.findings) == []
+    assert [each for of in running.findings for each in of.failed_in_flight] == []

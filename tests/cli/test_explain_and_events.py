@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.openlineage.events.validation import problem
 from airflow_provider_spark_lineage.spark.records.record import SUFFIX
 from airflow_provider_spark_lineage.spark.records.status import UNFINISHED, DriverNote
 from airflow_provider_spark_lineage.spark.runs.captured import Captured
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 BOTH = pytest.mark.parametrize("command", ["explain", "events"])
 

@@ -21,7 +21,7 @@ from airflow_provider_spark_lineage.spark.records.record import (
     record_paths,
 )
 from airflow_provider_spark_lineage.spark.records.status import read_notes
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 COMMAND = [sys.executable, "-c", "from airflow_provider_spark_lineage.cli import main; main()"]
 
@@ -400,7 +400,7 @@ def test_a_folder_without_usable_records_is_refused(tmp_path, command, place, se
 
 def test_the_library_refuses_a_folder_without_records_in_the_same_words(tmp_path):
     """Code that reads a folder gets the sentence that the command prints."""
-    from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+    from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
     with pytest.raises(RecordError, match="has no records"):
         RecordedFolder(tmp_path).run()

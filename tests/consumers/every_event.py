@@ -13,10 +13,10 @@ from openlineage.client.serde import Serde
 from recordings import RECORDS, recordings
 from shop_events import GOLDEN, TASKS
 
-from airflow_provider_spark_lineage.airflow.task.sender import Sender
 from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.runs.executions import executions
-from airflow_provider_spark_lineage.spark.runs.pipeline import Recorded
+from airflow_provider_spark_lineage.spark.runs.recorded import Recorded
+from airflow_provider_spark_lineage.spark.runs.sender import Sender
 
 NEWEST = "4.3"
 """Of jobs recorded on two versions of Spark; their lineage is the same."""

@@ -1,4 +1,4 @@
-"""`docs/impact.md` shows what the commands print for the events of the example DAGs."""
+"""`docs/impact.md` and README show what the commands print for the events of the example DAGs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def shown():
     """Yield each command of the pages with what it prints there."""
     for page in PAGES:
         text = (ROOT / page).read_text(encoding="utf-8")
-        for block in re.findall(r"```\n\$ spark-lineage ((?:impact|diff) .*?)```", text, re.DOTALL):
+        for block in re.findall(r"```\n\$ spark-lineage ((?:impact|diff|policy) .*?)```", text, re.DOTALL):
             command, _, output = block.partition("\n")
-            yield pytest.param(command, output, id=f"{page}: {command[:40]}")
+            policy = re.search(r"```yaml\n(tags:.*?)```", text, re.DOTALL)
+            yield pytest.param(command, output, policy[1] if policy else "", id=f"{page}: {command[:40]}")
 
 
 @pytest.fixture
@@ -51,10 +52,11 @@ def places(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(("command", "output"), [*shown()])
-def test_a_command_prints_what_its_page_shows(places, monkeypatch, command, output):
+@pytest.mark.parametrize(("command", "output", "policy"), [*shown()])
+def test_a_command_prints_what_its_page_shows(places, monkeypatch, command, output, policy):
     """A page that shows something else would teach what is not so."""
     monkeypatch.chdir(places)
+    Path("policy.yaml").write_text(policy)
     result = CliRunner().invoke(main, shlex.split(command))
     assert [without_times(line.rstrip()) for line in result.stdout.splitlines()] == [
         without_times(line) for line in output.splitlines()
@@ -63,4 +65,5 @@ def test_a_command_prints_what_its_page_shows(places, monkeypatch, command, outp
 
 def without_times(line):
     """The events are recorded anew when the example DAGs change; the page need not change for that."""
+    line = re.sub(r"run [0-9a-f-]{36}", "run ID", line)
     return re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d\.\d+\+00:00)?", "TIME", line)

@@ -15,7 +15,7 @@ from recordings import EVENTS, Recording
 from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.spark.event_log import is_event_log, read_event_log
 from airflow_provider_spark_lineage.spark.records.record import Record, RecordError
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 LOG = Recording("ctas", kind=EVENTS).text.encode()
 LINES = LOG.splitlines(keepends=True)

@@ -350,7 +350,7 @@ def test_results_of_an_operator_that_does_not_report(make):
     statement = make("SQLCheckOperator", sql="SELECT 1 FROM orders")
     statement.execute({})
     vars(statement).pop("check_results", None)
-    from airflow_provider_spark_lineage.airflow.task.check_results import KEEPS_NO_RESULT, findings_of
+    from airflow_provider_spark_lineage.airflow.checks.results import KEEPS_NO_RESULT, findings_of
 
     [passed], [failed] = (findings_of(statement, has_failed=failed) for failed in (False, True))
     assert [each.success for each in passed.assertions] == [True]

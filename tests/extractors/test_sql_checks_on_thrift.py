@@ -108,7 +108,7 @@ def operator_with(server: Server, name: str, **arguments: Any) -> Any:
 @pytest.fixture
 def checked(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Ask the server as the task's process does, then name the tables as the provider's child does."""
-    from airflow_provider_spark_lineage.airflow.extractors.checked_tables import (
+    from airflow_provider_spark_lineage.airflow.checks.checked_tables import (
         checked_tables,
         described_tables,
     )

@@ -12,8 +12,9 @@ from airflow_provider_spark_lineage.airflow.launch.application import (
     LaunchedApplication,
     R,
 )
-from airflow_provider_spark_lineage.airflow.launch.facets import LAUNCH, MAX_APPLICATIONS, launch_facets
+from airflow_provider_spark_lineage.airflow.launch.facets import MAX_APPLICATIONS, launch_facets
 from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
+from airflow_provider_spark_lineage.spark.facets.launches import LAUNCH
 
 RUN = "018cc778-5000-7a46-aca6-85a986a44f75"
 

@@ -24,7 +24,7 @@ from airflow_provider_spark_lineage.spark.facets.events import (
 from airflow_provider_spark_lineage.spark.facets.executions import executions_facets
 from airflow_provider_spark_lineage.spark.facets.jobs import lineage_job_facets
 from airflow_provider_spark_lineage.spark.facets.runs import error_facet, lineage_run_facets
-from airflow_provider_spark_lineage.spark.facets.size import MARGIN_BYTES, Content, fitted, size_of
+from airflow_provider_spark_lineage.spark.facets.size import MARGIN_BYTES, EventContent, fitted, size_of
 from airflow_provider_spark_lineage.spark.facets.size_of_run import (
     fitting_facets,
     fitting_findings,
@@ -80,23 +80,23 @@ def reason(content):
 
 def test_a_usual_event_stays_as_it_is():
     """Nothing is lost that fits."""
-    content = Content(wide(50, conditions=2, filters=3), "select 1", repeats_dataset_edges=True)
+    content = EventContent(wide(50, conditions=2, filters=3), "select 1", repeats_dataset_edges=True)
     assert fitted(content, 900_000) == content
 
 
 @pytest.mark.parametrize(
     ("content", "limit", "lost"),
     [
-        (Content(wide(200, conditions=20)), 600_000, "columns that influence single columns"),
+        (EventContent(wide(200, conditions=20)), 600_000, "columns that influence single columns"),
         (
-            Content(wide(200, filters=30), repeats_dataset_edges=True),
+            EventContent(wide(200, filters=30), repeats_dataset_edges=True),
             600_000,
             "columns that influence single columns",
         ),
-        (Content(wide(20), "select 1 -- " + "x" * 900_000), 600_000, "the statement"),
-        (Content(wide(2_000)), 600_000, "the sources of the columns of silver/orders"),
+        (EventContent(wide(20), "select 1 -- " + "x" * 900_000), 600_000, "the statement"),
+        (EventContent(wide(2_000)), 600_000, "the sources of the columns of silver/orders"),
         (
-            Content(wide(2_000)),
+            EventContent(wide(2_000)),
             200_000,
             "the sources of the columns of silver/orders, the schemas of inputs",
         ),
@@ -114,7 +114,7 @@ def test_of_several_outputs_the_widest_loses_its_columns_first():
     small = DatasetId("s3://lake", "silver/countries")
     lineage = wide(2_000)
     lineage = replace(lineage, outputs=(*lineage.outputs, *wide(5, target=small).outputs))
-    smaller = fitted(Content(lineage), 600_000)
+    smaller = fitted(EventContent(lineage), 600_000)
     assert reason(smaller) == ["the sources of the columns of silver/orders"]
     assert [len(write.edges) for write in smaller.lineage.outputs] == [0, 5]
     assert [write.inputs for write in smaller.lineage.outputs] == [(SOURCE,), (SOURCE,)]
@@ -124,7 +124,7 @@ def test_many_outputs_are_one_sentence():
     """A task that writes a hundred wide tables keeps its datasets, and its gap is readable."""
     outputs = [wide(100, target=DatasetId("s3://lake", f"silver/table_{n}")).outputs[0] for n in range(100)]
     lineage = Lineage(wide(100).inputs, tuple(outputs))
-    smaller = fitted(Content(lineage), 900_000)
+    smaller = fitted(EventContent(lineage), 900_000)
     assert size(smaller) <= 900_000
     [left_out] = reason(smaller)
     assert re.fullmatch(r"the sources of the columns of silver/table_\d+ and \d+ more outputs", left_out)
@@ -136,20 +136,20 @@ def test_long_types_count():
     struct = "struct<" + ",".join(f"field_{n}:string" for n in range(500)) + ">"
     fields = tuple(Field(f"column_{n}", struct) for n in range(50))
     write = Output(Dataset(Identity(TARGET), fields), Mode.OVERWRITE)
-    content = Content(Lineage((Input(Dataset(Identity(SOURCE), fields)),), (write,)))
+    content = EventContent(Lineage((Input(Dataset(Identity(SOURCE), fields)),), (write,)))
     assert size(fitted(content, 900_000)) <= 900_000
 
 
 def test_facets_of_the_run_take_their_part():
     """A limit is of the whole event: with long messages of errors, fewer columns fit."""
-    content = Content(wide(500))
+    content = EventContent(wide(500))
     assert fitted(content, 900_000) == content
     assert size(fitted(content, 900_000, used_bytes=700_000)) <= 900_000 // 4
 
 
 def test_two_thousand_columns_with_everything_indirect():
     """The widest tables of users: four million edges, if each column repeats all filters."""
-    content = Content(wide(2_000, filters=2_000), repeats_dataset_edges=True)
+    content = EventContent(wide(2_000, filters=2_000), repeats_dataset_edges=True)
     smaller = fitted(content, 900_000)
     assert size(smaller) <= 900_000
     assert reason(smaller)[0].startswith("columns that influence single columns")
@@ -202,8 +202,8 @@ LARGE = {
 def test_the_limit_holds_whatever_makes_an_event_large(what, limit):
     """Brokers refuse a larger event, and then everything in it is lost; the gap counts the missing parts."""
     lineage, lost = LARGE[what]
-    smaller = fitted(Content(lineage), limit)
-    assert size(smaller) <= max(limit - MARGIN_BYTES, limit // 4) < size(Content(lineage))
+    smaller = fitted(EventContent(lineage), limit)
+    assert size(smaller) <= max(limit - MARGIN_BYTES, limit // 4) < size(EventContent(lineage))
     gap = smaller.lineage.gaps[0]
     assert gap.kind is GapKind.EVENT_TOO_LARGE
     assert len(gap.reason) < 2_000
@@ -229,7 +229,7 @@ def test_events_of_executions_hold_the_limit(what):
 def test_of_many_datasets_the_first_ones_stay_with_their_sources():
     """An output whose inputs are not listed would claim that it was made of nothing."""
     lineage = Lineage(inputs(3_000), outputs(3_000, sources=3))
-    smaller = fitted(Content(lineage), 900_000).lineage
+    smaller = fitted(EventContent(lineage), 900_000).lineage
     assert len(smaller.inputs) > 300
     assert len(smaller.outputs) > 300
     assert {write.inputs for write in smaller.outputs} == {lineage.outputs[0].inputs}
@@ -239,7 +239,7 @@ def test_of_many_datasets_the_first_ones_stay_with_their_sources():
 
 def test_a_few_inputs_stay_beside_thousands_of_outputs():
     """The shares follow the numbers: one input costs nothing."""
-    smaller = fitted(Content(Lineage(inputs(2), outputs(3_000))), 100_000).lineage
+    smaller = fitted(EventContent(Lineage(inputs(2), outputs(3_000))), 100_000).lineage
     assert len(smaller.inputs) == 2
     assert smaller.outputs
 
@@ -247,7 +247,7 @@ def test_a_few_inputs_stay_beside_thousands_of_outputs():
 def test_what_is_left_out_is_the_first_gap():
     """An event lists a limited number of gaps: the one about the missing parts is among them."""
     gaps = tuple(Gap("text", Reason(GapKind.UNKNOWN, f"odd {number}")) for number in range(200))
-    smaller = fitted(Content(Lineage(inputs(1), outputs(3_000), gaps)), 900_000)
+    smaller = fitted(EventContent(Lineage(inputs(1), outputs(3_000), gaps)), 900_000)
     assert gap_kinds(smaller.lineage)[:2] == ["event_too_large", "unknown"]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from gap_kinds import gap_kinds
 
-from airflow_provider_spark_lineage.airflow import stored
+from airflow_provider_spark_lineage.airflow import stored_form
 from airflow_provider_spark_lineage.openlineage.events import runs as event_runs
 from airflow_provider_spark_lineage.openlineage.events.model import Event
 from airflow_provider_spark_lineage.openlineage.events.validation import problems_of
@@ -122,8 +122,8 @@ def test_an_event_of_an_earlier_release_is_valid_stored_and_shown():
             "reason": "Airflow asked the task to stop: what it did after that is not in this event",
         },
     ]
-    summary = stored.summary_of(former, try_number=1, map_index=-1, began="", ended="")
-    [unpacked] = stored.unpack(stored.pack([former], summary)).events
+    summary = stored_form.summary_of(former, try_number=1, map_index=-1, began="", ended="")
+    [unpacked] = stored_form.unpack(stored_form.pack([former], summary)).events
     shown = view_document.document_of([Event(unpacked)])
     assert {gap["kind"] for gap in shown["gaps"]} == {None}
     assert shown["planned"] is False

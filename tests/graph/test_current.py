@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from itertools import permutations
 
+import pytest
 from graph.estate import current, dataset, edges, run, task, wrote
 
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
@@ -237,3 +239,29 @@ def test_former_facets_have_one_kind_for_all_sources_of_a_field():
         ("y", "TRANSFORMATION", True),
         ("z", "", False),
     }
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_time_chooses_what_a_plain_loop_chooses(seed):
+    """The newest run of a job and output that ended by then, and not before the other limit."""
+    chance = random.Random(seed)  # noqa: S311
+    runs = [
+        (f"job{chance.randrange(3)}", f"out{chance.randrange(2)}", day, chance.choice("xyz"))
+        for day in chance.sample(range(1, 29), k=12)
+    ]
+    events = [
+        run(job, [dataset("in")], [dataset(output, column, **edges(f"{column} <- in.{column}"))], day=day)
+        for job, output, day, column in runs
+    ]
+    chance.shuffle(events)
+    for day in range(1, 29, 3):
+        since, as_of = sorted((day, chance.randrange(1, 29)))
+        expected = {}
+        for job, output, ended, column in sorted(runs, key=lambda each: each[2]):
+            if since <= ended <= as_of:
+                expected[job, output] = {(column, f"in.{column}")}
+        limits = {
+            "since": instant_ns(f"2026-01-{since:02}T00:00:00Z"),
+            "as_of": instant_ns(f"2026-01-{as_of:02}T23:00:00Z"),
+        }
+        assert wrote(current(*events, **limits)) == expected

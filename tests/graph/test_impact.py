@@ -48,6 +48,26 @@ def test_a_column_is_followed_by_value_and_by_rows(impact):
     }
 
 
+def test_a_copy_is_told_from_a_computed_value(impact):
+    """A copy of a copy is one; what a sum or a mask is made of is computed."""
+    events = [
+        *SHOP,
+        run("copy", [dataset("silver/orders")], [dataset("c", "a", **edges("a <- silver/orders.amount"))]),
+    ]
+    copies = {
+        f"{each['name']}.{each['field']}": each["pass_through"]
+        for name in ("raw/orders.amount", "raw/orders.email")
+        for each in impact(name, events=events)["columns"]
+    }
+    assert copies == {
+        "silver/orders.amount": True,
+        "c.a": True,
+        "gold/report.total": False,
+        "silver/orders.email_hash": False,
+        "gold/report.customers": False,
+    }
+
+
 def test_direct_only_and_depth_cut_the_answer(impact):
     """Values alone; so many jobs."""
     assert columns(impact("raw/orders.day", "--direct-only")) == {}
@@ -306,4 +326,4 @@ def test_a_long_chain_is_shown_whole(impact):
 def test_columns_of_the_asked_dataset_itself_are_shown(impact):
     """A job that updates a table makes one column of it from another."""
     event = run("merge", [dataset("t")], [dataset("t", "a b", **edges("b <- t.a"))])
-    assert "by value   b" in impact("t.a", events=[event], is_json=False).stdout
+    assert "copied     b" in impact("t.a", events=[event], is_json=False).stdout

@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.spark.lineage.columns import MAX_OPAQUE_EDGE
 from airflow_provider_spark_lineage.spark.lineage.model import Edge, Kind, Lineage
 from airflow_provider_spark_lineage.spark.records.record import Record, write_record
 from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 INNER = {"object": "org.apache.spark.sql.catalyst.plans.Inner$"}
 

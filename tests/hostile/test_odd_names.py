@@ -13,7 +13,7 @@ from spark_trees import alias, call, column, project, record, scan
 from airflow_provider_spark_lineage.spark.lineage.model import Kind, Lineage
 from airflow_provider_spark_lineage.spark.records.record import write_record
 from airflow_provider_spark_lineage.spark.runs.executions import execution_lineage
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 ODD = [
     "a.b",

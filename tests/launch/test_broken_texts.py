@@ -11,8 +11,8 @@ import pytest
 from gap_kinds import gap_kinds
 
 from airflow_provider_spark_lineage.airflow.launch.collector import Launched
+from airflow_provider_spark_lineage.airflow.launch.planned_applications import planned_of
 from airflow_provider_spark_lineage.airflow.launch.table import launch_of
-from airflow_provider_spark_lineage.airflow.launch.texts import planned_of
 
 SECRET = "hunter2"  # noqa: S105  alone it looks like any other word
 

@@ -20,8 +20,8 @@ from airflow_provider_spark_lineage.airflow.launch.application import (
     LaunchedApplication,
 )
 from airflow_provider_spark_lineage.airflow.launch.collector import Launched
+from airflow_provider_spark_lineage.airflow.launch.planned_applications import planned_of
 from airflow_provider_spark_lineage.airflow.launch.shell.applications import of_words
-from airflow_provider_spark_lineage.airflow.launch.texts import planned_of
 from airflow_provider_spark_lineage.airflow.submitted.planned import certain
 from airflow_provider_spark_lineage.spark.records.record import Record, encode_record
 from airflow_provider_spark_lineage.spark.records.status import UNFINISHED, DriverNote

@@ -18,8 +18,8 @@ from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 from task_instances import instance
 
-from airflow_provider_spark_lineage.airflow import stored
-from airflow_provider_spark_lineage.airflow.plugins.stored import StoredLineage
+from airflow_provider_spark_lineage.airflow import stored_form
+from airflow_provider_spark_lineage.airflow.plugins.task_ends import StoredLineage
 from airflow_provider_spark_lineage.airflow.task import provider
 
 get_openlineage_listener()  # Airflow's plugins do this in each process.
@@ -36,7 +36,7 @@ task_instance.task_reschedule_count = 0
 sys.modules["airflow.sdk.execution_time.task_runner"] = None  # XComs are pushed by the method above.
 StoredLineage().on_task_instance_success(None, task_instance)
 for value in values:
-    print("stored", sorted(stored.unpack(value).events[-1]["run"]["facets"]))
+    print("stored", sorted(stored_form.unpack(value).events[-1]["run"]["facets"]))
 print("imported", sorted(ours() - before))
 """
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from airflow_provider_spark_lineage.airflow.task.sender import Sender
 from airflow_provider_spark_lineage.spark.facets.events import RunIdentity
 from airflow_provider_spark_lineage.spark.runs.captured import Captured
+from airflow_provider_spark_lineage.spark.runs.sender import Sender
 
 DEADLINE_SECONDS = 120
 

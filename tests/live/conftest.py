@@ -7,7 +7,7 @@ import contextlib
 import pytest
 from live_session import start_spark
 
-from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.capture.this_process import Capture
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from airflow_provider_spark_lineage.spark.lineage.compose import compose
 from airflow_provider_spark_lineage.spark.lineage.text import render
 from airflow_provider_spark_lineage.spark.records.record import write_record
 from airflow_provider_spark_lineage.spark.runs.executions import executions
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 SCHEMA = "id int, name string, v double, w int"
 ROWS = [(1, "a", 1.0, 10), (2, "b", 2.0, 20), (3, "c", 3.0, 30)]

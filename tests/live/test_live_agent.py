@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.spark.agent.zipped import write_agent
 from airflow_provider_spark_lineage.spark.records.record import BEGUN, read_record
 from airflow_provider_spark_lineage.spark.records.status import read_notes
 from airflow_provider_spark_lineage.spark.runs.executions import Executions
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 pytestmark = pytest.mark.spark
 

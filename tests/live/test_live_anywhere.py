@@ -101,13 +101,13 @@ def test_a_block_is_captured_wherever_it_stands(spark, tmp_path, scratch, place,
 
 def test_a_fault_of_the_lineage_itself_is_a_gap(spark, tmp_path, monkeypatch):
     """A fault in our own code does not reach the block, and its events have a gap."""
-    from airflow_provider_spark_lineage.spark.runs import pipeline
+    from airflow_provider_spark_lineage.spark.runs import recorded
 
     def broken(*_, **__):
         raise RuntimeError("on purpose")
 
-    monkeypatch.setattr(pipeline.Composer, "add", broken)
-    monkeypatch.setattr(pipeline.Composer, "lineage", broken)
+    monkeypatch.setattr(recorded.Composer, "add", broken)
+    monkeypatch.setattr(recorded.Composer, "lineage", broken)
     with capture_lineage(spark) as captured:
         spark.range(3).write.parquet(str(tmp_path / "out"))
     events = captured.events()

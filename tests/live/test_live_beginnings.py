@@ -11,8 +11,8 @@ from beginnings import DEADLINE_SECONDS, Backend, capture, check_named, events_o
 from live_session import start_spark
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.spark.capture import sessions
-from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.capture import this_process
+from airflow_provider_spark_lineage.spark.capture.this_process import Capture
 from airflow_provider_spark_lineage.spark.runs.captured import Captured
 
 pytestmark = pytest.mark.spark
@@ -147,7 +147,7 @@ def names(captured):
 
 def test_an_interrupted_write_that_still_ends_is_an_output(spark, tmp_path, alarm, monkeypatch):
     """Spark writes on while `execution_timeout` ends the function; the connection to it is a reply behind."""
-    monkeypatch.setattr(sessions, "INTERRUPTED_SECONDS", DEADLINE_SECONDS)
+    monkeypatch.setattr(this_process, "INTERRUPTED_SECONDS", DEADLINE_SECONDS)
     register_slowly(spark, tmp_path / "gate")
     backend = TimedBackend(tmp_path / "elsewhere", alarm)
     captured, sender = capture(backend)

@@ -9,7 +9,7 @@ import pytest
 
 from airflow_provider_spark_lineage.spark.capture.jvm import classes
 from airflow_provider_spark_lineage.spark.capture.jvm.classes import load_reader
-from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.capture.this_process import Capture
 
 pytestmark = pytest.mark.spark
 

@@ -14,7 +14,7 @@ from servers.connect import client, connect
 
 from airflow_provider_spark_lineage.spark.capture.connect import execution, script
 from airflow_provider_spark_lineage.spark.capture.connect.server import RefusedError, Server
-from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.capture.this_process import Capture
 
 pytestmark = pytest.mark.spark
 

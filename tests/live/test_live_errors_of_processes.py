@@ -12,7 +12,7 @@ import pytest
 from servers.spark_home import spark_home
 
 from airflow_provider_spark_lineage.spark.agent.zipped import write_agent
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 pytestmark = pytest.mark.spark
 

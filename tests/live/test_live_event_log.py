@@ -9,7 +9,7 @@ from airflow_provider_spark_lineage.spark.event_log import SETTINGS
 from airflow_provider_spark_lineage.spark.lineage.compose import compose
 from airflow_provider_spark_lineage.spark.lineage.text import render
 from airflow_provider_spark_lineage.spark.runs.executions import executions
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 pytestmark = pytest.mark.spark
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.capture.this_process import Capture
 from airflow_provider_spark_lineage.spark.lineage.text import render
 from airflow_provider_spark_lineage.spark.sources import PROBES
 
@@ -192,12 +192,12 @@ def test_questions_hold_nobody_on_sparks_bus(spark, recorded, tmp_path, monkeypa
 
 def test_a_capture_that_cannot_start_harms_nothing(spark, monkeypatch):
     """Whatever breaks while attaching, the user's block runs and the lineage has a gap."""
-    from airflow_provider_spark_lineage.spark.capture import sessions
+    from airflow_provider_spark_lineage.spark.capture import this_process
 
     def breaks(*_, **__):
         raise RuntimeError("no application")
 
-    monkeypatch.setattr(sessions, "LiveApplication", breaks)
+    monkeypatch.setattr(this_process, "LiveApplication", breaks)
     with capture_lineage(spark) as captured:
         assert spark.range(3).count() == 3
     assert "no application" in render(captured.lineage)

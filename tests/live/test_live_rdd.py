@@ -148,12 +148,12 @@ def test_no_method_of_pyspark_stays_replaced(spark, recorded):
 
 def test_a_job_that_lineage_cannot_read_is_not_harmed(spark, lines, monkeypatch):
     """Whatever breaks while a call is recorded, the call returns its own result."""
-    from airflow_provider_spark_lineage.spark.capture import sessions
+    from airflow_provider_spark_lineage.spark.capture import this_process
 
     def breaks(*_):
         raise RuntimeError("on purpose")
 
-    monkeypatch.setattr(sessions, "record_of", breaks)
+    monkeypatch.setattr(this_process, "record_of", breaks)
     with capture_lineage(spark) as captured:
         assert spark.sparkContext.textFile(lines).count() == 2
     assert "on purpose" in captured.text()

@@ -25,7 +25,7 @@ from airflow_provider_spark_lineage.spark.facets.resources import bottlenecks
 from airflow_provider_spark_lineage.spark.records.status import read_notes
 from airflow_provider_spark_lineage.spark.records.streams import Streams
 from airflow_provider_spark_lineage.spark.runs.facets import RUN_FACETS
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 pytestmark = pytest.mark.spark
 

@@ -21,11 +21,11 @@ from openlineage.client.serde import Serde
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.airflow.task.answers import reported
-from airflow_provider_spark_lineage.airflow.task.sender import Sender
 from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
 from airflow_provider_spark_lineage.spark.facets.events import RunIdentity
 from airflow_provider_spark_lineage.spark.runs import memory
 from airflow_provider_spark_lineage.spark.runs.captured import Captured
+from airflow_provider_spark_lineage.spark.runs.sender import Sender
 
 pytestmark = pytest.mark.spark
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.capture.this_process import Capture
 
 pytestmark = pytest.mark.spark
 

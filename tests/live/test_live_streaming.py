@@ -14,10 +14,10 @@ from pyspark.sql.functions import udf
 from spark_packages import coordinate
 
 from airflow_provider_spark_lineage import capture_lineage
-from airflow_provider_spark_lineage.airflow.task.sender import Sender
 from airflow_provider_spark_lineage.spark.facets.events import RunIdentity
 from airflow_provider_spark_lineage.spark.lineage.model import Kind
 from airflow_provider_spark_lineage.spark.runs.captured import Captured
+from airflow_provider_spark_lineage.spark.runs.sender import Sender
 
 pytestmark = pytest.mark.spark
 

@@ -13,9 +13,9 @@ from scan_columns import name_of
 from airflow_provider_spark_lineage.spark.lineage.columns import evaluate
 from airflow_provider_spark_lineage.spark.plan.spark.explain import read_explain
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import Columns
-from airflow_provider_spark_lineage.spark.plan.spark.explain.expressions import END, Reader
+from airflow_provider_spark_lineage.spark.plan.spark.explain.expressions import END, ExplainReader
 from airflow_provider_spark_lineage.spark.plan.spark.explain.physical import listed_paths
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError, draw
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadablePlanError, draw
 from airflow_provider_spark_lineage.spark.plan.spark.reader import read_plan
 from airflow_provider_spark_lineage.spark.plan.spark.tree import children
 from airflow_provider_spark_lineage.spark.records.plan_json import simple_name
@@ -44,15 +44,15 @@ def shown(tree: list[dict[str, Any]]) -> str:
 @pytest.mark.parametrize(("text", "expected"), PAIRS)
 def test_an_expression_has_the_structure_that_its_text_shows(text: str, expected: str) -> None:
     """Literals appear in the text without quotes, and may hold brackets; names may hold anything."""
-    value = Reader(text, columns()).whole(0, (END,))
+    value = ExplainReader(text, columns()).whole(0, (END,))
     assert shown(value.tree) == expected
 
 
 @pytest.mark.parametrize("text", ["(note#3 = :))", "concat(note#3, x (, b#2", "(note#3 = a = b#2"])
 def test_a_text_that_leaves_its_meaning_open_is_refused(text: str) -> None:
     """Nobody guesses where a literal ends that holds half of a pair of brackets."""
-    with pytest.raises(UnreadableError):
-        Reader(text, columns()).whole(0, (END,))
+    with pytest.raises(UnreadablePlanError):
+        ExplainReader(text, columns()).whole(0, (END,))
 
 
 @pytest.mark.parametrize(

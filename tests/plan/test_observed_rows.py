@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from airflow_provider_spark_lineage.spark.plan.spark.explain import read_explain
-from airflow_provider_spark_lineage.spark.plan.spark.observed_rows import NODES, Column, Rows, observed_rows
+from airflow_provider_spark_lineage.spark.plan.spark.observed_rows import (
+    NODES,
+    ObservedColumn,
+    Rows,
+    observed_rows,
+)
 from airflow_provider_spark_lineage.spark.plan.spark.reader import ROWS
 
 PLANS, EXPRESSIONS = "org.apache.spark.sql.catalyst.plans.", "org.apache.spark.sql.catalyst.expressions."
@@ -115,11 +120,11 @@ def test_the_own_filters_of_a_check_are_not_steps():
     assert rows(drop, node("Sort"), own_filters=1).rows is Rows.PART
 
 
-KEPT = {1: Column("v", "v"), 2: Column("s", "s")}
+KEPT = {1: ObservedColumn("v", "v"), 2: ObservedColumn("s", "s")}
 
 
 def changed(name, step="Project"):
-    return Column(name, name, f"after check(), `{name}` is changed or left out ({step})")
+    return ObservedColumn(name, name, f"after check(), `{name}` is changed or left out ({step})")
 
 
 @pytest.mark.parametrize(
@@ -127,11 +132,11 @@ def changed(name, step="Project"):
     [
         (project(S, V, alias(call("Add", V, V), 3, "w")), KEPT),
         (project(alias(V, 3, "v"), S), KEPT),
-        (project(alias(V, 3, "w"), S), {1: Column("w", "v"), 2: KEPT[2]}),
+        (project(alias(V, 3, "w"), S), {1: ObservedColumn("w", "v"), 2: KEPT[2]}),
         (project(alias(V, 3, "w"), V, S), KEPT),
         (project(alias(call("UnaryMinus", V), 3, "v"), S), {1: changed("v"), 2: KEPT[2]}),
         (project(S), {1: changed("v"), 2: KEPT[2]}),
-        (project(alias(V, 3, "w"), alias(S, 4, "v")), {1: changed("v"), 2: Column("v", "s")}),
+        (project(alias(V, 3, "w"), alias(S, 4, "v")), {1: changed("v"), 2: ObservedColumn("v", "s")}),
         (project(alias(call("KnownNotNull", V), 3, "v"), S), KEPT),
         (node("Project"), {1: changed("v"), 2: changed("s")}),
     ],
@@ -207,7 +212,7 @@ def test_a_command_and_the_write_inside_of_it_must_agree():
     outer = [node("SaveAsV1TableCommand", 0, query=OBSERVED)]
     inner = [WRITE, project(alias(V, 3, "w"), alias(call("Upper", S), 4, "s")), *OBSERVED]
     result = observed_rows([outer, inner], "checks")
-    assert (result.rows, result.columns) == (Rows.ALL, {1: Column("w", "v"), 2: changed("s")})
+    assert (result.rows, result.columns) == (Rows.ALL, {1: ObservedColumn("w", "v"), 2: changed("s")})
     assert observed_rows([outer, [WRITE, node("Filter"), *OBSERVED]], "checks").rows is Rows.PART
 
 

@@ -51,6 +51,14 @@ spark.read.parquet("s3://key:hidden@bucket/in")
     assert "hidden" not in repr(planned_lineage(text, language="python"))
 
 
+def test_a_file_is_read_in_its_own_encoding(tmp_path: Path) -> None:
+    """A path in place of the text: a script may declare another encoding than UTF-8."""
+    script = tmp_path / "job.py"
+    script.write_bytes("# coding: latin-1\nspark.read.parquet('s3://b/caf\xe9')".encode("latin-1"))
+    [read] = planned_lineage(script, language="python").inputs
+    assert read.dataset.id.name == "caf\xe9"
+
+
 @given(
     st.text(), st.sampled_from(["python", "sql"]), st.lists(st.text()), st.dictionaries(st.text(), st.text())
 )

@@ -26,8 +26,8 @@ def ran(
     from airflow.providers.common.sql.operators.sql import SQLCheckOperator
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
-    from airflow_provider_spark_lineage.airflow.extractors import checked_tables
-    from airflow_provider_spark_lineage.airflow.plugins.checks import describe_after_execute
+    from airflow_provider_spark_lineage.airflow.checks import checked_tables
+    from airflow_provider_spark_lineage.airflow.checks.described_tables import describe_after_execute
     from airflow_provider_spark_lineage.airflow.task.process import TASK
     from airflow_provider_spark_lineage.extractors.checks import SqlCheckExtractor
 

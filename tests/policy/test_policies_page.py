@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from policy.pipelines import events_of
 
+from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.openlineage.policy.checking import check_events
 from airflow_provider_spark_lineage.openlineage.policy.patterns import ColumnPattern, DatasetPattern, names_of
 from airflow_provider_spark_lineage.openlineage.policy.reading import RULE_KEYS, policy_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text()
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "policies.md").read_text()
+EVENTS = ROOT / "tests" / "viewer" / "events" / "pipeline.jsonl.gz"
 POLICIES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -21,6 +26,24 @@ POLICIES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 def test_examples_are_policies(text):
     """A person copies them."""
     assert policy_of(text).rules
+
+
+def test_the_output_of_the_example_is_what_the_command_prints(tmp_path, monkeypatch):
+    """For the events of the example DAGs; runs and times are those of their last recording."""
+    monkeypatch.chdir(tmp_path)
+    Path("policy.yaml").write_text(POLICIES[1])
+    Path("events.jsonl").write_bytes(gzip.decompress(EVENTS.read_bytes()))
+    shown = re.search(r"```console\n\$ spark-lineage (policy .*?)\n(.*?)```", PAGE, re.DOTALL)
+    result = CliRunner().invoke(main, shown[1].split())
+    assert result.exit_code == 1
+    printed = without_runs(result.stdout)
+    for part in without_runs(shown[2]).replace("...\n", "\n").split("\n\n"):
+        assert part.strip() in printed
+
+
+def without_runs(text):
+    text = re.sub(r"run [0-9a-f-]{36}", "run ID", text)
+    return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00", "TIME", text)
 
 
 def test_every_key_is_explained():

@@ -15,7 +15,7 @@ from airflow.sdk import DAG
 from airflow.sdk.exceptions import AirflowException
 from openlineage.client.serde import Serde
 
-from airflow_provider_spark_lineage.airflow import stored
+from airflow_provider_spark_lineage.airflow import stored_form
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.operators.lineage_policy import LineagePolicyOperator
 
@@ -40,22 +40,22 @@ def stored_by_task(pipeline: str) -> dict[str, Any]:
     """Return what each job of a pipeline stored as a task."""
     values = {}
     for event in events_of(pipeline):
-        summary = stored.summary_of(event.document, try_number=1, map_index=-1, began="", ended="")
-        values[event.name] = stored.pack([event.document], summary)
+        summary = stored_form.summary_of(event.document, try_number=1, map_index=-1, began="", ended="")
+        values[event.name] = stored_form.pack([event.document], summary)
     return values
 
 
-class Instance(SimpleNamespace):
+class InstanceKey(SimpleNamespace):
     """A task instance that pulls what other tasks pushed."""
 
     def xcom_pull(self, *, task_ids: list[str], key: str) -> list[Any]:
-        assert key == stored.XCOM_KEY
+        assert key == stored_form.XCOM_KEY
         return [self.values[task_id] for task_id in task_ids if task_id in self.values]
 
 
-def instance(values: dict[str, Any], task: Any) -> Instance:
+def instance(values: dict[str, Any], task: Any) -> InstanceKey:
     ids = {"dag_id": "d", "run_id": "r", "task_id": "gate", "map_index": -1, "try_number": 1}
-    return Instance(values=values, task=task, state="running", **ids)
+    return InstanceKey(values=values, task=task, state="running", **ids)
 
 
 @pytest.fixture
@@ -129,13 +129,15 @@ def test_a_folder_of_stored_lineage_is_read_with_the_last_tries_of_all_instances
         ("load", FINE, 1, 1),
         ("load", BROKEN, 1, 2),
     ):
-        where = tmp_path / "store" / stored.file_of(stored.Instance("d", "r", name, index), number)
+        where = (
+            tmp_path / "store" / stored_form.file_of(stored_form.InstanceKey("d", "r", name, index), number)
+        )
         where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_bytes(stored.to_file(stored_by_task(pipeline)[name]))
+        where.write_bytes(stored_form.to_file(stored_by_task(pipeline)[name]))
     task = gate()
     task.execute({"ti": instance({}, task)})
-    (tmp_path / "store" / stored.file_of(stored.Instance("d", "r", "clean", -1), 2)).write_bytes(
-        stored.to_file(stored_by_task(BROKEN)["clean"])
+    (tmp_path / "store" / stored_form.file_of(stored_form.InstanceKey("d", "r", "clean", -1), 2)).write_bytes(
+        stored_form.to_file(stored_by_task(BROKEN)["clean"])
     )
     with pytest.raises(AirflowException, match="no mail"):
         task.execute({"ti": instance({}, task)})

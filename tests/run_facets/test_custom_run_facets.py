@@ -166,7 +166,7 @@ def test_a_forked_child_does_not_measure_the_event_again(monkeypatch):
     collector.stop = lambda: None
     TASK.set_capture(_task_instance(), task_lineage.TaskLineage(collector))
     TASK.capture.stop()
-    monkeypatch.setattr(report, "fitted", None)
+    monkeypatch.setattr(report, "fitted_lineage", None)
     assert _facets("all_facets") == expected
 
 

@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.spark.records.usage import StageUsage, Usage
 from airflow_provider_spark_lineage.spark.runs import captured as captured_module
 from airflow_provider_spark_lineage.spark.runs import executions as executions_module
 from airflow_provider_spark_lineage.spark.runs.executions import explained
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 RECORD = Record(
     application_id="app-1",

@@ -10,7 +10,7 @@ from spark_trees import Tree, alias, call, column, node, project, record, scan
 from airflow_provider_spark_lineage.spark.lineage.model import Gap
 from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.runs.executions import executions
-from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
+from airflow_provider_spark_lineage.spark.runs.recorded import RunBuilder
 
 ROWS = scan(column("a", 1))
 

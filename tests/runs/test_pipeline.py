@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.spark.runs.executions import (
     plans_of,
 )
 from airflow_provider_spark_lineage.spark.runs.facets import facets_as_json
-from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
+from airflow_provider_spark_lineage.spark.runs.recorded import RunBuilder
 
 ONE = project(node("OneRowRelation"), alias("one", 1, call("Literal")))
 CTAS = "CreateDataSourceTableAsSelectCommand"

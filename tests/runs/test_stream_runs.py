@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from spark_trees import column, node, record, scan
 
-from airflow_provider_spark_lineage.airflow.task.sender import Sender
 from airflow_provider_spark_lineage.spark.facets.events import RunIdentity, execution_events
 from airflow_provider_spark_lineage.spark.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.records.streams import StreamRun, Streams
 from airflow_provider_spark_lineage.spark.runs.event_executions import StreamRuns, execution_events_of
 from airflow_provider_spark_lineage.spark.runs.executions import Executions, executions
+from airflow_provider_spark_lineage.spark.runs.sender import Sender
 
 RUN_ID = "0190a0a0-0000-7000-8000-000000000000"
 PARENT = RunIdentity(RUN_ID, "tests", "dag.task")

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic, sleep
 
-from airflow_provider_spark_lineage.openlineage.testing.runs import Program, environment, tail
+from airflow_provider_spark_lineage.openlineage.testing.runs import ProgramRun, environment, tail
 from servers.process import free_port
 
 _START_TIMEOUT_S = 300
@@ -56,7 +56,7 @@ def worker_processes(home: Path, metadata: Path) -> Iterator[dict[str, str]]:
     command = [sys.executable, "-m", "airflow", "api-server", "--apps", "execution", "--workers", "1"]
     command += ["--host", "127.0.0.1", "--port", port]
     log, deadline = home / "api-server.log", monotonic() + _START_TIMEOUT_S
-    with log.open("w") as out, Program(command, environment(home, settings), home, out) as server:
+    with log.open("w") as out, ProgramRun(command, environment(home, settings), home, out) as server:
         while "startup complete" not in log.read_text():
             assert server.process.poll() is None, tail(log)
             assert monotonic() < deadline, tail(log)

@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from servers.connect import client, connect
 from tables import UNIQUE, WAYS, Tables, changed, hand_made, row_level, tpch
 
-from airflow_provider_spark_lineage.spark.capture.sessions import Capture
+from airflow_provider_spark_lineage.spark.capture.this_process import Capture
 from airflow_provider_spark_lineage.spark.lineage.compose import compose
 from airflow_provider_spark_lineage.spark.lineage.model import Edge as LineageEdge
 from airflow_provider_spark_lineage.spark.lineage.model import Kind, Lineage, Output

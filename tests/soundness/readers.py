@@ -16,7 +16,7 @@ from prover import Query, on_connect, proving, readable
 
 from airflow_provider_spark_lineage.spark.event_log import SETTINGS
 from airflow_provider_spark_lineage.spark.lineage.compose import compose
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 USUAL = {"spark.eventLog.enabled": "true", "spark.sql.adaptive.enabled": "true"}
 """Settings of a log that has the physical plans alone, as Spark writes them by itself."""

@@ -18,8 +18,8 @@ from servers.backend import Backend, Mode
 from test_task import instance
 
 from airflow_provider_spark_lineage.airflow.task import task_lineage
-from airflow_provider_spark_lineage.airflow.task.sender import Sender
 from airflow_provider_spark_lineage.spark.runs.captured import Captured
+from airflow_provider_spark_lineage.spark.runs.sender import Sender
 
 pytestmark = [pytest.mark.airflow, needs_newest_client]
 

@@ -219,7 +219,7 @@ TASK = """
 from senders import put
 from shop_events import TASKS
 from airflow_provider_spark_lineage.airflow.task import provider
-from airflow_provider_spark_lineage.airflow.task.sender import Sender
+from airflow_provider_spark_lineage.spark.runs.sender import Sender
 
 task = TASKS["revenue"]
 sender = Sender(task.identity, provider.emit, wait_until_sent=provider.wait_until_sent)

@@ -17,12 +17,11 @@ from packaging.version import Version
 from providers import AIRFLOW
 from task_instances import instance, record
 
-from airflow_provider_spark_lineage.airflow import stored
-from airflow_provider_spark_lineage.airflow.plugins.stored import StoredLineage
-from airflow_provider_spark_lineage.airflow.task import answers, provider, stored_lineage
+from airflow_provider_spark_lineage.airflow import stored_form
+from airflow_provider_spark_lineage.airflow.plugins.task_ends import StoredLineage
+from airflow_provider_spark_lineage.airflow.task import answers, provider, store
 from airflow_provider_spark_lineage.airflow.task.answers import reported
 from airflow_provider_spark_lineage.airflow.task.process import TASK
-from airflow_provider_spark_lineage.airflow.task.sender import Sender
 from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
 from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, Findings
 from airflow_provider_spark_lineage.spark.lineage.model import (
@@ -37,6 +36,7 @@ from airflow_provider_spark_lineage.spark.lineage.model import (
 )
 from airflow_provider_spark_lineage.spark.runs.captured import Captured
 from airflow_provider_spark_lineage.spark.runs.run import Run
+from airflow_provider_spark_lineage.spark.runs.sender import Sender
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
 
 pytestmark = pytest.mark.airflow
@@ -52,12 +52,12 @@ STORE = "AIRFLOW__SPARK_LINEAGE__STORE"
 def xcoms(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The values of the XComs that tasks write, of a deployment with OpenLineage."""
     values: list[Any] = []
-    monkeypatch.setattr(stored_lineage, "_put_xcom", lambda _, value: values.append(value))
+    monkeypatch.setattr(store, "_put_xcom", lambda _, value: values.append(value))
     monkeypatch.setattr(provider, "is_active", lambda _: True)
     monkeypatch.setattr(provider, "emit", lambda _: True)
     monkeypatch.setattr(TASK, "capture", None)
     # What is imported for the first time may take longer than a task may wait.
-    monkeypatch.setattr(stored_lineage, "MAX_SECONDS", 60)
+    monkeypatch.setattr(store, "MAX_SECONDS", 60)
     return values
 
 
@@ -105,7 +105,7 @@ def test_the_end_of_a_task_is_stored(listeners, xcoms, ending, state):
     ran(task_instance, 1)
     end(listeners, task_instance, ending)
     [value] = xcoms
-    item = stored.unpack(value)
+    item = stored_form.unpack(value)
     [event] = item.events
     assert (event["eventType"], event["job"]["name"]) == (state, "d.t")
     assert [read["name"] for read in event["inputs"]] == ["/in/orders"]
@@ -124,7 +124,7 @@ def test_a_failed_task_says_why(listeners, xcoms, monkeypatch):
         ran(task := instance(), 1)
         end(listeners, task, FAILED)
     full, none = (
-        stored.unpack(value).events[0]["run"]["facets"]["errorMessage"]["message"] for value in xcoms
+        stored_form.unpack(value).events[0]["run"]["facets"]["errorMessage"]["message"] for value in xcoms
     )
     assert full.startswith("ValueError: ")
     assert "is wrong" in full
@@ -143,7 +143,7 @@ def test_results_of_checks_are_stored(listeners, xcoms):
     lineage.stop()
     TASK.set_capture(task_instance, lineage)
     end(listeners, task_instance)
-    assert "not_null" in json.dumps(stored.unpack(xcoms[0]).events)
+    assert "not_null" in json.dumps(stored_form.unpack(xcoms[0]).events)
 
 
 def test_a_task_that_did_nothing_on_spark_stores_nothing(listeners, xcoms):
@@ -185,7 +185,7 @@ def test_datasets_that_the_event_leaves_to_executions_are_stored(listeners, xcom
     TASK.set_capture(task_instance, lineage)
     assert reported(lineage.report).inputs == []
     end(listeners, task_instance)
-    assert stored.unpack(xcoms[0]).events[0]["inputs"]
+    assert stored_form.unpack(xcoms[0]).events[0]["inputs"]
 
 
 @pytest.mark.parametrize("ends", ["on_kill", "pause"])
@@ -195,7 +195,7 @@ def test_a_task_that_may_not_come_back_stores_what_it_has(xcoms, ends):
     captured.write(record(1))
     getattr(TaskLineage(captured), ends)(instance(map_index=3))
     [value] = xcoms
-    assert stored.unpack(value).events[0]["eventType"] == "OTHER"
+    assert stored_form.unpack(value).events[0]["eventType"] == "OTHER"
     assert (value["summary"]["state"], value["summary"]["map_index"]) == ("other", 3)
 
 
@@ -203,8 +203,8 @@ def events_in(store: str, xcoms: list[Any], folder: Path) -> list[dict[str, Any]
     """The events of the last task, wherever they are stored."""
     if store == "file":
         [file] = folder.rglob("*.z")
-        return [*stored.unpack(stored.from_file(file.read_bytes())).events]
-    return [*stored.unpack(xcoms[-1]).events]
+        return [*stored_form.unpack(stored_form.from_file(file.read_bytes())).events]
+    return [*stored_form.unpack(xcoms[-1]).events]
 
 
 STORES = pytest.mark.parametrize("store", ["xcom", pytest.param("file", marks=HAS_PATHS)])
@@ -213,7 +213,7 @@ STORES = pytest.mark.parametrize("store", ["xcom", pytest.param("file", marks=HA
 def pause_first(monkeypatch: pytest.MonkeyPatch, store: str, folder: Path) -> None:
     """Run the first process of a task, which continues in another one."""
     monkeypatch.setenv(STORE, "xcom" if store == "xcom" else folder.as_uri())
-    stored_lineage.prepare()
+    store.prepare()
     ran(instance(), 1).pause(instance())
 
 
@@ -251,7 +251,7 @@ def test_a_sensor_that_looked_before_says_what_is_missing(listeners, xcoms, monk
 
 def test_a_task_with_many_parts_keeps_its_end(listeners, xcoms, monkeypatch):
     """The first parts are left out, and a gap says so."""
-    monkeypatch.setattr(stored, "MAX_UNPACKED_BYTES", 15_000)
+    monkeypatch.setattr(stored_form, "MAX_UNPACKED_BYTES", 15_000)
     resumed = instance(
         _ti_context_from_server=SimpleNamespace(next_method="resume", next_kwargs={}, start_date=None),
         xcom_pull=lambda key, task_ids, map_indexes: xcoms[-1],
@@ -261,7 +261,7 @@ def test_a_task_with_many_parts_keeps_its_end(listeners, xcoms, monkeypatch):
         ran(resumed, number).pause(resumed)
     ran(resumed, 12)
     end(listeners, resumed)
-    events = stored.unpack(xcoms[-1]).events
+    events = stored_form.unpack(xcoms[-1]).events
     assert events[-1]["eventType"] == "COMPLETE"
     assert 1 < len(events) < 12
     assert any("first ones are left out" in str(event) for event in events)
@@ -280,7 +280,7 @@ def test_what_airflow_masks_in_an_event_is_masked_in_the_store(listeners, xcoms,
     ran(task_instance, 1)
     monkeypatch.setattr(answers, "rendered", lambda *_: OperatorLineage(inputs=[named]))
     end(listeners, task_instance)
-    [event] = stored.unpack(xcoms[0]).events
+    [event] = stored_form.unpack(xcoms[0]).events
     [read] = event["inputs"]
     assert "hunter" not in json.dumps(event)
     assert [field["name"] for field in read["facets"]["schema"]["fields"]] == ["password"]
@@ -289,13 +289,13 @@ def test_what_airflow_masks_in_an_event_is_masked_in_the_store(listeners, xcoms,
 @pytest.mark.parametrize("ends", ["on_kill", "pause"])
 def test_an_interim_event_that_is_too_large_is_made_smaller(xcoms, monkeypatch, ends):
     """As the last one; a gap says what is missing."""
-    monkeypatch.setattr(stored, "MAX_STORED_BYTES", 20_000)
+    monkeypatch.setattr(stored_form, "MAX_STORED_BYTES", 20_000)
     run = Run(wide(300))
     collector: Any = SimpleNamespace(run=lambda *_: run, planned=None, findings=(), drain=lambda _: [])
     lineage = TaskLineage(collector)
     getattr(lineage, ends)(instance())
     [value] = xcoms
-    [event] = stored.unpack(value).events
+    [event] = stored_form.unpack(value).events
     assert [output["name"] for output in event["outputs"]] == ["/out"]
     assert "event_too_large" in gap_kinds(event)
     assert value["summary"]["edges"] == ""
@@ -304,8 +304,8 @@ def test_an_interim_event_that_is_too_large_is_made_smaller(xcoms, monkeypatch, 
 def test_a_store_that_hangs_does_not_hold_the_task(listeners, xcoms, monkeypatch, caplog):
     """Airflow's supervisor may be busy: one warning, and the process may end."""
     woken = threading.Event()
-    monkeypatch.setattr(stored_lineage, "MAX_SECONDS", 0.1)
-    monkeypatch.setattr(stored_lineage, "_put_xcom", lambda *_: woken.wait(30))
+    monkeypatch.setattr(store, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(store, "_put_xcom", lambda *_: woken.wait(30))
     task_instance = instance()
     ran(task_instance, 1)
     with caplog.at_level("WARNING"):
@@ -320,7 +320,7 @@ def test_no_thread_is_left_behind_where_the_supervisor_is_in_the_process(listene
     comms = supervisor.InProcessSupervisorComms(supervisor=None)
     monkeypatch.setattr(task_runner, "SUPERVISOR_COMMS", comms, raising=False)
     threads: list[threading.Thread] = []
-    monkeypatch.setattr(stored_lineage, "_put_xcom", lambda *_: threads.append(threading.current_thread()))
+    monkeypatch.setattr(store, "_put_xcom", lambda *_: threads.append(threading.current_thread()))
     ran(task := instance(), 1)
     end(listeners, task)
     assert threads == [threading.current_thread()]
@@ -332,19 +332,19 @@ def test_a_file_system_is_imported_when_a_task_starts(monkeypatch):
     sdk = pytest.importorskip("airflow.providers.common.compat.sdk")
     path = property(lambda self: loaded.append(str(self)))
     monkeypatch.setattr(sdk, "ObjectStoragePath", type("Path", (str,), {"fs": path}), raising=False)
-    stored_lineage.prepare()
+    store.prepare()
     monkeypatch.setenv(STORE, "s3://bucket/lineage")
-    stored_lineage.prepare()
+    store.prepare()
     assert loaded == ["s3://bucket/lineage"]
 
 
 def test_a_file_system_that_hangs_does_not_hold_the_start_of_a_task(monkeypatch):
     """Its connection may be asked of a server that does not answer."""
     woken = threading.Event()
-    monkeypatch.setattr(stored_lineage, "MAX_SECONDS", 0.1)
-    monkeypatch.setattr(stored_lineage, "_open_store", lambda: woken.wait(30))
+    monkeypatch.setattr(store, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(store, "_open_store", lambda: woken.wait(30))
     monkeypatch.setenv(STORE, "s3://bucket/lineage")
-    stored_lineage.prepare()
+    store.prepare()
     assert not woken.is_set()
     woken.set()
 
@@ -356,7 +356,7 @@ def test_a_store_that_fails_is_a_warning(listeners, xcoms, monkeypatch, caplog):
         msg = "413 Request Entity Too Large"
         raise RuntimeError(msg)
 
-    monkeypatch.setattr(stored_lineage, "_put_xcom", refuse)
+    monkeypatch.setattr(store, "_put_xcom", refuse)
     ran(task := instance(), 1)
     with caplog.at_level("WARNING"):
         end(listeners, task)
@@ -380,15 +380,15 @@ def wide(columns: int) -> Lineage:
 @pytest.mark.parametrize(("columns", "is_whole"), [(10, True), (300, False)])
 def test_what_is_too_large_to_store_leaves_out_columns(listeners, xcoms, monkeypatch, columns, is_whole):
     """A gap says what is missing; the datasets stay."""
-    monkeypatch.setattr(stored, "MAX_STORED_BYTES", 20_000)
+    monkeypatch.setattr(stored_form, "MAX_STORED_BYTES", 20_000)
     run = Run(wide(columns))
     collector: Any = SimpleNamespace(run=lambda: run, planned=None, findings=(), stop=lambda: None)
     task_instance = instance()
     TASK.set_capture(task_instance, TaskLineage(collector))
     end(listeners, task_instance)
     [value] = xcoms
-    assert stored.excess_of([], value) <= 1
-    [event] = stored.unpack(value).events
+    assert stored_form.excess_of([], value) <= 1
+    [event] = stored_form.unpack(value).events
     assert [output["name"] for output in event["outputs"]] == ["/out"]
     assert gap_kinds(event) == ([] if is_whole else ["event_too_large"])
 
@@ -411,7 +411,7 @@ def test_three_thousand_outputs_are_sent_and_stored_within_their_limits(listener
     TASK.set_capture(task_instance, lineage)
     end(listeners, task_instance)
     [value] = xcoms
-    [event] = stored.unpack(value).events
+    [event] = stored_form.unpack(value).events
     sent = reported(lineage.report)
     for listed, gap in (
         (len(sent.outputs), gap_kinds(sent.run_facets)[0]),
@@ -425,7 +425,7 @@ def test_three_thousand_outputs_are_sent_and_stored_within_their_limits(listener
 def test_a_uri_has_every_try(listeners, xcoms, monkeypatch, tmp_path):
     """In a folder for each task instance, also for ids that no file could have."""
     monkeypatch.setenv(STORE, tmp_path.as_uri())
-    stored_lineage.prepare()
+    store.prepare()
     for number in (1, 2):
         task_instance = instance(run_id="a/../+:b", try_number=number)
         ran(task_instance, 1)
@@ -433,5 +433,5 @@ def test_a_uri_has_every_try(listeners, xcoms, monkeypatch, tmp_path):
     assert xcoms == []
     files = sorted(str(file.relative_to(tmp_path)) for file in Path(tmp_path).rglob("*.z"))
     assert files == [f"d/a%2F..%2F%2B%3Ab/t/-1/{number}.json.z" for number in (1, 2)]
-    value = stored.from_file((tmp_path / files[1]).read_bytes())
-    assert stored.unpack(value).summary["try"] == 2
+    value = stored_form.from_file((tmp_path / files[1]).read_bytes())
+    assert stored_form.unpack(value).summary["try"] == 2

@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.openlineage.events.variables import (
     prefix_of_dag,
     variable_key,
 )
-from airflow_provider_spark_lineage.openlineage.testing.stores import (
+from airflow_provider_spark_lineage.openlineage.testing.event_places import (
     CheckingTask,
     FileStore,
     VariableStore,

@@ -9,8 +9,8 @@ import pytest
 
 from airflow_provider_spark_lineage.openlineage.events import Event, Events
 from airflow_provider_spark_lineage.openlineage.events.variables import variable_key
-from airflow_provider_spark_lineage.openlineage.testing import stores
-from airflow_provider_spark_lineage.openlineage.testing.stores import CheckingTask, VariableStore
+from airflow_provider_spark_lineage.openlineage.testing import event_places
+from airflow_provider_spark_lineage.openlineage.testing.event_places import CheckingTask, VariableStore
 from airflow_provider_spark_lineage.testing.in_dag import OpenLineageTestOperator
 
 TASK = CheckingTask("shop", "r1", "check")
@@ -125,7 +125,7 @@ class Variables(dict[str, str]):
 @pytest.fixture
 def variables(monkeypatch: pytest.MonkeyPatch) -> Variables:
     listed = Variables()
-    monkeypatch.setattr(stores, "_variables", lambda: listed)
+    monkeypatch.setattr(event_places, "_variables", lambda: listed)
     return listed
 
 
@@ -188,5 +188,5 @@ def test_a_variable_deleted_before_its_read_counts_as_absent(
     assert store.read() == Events((), ())
     monkeypatch.undo()
     variables[key] = "{"
-    monkeypatch.setattr(stores, "_variables", lambda: variables)
+    monkeypatch.setattr(event_places, "_variables", lambda: variables)
     assert store.read().problems == (f"Variable {key}: not JSON.",)

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from testing.blocked import BLOCKS, Pipe, are_gone
 
-from airflow_provider_spark_lineage.openlineage.testing.runs import Program
+from airflow_provider_spark_lineage.openlineage.testing.runs import ProgramRun
 
 FAMILY = f"""
 import os, subprocess, sys
@@ -41,13 +41,14 @@ with open(sys.argv[1], "w") as told:
 RUNNER = """
 import os, signal, subprocess, sys
 from pathlib import Path
-from airflow_provider_spark_lineage.openlineage.testing.runs import Program
+from airflow_provider_spark_lineage.openlineage.testing.runs import ProgramRun
 
 # As in a terminal: whoever runs the tests in the background has them ignored, and so would this program.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 command, place, home = sys.argv[1:]
-with Program([sys.executable, "-c", command, place], os.environ, Path(home), subprocess.DEVNULL) as program:
+arguments = [sys.executable, "-c", command, place]
+with ProgramRun(arguments, os.environ, Path(home), subprocess.DEVNULL) as program:
     program.process.wait()
 """
 
@@ -78,7 +79,7 @@ def test_nothing_outlives_who_started_it(tmp_path: Path, pipe: Pipe, sent: signa
 def test_nothing_outlives_the_program(tmp_path: Path, pipe: Pipe) -> None:
     """A program that ends by itself has its exit code, and its leftover children are ended."""
     command = [sys.executable, "-c", f"{FAMILY}\nsys.exit(3)", str(pipe.path)]
-    with Program(command, os.environ, tmp_path, subprocess.DEVNULL) as program:
+    with ProgramRun(command, os.environ, tmp_path, subprocess.DEVNULL) as program:
         processes = family(pipe)
         assert program.process.wait() == 3
         assert are_gone(processes)
@@ -87,7 +88,7 @@ def test_nothing_outlives_the_program(tmp_path: Path, pipe: Pipe) -> None:
 def test_a_program_is_ended_when_asked(tmp_path: Path, pipe: Pipe) -> None:
     """As a run that takes too long is; to ask twice does no harm."""
     command = [sys.executable, "-c", FAMILY + BLOCKS, str(pipe.path)]
-    with Program(command, os.environ, tmp_path, subprocess.DEVNULL) as program:
+    with ProgramRun(command, os.environ, tmp_path, subprocess.DEVNULL) as program:
         processes = family(pipe)
         program.end()
         program.end()
@@ -101,6 +102,6 @@ def test_a_program_has_the_signals_of_a_shell(tmp_path: Path) -> None:
     code = "import signal; print(signal.getsignal(signal.SIGPIPE))"
     # Python's own start hides the environment that it was started with.
     shell = ["/bin/sh", "-c", f"kill -PIPE $$; {sys.executable} -c '{code}'"]
-    with out.open("w") as file, Program(shell, os.environ, tmp_path, file) as program:
+    with out.open("w") as file, ProgramRun(shell, os.environ, tmp_path, file) as program:
         assert program.process.wait() != 0
     assert out.read_text() == ""

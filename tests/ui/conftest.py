@@ -19,7 +19,7 @@ from airflow_runs import run_dag
 from browsers import browser  # noqa: F401  a fixture
 from servers.process import free_port
 
-from airflow_provider_spark_lineage.openlineage.testing.runs import Program, environment
+from airflow_provider_spark_lineage.openlineage.testing.runs import ProgramRun, environment
 from airflow_provider_spark_lineage.testing import DagRun, tail
 
 DAG = Path(__file__).parent / "dags" / "stored.py"
@@ -128,7 +128,7 @@ def server(home: Path, run: DagRun) -> Iterator[Server]:
     command = [sys.executable, "-m", "airflow", "api-server", "--workers", "1"]
     command += ["--host", "127.0.0.1", "--port", str(port)]
     log, deadline = home / "api-server.log", monotonic() + START_TIMEOUT_S
-    with log.open("w") as out, Program(command, environment(home, settings), home, out) as program:
+    with log.open("w") as out, ProgramRun(command, environment(home, settings), home, out) as program:
         while "startup complete" not in log.read_text():
             assert program.process.poll() is None, tail(log)
             assert monotonic() < deadline, tail(log)

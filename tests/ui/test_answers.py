@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from airflow_provider_spark_lineage.airflow import stored
-from airflow_provider_spark_lineage.airflow.stored import Instance
+from airflow_provider_spark_lineage.airflow import stored_form
+from airflow_provider_spark_lineage.airflow.stored_form import InstanceKey
 
 pytestmark = pytest.mark.airflow
 
@@ -43,26 +43,26 @@ def event(name: str = "/out", column: str = "a", kind: str = "COMPLETE", rows: i
 
 
 def value(document: dict[str, Any], try_number: int = 1, map_index: int = -1) -> dict[str, Any]:
-    summary = stored.summary_of(
+    summary = stored_form.summary_of(
         document, try_number=try_number, map_index=map_index, began="2026-11-24T00:00:00+00:00", ended=""
     )
-    return stored.pack([document], summary)
+    return stored_form.pack([document], summary)
 
 
 @dataclass
 class World:
     """Airflow's database and the store, in memory."""
 
-    tasks: dict[Instance, tuple[str, str, int]] = field(default_factory=dict)
+    tasks: dict[InstanceKey, tuple[str, str, int]] = field(default_factory=dict)
     """Instance -> Airflow's state, the class of its operator, and its last try."""
 
-    values: dict[Instance, Any] = field(default_factory=dict)
-    all_tries: dict[tuple[Instance, int], Any] = field(default_factory=dict)
-    labels: dict[Instance, str] = field(default_factory=dict)
+    values: dict[InstanceKey, Any] = field(default_factory=dict)
+    all_tries: dict[tuple[InstanceKey, int], Any] = field(default_factory=dict)
+    labels: dict[InstanceKey, str] = field(default_factory=dict)
 
-    def add(self, run: str, task: str = TASK, index: int = -1, **also: Any) -> Instance:
+    def add(self, run: str, task: str = TASK, index: int = -1, **also: Any) -> InstanceKey:
         """Add a task instance; `stored` is what it stored."""
-        instance = Instance(DAG, run, task, index)
+        instance = InstanceKey(DAG, run, task, index)
         operator = also.get("operator", "PySparkLineageOperator")
         self.tasks[instance] = also.get("state", "success"), operator, also.get("try_number", 1)
         if "stored" in also:
@@ -73,10 +73,10 @@ class World:
 
     max_summaries = 100
 
-    def tries(self, instance: Instance) -> list[int]:
+    def tries(self, instance: InstanceKey) -> list[int]:
         return [number for each, number in self.all_tries if each == instance]
 
-    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+    def of_task(self, instance: InstanceKey, try_number: int | None) -> Any:
         if self.all_tries:
             return self.all_tries.get((instance, try_number or max(self.tries(instance))))
         return self.values.get(instance)
@@ -148,7 +148,7 @@ def world(answers: Any, monkeypatch: pytest.MonkeyPatch) -> World:
     return world
 
 
-def of_task(answers: Any, world: World, instance: Instance, try_number: int | None = None) -> Any:
+def of_task(answers: Any, world: World, instance: InstanceKey, try_number: int | None = None) -> Any:
     answer = answers.of_task(world, None, tuple(instance), try_number)
     json.dumps(answer, allow_nan=False)
     return answer
@@ -172,7 +172,7 @@ def test_a_task_instance_has_its_document(answers, world):
 def test_what_does_not_exist_has_no_answer(answers, world):
     """The route says 404."""
     world.add("run 1")
-    assert of_task(answers, world, Instance(DAG, "run 9", TASK)) is None
+    assert of_task(answers, world, InstanceKey(DAG, "run 9", TASK)) is None
     assert answers.of_run(world, None, DAG, "run 9") is None
     assert answers.history(world, None, DAG, "other", -1) is None
     assert answers.latest(world, None, "other") is None

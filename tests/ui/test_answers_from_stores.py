@@ -14,8 +14,8 @@ import pytest
 from packaging.version import Version
 from providers import AIRFLOW
 
-from airflow_provider_spark_lineage.airflow import stored
-from airflow_provider_spark_lineage.airflow.stored import Instance
+from airflow_provider_spark_lineage.airflow import stored_form
+from airflow_provider_spark_lineage.airflow.stored_form import InstanceKey
 
 pytestmark = [
     pytest.mark.airflow,
@@ -41,8 +41,8 @@ def value(
             {"namespace": "file", "name": name, "outputFacets": {"outputStatistics": {"rowCount": 1}}}
         ],
     }
-    summary = stored.summary_of(event, try_number=try_number, map_index=-1, began="", ended="")
-    return stored.pack([event], summary)
+    summary = stored_form.summary_of(event, try_number=try_number, map_index=-1, began="", ended="")
+    return stored_form.pack([event], summary)
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Airflow:
 
     session: Any
     store: Any
-    put: Callable[[Instance, Any, int], None]
+    put: Callable[[InstanceKey, Any, int], None]
     opened: list[str]
     runs: int = 0
 
@@ -72,11 +72,11 @@ class Airflow:
             log_template_id=None,
         )
 
-    def add(self, run_id: str, task_id: str, index: int = -1, **also: Any) -> Instance:
+    def add(self, run_id: str, task_id: str, index: int = -1, **also: Any) -> InstanceKey:
         """Add a task instance; `stored` is what it stored, in the try `of_try`."""
         from airflow.models.taskinstance import TaskInstance
 
-        instance = Instance(DAG, run_id, task_id, index)
+        instance = InstanceKey(DAG, run_id, task_id, index)
         known = {"state": "success", "try_number": 1, "start_date": MOMENT, "end_date": MOMENT}
         self._insert(
             TaskInstance,
@@ -118,9 +118,9 @@ def xcoms(session: Any) -> Airflow:
 
     from airflow_provider_spark_lineage.airflow.ui.stores import XComs
 
-    def put(instance: Instance, content: Any, try_number: int) -> None:
+    def put(instance: InstanceKey, content: Any, try_number: int) -> None:
         airflow._insert(
-            XComModel, **instance._asdict(), dag_run_id=airflow.runs, key=stored.XCOM_KEY, value=content
+            XComModel, **instance._asdict(), dag_run_id=airflow.runs, key=stored_form.XCOM_KEY, value=content
         )
 
     airflow = Airflow(session, XComs(session), put, [])
@@ -130,17 +130,17 @@ def xcoms(session: Any) -> Airflow:
 @pytest.fixture
 def files(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Airflow:
     """A folder as the store."""
-    from airflow_provider_spark_lineage.airflow.ui.stores import Files
+    from airflow_provider_spark_lineage.airflow.task.stored_files import LineageFiles
 
-    def put(instance: Instance, content: Any, try_number: int) -> None:
-        file = tmp_path / stored.file_of(instance, try_number)
+    def put(instance: InstanceKey, content: Any, try_number: int) -> None:
+        file = tmp_path / stored_form.file_of(instance, try_number)
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content if isinstance(content, bytes) else stored.to_file(content))
+        file.write_bytes(content if isinstance(content, bytes) else stored_form.to_file(content))
 
     opened: list[str] = []
-    from_file = stored.from_file
-    monkeypatch.setattr(stored, "from_file", lambda content: opened.append("file") or from_file(content))
-    return Airflow(session, Files(tmp_path.as_uri()), put, opened)
+    from_file = stored_form.from_file
+    monkeypatch.setattr(stored_form, "from_file", lambda content: opened.append("file") or from_file(content))
+    return Airflow(session, LineageFiles(tmp_path.as_uri()), put, opened)
 
 
 @pytest.fixture(params=["xcoms", "files"])
@@ -341,10 +341,10 @@ def test_a_summary_that_is_too_large_has_no_figures(answers, airflow):
 def test_a_damaged_file_says_how(answers, files):
     """Not that it is of something else; the others of the run are shown, and those of its past."""
     files.add_run("run 1")
-    instance = files.add("run 1", "load", stored=stored.to_file(value())[:-3])
+    instance = files.add("run 1", "load", stored=stored_form.to_file(value())[:-3])
     files.add("run 1", "other", stored=value("/other"))
     sentence = "The stored lineage ends in the middle."
-    with pytest.raises(stored.StoredLineageError, match=sentence):
+    with pytest.raises(stored_form.StoredLineageError, match=sentence):
         files.store.of_task(instance, None)
     alone = answers.of_task(files.store, files.session, tuple(instance), None)
     assert alone["reason"]["sentence"] == sentence

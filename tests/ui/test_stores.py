@@ -12,8 +12,8 @@ import pytest
 from packaging.version import Version
 from providers import AIRFLOW
 
-from airflow_provider_spark_lineage.airflow import stored
-from airflow_provider_spark_lineage.airflow.stored import Instance
+from airflow_provider_spark_lineage.airflow import stored_form
+from airflow_provider_spark_lineage.airflow.stored_form import InstanceKey
 
 pytestmark = [
     pytest.mark.airflow,
@@ -21,26 +21,26 @@ pytestmark = [
 ]
 
 RUN, OTHER_RUN = "manual__2026-11-24T00:00:00+00:00", "../../etc"
-LOAD, MAPPED = Instance("shop", RUN, "load"), Instance("shop", RUN, "group/of.mapped", 3)
+LOAD, MAPPED = InstanceKey("shop", RUN, "load"), InstanceKey("shop", RUN, "group/of.mapped", 3)
 WRITTEN = {
     (LOAD, 1): {"try": 1},
     (LOAD, 2): {"try": 2},
     (MAPPED, 1): {"map": 3},
-    (Instance("shop", OTHER_RUN, "load"), 1): {"run": "other"},
-    (Instance("other", RUN, "load"), 1): {"dag": "other"},
+    (InstanceKey("shop", OTHER_RUN, "load"), 1): {"run": "other"},
+    (InstanceKey("other", RUN, "load"), 1): {"dag": "other"},
 }
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> Any:
-    from airflow_provider_spark_lineage.airflow.ui.stores import Files
+    from airflow_provider_spark_lineage.airflow.task.stored_files import LineageFiles
 
     for (instance, number), value in WRITTEN.items():
-        file = tmp_path / stored.file_of(instance, number)
+        file = tmp_path / stored_form.file_of(instance, number)
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(stored.to_file(value))
+        file.write_bytes(stored_form.to_file(value))
     assert all(file.is_relative_to(tmp_path) for file in tmp_path.rglob("*"))
-    return Files(tmp_path.as_uri())
+    return LineageFiles(tmp_path.as_uri())
 
 
 def test_a_try_is_found_by_its_number(files):
@@ -72,7 +72,7 @@ def test_runs_with_lineage_are_among_those_that_are_asked_for(files):
 def test_summaries_are_of_the_instances_that_are_asked_for(files):
     """Of one instance, or of all; each is read when it is asked for."""
 
-    def summaries(task_id: str, map_index: int = -1) -> dict[Instance, Any]:
+    def summaries(task_id: str, map_index: int = -1) -> dict[InstanceKey, Any]:
         return {each: read() for each, read in files.summaries("shop", RUN, task_id, map_index).items()}
 
     assert summaries("load") == {LOAD: {"try": 2}}
@@ -82,16 +82,16 @@ def test_summaries_are_of_the_instances_that_are_asked_for(files):
 
 def test_a_torn_file_is_no_lineage(files, tmp_path):
     """The sentence says that it is damaged, not that it is something else."""
-    file = tmp_path / stored.file_of(LOAD, 2)
+    file = tmp_path / stored_form.file_of(LOAD, 2)
     file.write_bytes(file.read_bytes()[:-3])
-    with pytest.raises(stored.StoredLineageError, match=r"ends in the middle"):
+    with pytest.raises(stored_form.StoredLineageError, match=r"ends in the middle"):
         files.of_task(LOAD, None)
 
 
 @pytest.mark.parametrize("uri", ["no-such-scheme://bucket/lineage", "s3://no-such-connection@bucket/lineage"])
 def test_a_store_that_cannot_be_read_is_one_sentence(uri):
     """The API server lacks the provider, the connection or the permission."""
-    from airflow_provider_spark_lineage.airflow.ui.stores import Files
+    from airflow_provider_spark_lineage.airflow.task.stored_files import LineageFiles
 
-    with pytest.raises(stored.StoredLineageError, match=r"cannot be read \(\w+\): run"):
-        Files(uri)
+    with pytest.raises(stored_form.StoredLineageError, match=r"cannot be read \(\w+\): run"):
+        LineageFiles(uri)

@@ -21,9 +21,9 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def client() -> Any:
     testclient = pytest.importorskip("starlette.testclient")
-    from airflow_provider_spark_lineage.airflow.ui.application import Application
+    from airflow_provider_spark_lineage.airflow.ui.application import ViewerApplication
 
-    return testclient.TestClient(Application())
+    return testclient.TestClient(ViewerApplication())
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def test_the_application_is_created_once(monkeypatch):
         return answer
 
     monkeypatch.setattr(routes, "application", create)
-    app, sent = application.Application(), []
+    app, sent = application.ViewerApplication(), []
 
     async def send(message: Any) -> None:
         sent.append(message)

@@ -6,12 +6,10 @@ from dataclasses import replace
 
 from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.airflow.launch.application import PYTHON, Launch
-from airflow_provider_spark_lineage.airflow.launch.texts import planned_of
+from airflow_provider_spark_lineage.airflow.launch.planned_applications import planned_of
 from airflow_provider_spark_lineage.airflow.submitted.planned import certain
 from airflow_provider_spark_lineage.airflow.task.report import TaskReport
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, reason_of
-from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
+from airflow_provider_spark_lineage.spark import Gap, GapKind, Lineage, of_tasks
 
 CAPTURE_COMMANDS = (
     "set [spark_lineage] auto_capture and auto_capture_commands to True to get what Spark reads and writes"
@@ -33,7 +31,7 @@ def planned_report(launch: Launch) -> TaskReport:
     """Return the report of applications that have not run, from their texts."""
     lineage, unread = planned_of(launch.applications)
     lineage = Lineage() if lineage is None else lineage
-    reasons = [reason_of(problem, GapKind.UNREAD_TEXT) for problem in launch.problems]
+    reasons = [GapKind.UNREAD_TEXT.reason(problem) for problem in launch.problems]
     if not certain(lineage):
         cures = {each.cure for each in launch.applications if each.cure}
         reasons += [of_tasks.OPEN_NAMES(cure=cure) for cure in cures]

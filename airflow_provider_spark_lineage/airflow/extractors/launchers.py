@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
 
 from airflow_provider_spark_lineage.airflow.launch.table import LAUNCHERS, launch_of
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import harmless
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -100,34 +100,28 @@ def prepare_end() -> None:
     provider's processes, which report start and end, find the modules already there.
     """
     with harmless("the viewer may not show the lineage of this task"):
-        from airflow_provider_spark_lineage.airflow.task.stored_lineage import prepare
+        from airflow_provider_spark_lineage.airflow.task.store import prepare
 
         for name in _AT_THE_END:
-            import_module(f"airflow_provider_spark_lineage.{name}")
+            import_module(f"airflow_provider_spark_lineage.airflow.{name}")
         prepare()
 
 
 _AT_THE_END = (
-    "airflow.extractors.launch_start",
-    "spark.facets.applications",
-    "spark.facets.events",
-    "spark.facets.executions",
-    "spark.facets.resources",
-    "spark.facets.size_of_run",
-    "spark.facets.streams",
-    "airflow.launch.collector",
-    "airflow.launch.facets",
-    "airflow.launch.shell.applications",
-    "airflow.launch.shell.operators",
-    "airflow.launch.shell.options",
-    "airflow.launch.shell.script",
-    "airflow.launch.texts",
-    "airflow.task.answers",
-    "airflow.task.provider",
-    "airflow.task.report",
-    "airflow.task.run_facets",
-    "airflow.task.selection",
-    "airflow.task.task_lineage",
+    "extractors.launch_start",
+    "launch.collector",
+    "launch.facets",
+    "launch.shell.applications",
+    "launch.shell.operators",
+    "launch.shell.options",
+    "launch.shell.script",
+    "launch.planned_applications",
+    "task.answers",
+    "task.provider",
+    "task.report",
+    "task.run_facets",
+    "task.selection",
+    "task.task_lineage",
 )
 
 

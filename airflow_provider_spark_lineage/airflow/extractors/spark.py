@@ -12,7 +12,7 @@ from typing import Any
 from airflow.providers.openlineage.extractors.base import BaseExtractor, OperatorLineage
 
 from airflow_provider_spark_lineage.airflow.known_operators import COMMAND, DRIVERS, PYTHON
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import harmless
 
 
 class SparkExtractor(BaseExtractor):

@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from urllib.parse import unquote
 
 from airflow_provider_spark_lineage.airflow.launch.application import Launch
-from airflow_provider_spark_lineage.airflow.launch.texts import planned_of
-from airflow_provider_spark_lineage.airflow.submitted.other_process import OtherProcess
-from airflow_provider_spark_lineage.spark.agent.folder import local_path
-from airflow_provider_spark_lineage.spark.agent.settings import RECORDS
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, reason_of
-from airflow_provider_spark_lineage.spark.guard import harmless, tell
-from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
-from airflow_provider_spark_lineage.spark.records.record import SUFFIX, file_stem, read_records, record_paths
-from airflow_provider_spark_lineage.spark.records.status import SUFFIX as NOTE_SUFFIX
-from airflow_provider_spark_lineage.spark.records.status import losses, read_notes
-from airflow_provider_spark_lineage.spark.runs.collector import OnExecution
-from airflow_provider_spark_lineage.spark.runs.executions import executions
-from airflow_provider_spark_lineage.spark.runs.pipeline import RunBuilder
-from airflow_provider_spark_lineage.spark.runs.run import Run
+from airflow_provider_spark_lineage.airflow.launch.planned_applications import planned_of
+from airflow_provider_spark_lineage.spark import (
+    RECORDS,
+    Gap,
+    GapKind,
+    Lineage,
+    OnExecution,
+    OtherProcess,
+    Run,
+    RunBuilder,
+    harmless,
+    local_path,
+    of_tasks,
+    tell,
+    without_secrets,
+)
 
 
 class Launched(OtherProcess):
@@ -69,7 +69,7 @@ class Launched(OtherProcess):
             return
         lost: list[str] = []
         for problem in self._launch.problems:
-            tell(reason_of(problem, GapKind.UNREAD_TEXT), lost)
+            tell(GapKind.UNREAD_TEXT.reason(problem), lost)
         run = None
         with harmless("the records of the application could not be read", lost):
             run = self._read(lost)
@@ -116,39 +116,23 @@ class Launched(OtherProcess):
     def _read_folder(self, folder: Path, uri: str, count: int, builder: RunBuilder, lost: list[str]) -> None:
         is_own = self._is_own(uri)
 
-        def of_this_try(paths: Iterable[Path]) -> list[Path]:
-            since = self._since
-            return [path for path in paths if is_own or (since is not None and path.stat().st_mtime >= since)]
+        def is_of_this_try(path: Path) -> bool:
+            return is_own or (self._since is not None and path.stat().st_mtime >= self._since)
 
-        paths = of_this_try(record_paths(folder) if any(folder.glob("*" + SUFFIX)) else ())
-        files = [path.name for path in of_this_try(folder.glob("*" + NOTE_SUFFIX))]
-        notes = [
-            note
-            for note in (read_notes(folder, lost) if files else ())
-            for stem in [file_stem(note.application_id)]
-            if any(name.startswith((f"{stem}.", f"{stem}_")) for name in files)
-        ]
-        first = {path.name.rpartition("-")[0]: path for path in reversed(paths)}
-        started = {record.application_id: record.started_at for record in read_records([*first.values()], [])}
-        if not is_own:
-            earlier = {name for name, at in started.items() if self._is_earlier(at)}
-            stems = tuple(f"{file_stem(name)}{end}" for name in earlier for end in "-_")
-            paths = [path for path in paths if not path.name.startswith(stems)]
-            notes = [note for note in notes if note.application_id not in earlier]
-            started = {name: at for name, at in started.items() if name not in earlier}
-        ids = {*started, *(note.application_id for note in notes)}
-        if not (paths or notes):
-            tell(of_tasks.APPLICATION_WROTE_NOTHING(place=without_secrets(uri)), lost)
-        if len(ids) > count and not is_own:
-            tell(of_tasks.SEVERAL_APPLICATIONS(place=without_secrets(uri), count=len(ids)), lost)
+        files = self._open_shared(folder, lost, is_of_this_try, None if is_own else self._is_earlier)
+        place = without_secrets(uri)
+        if files.is_empty:
+            tell(of_tasks.APPLICATION_WROTE_NOTHING(place=place), lost)
+        known = len(files.application_ids)
+        if known > count and not is_own:
+            tell(of_tasks.SEVERAL_APPLICATIONS(place=place, count=known), lost)
             return
-        if ids and not is_own and not (self._run_id and self._run_id in _letters(uri)):
-            tell(of_tasks.MAY_BE_OF_OTHERS(place=without_secrets(uri)), lost)
-        self._notes += notes
-        for loss in losses(notes):
+        if known and not is_own and not (self._run_id and self._run_id in _letters(uri)):
+            tell(of_tasks.MAY_BE_OF_OTHERS(place=place), lost)
+        self._notes += files.notes
+        for loss in files.losses():
             tell(loss, lost)
-        described = (note.application for note in notes)
-        builder.read(executions(read_records(paths, lost)), described, self._on_execution)
+        builder.read(files.executions(lost), files.applications(), self._on_execution)
 
     def _is_earlier(self, started_at: str) -> bool:
         """Return whether an application's first record is from before the try."""

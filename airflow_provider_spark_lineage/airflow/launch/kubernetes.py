@@ -21,7 +21,7 @@ from airflow_provider_spark_lineage.airflow.launch.application import (
 )
 from airflow_provider_spark_lineage.airflow.launch.shell.mention import mentions_spark
 from airflow_provider_spark_lineage.airflow.launch.shell.operators import of_script
-from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
+from airflow_provider_spark_lineage.spark import is_secret
 
 SERVICE = "Kubernetes"
 _VARIABLE = re.compile(r"\$\(([A-Za-z_]\w*)\)")

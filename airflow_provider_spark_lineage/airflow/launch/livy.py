@@ -11,7 +11,7 @@ from airflow_provider_spark_lineage.airflow.launch.application import (
     text,
     texts,
 )
-from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
+from airflow_provider_spark_lineage.spark import without_secrets
 
 
 def of_batch(operator: Any) -> Launch:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from airflow_provider_spark_lineage.spark.records.credentials import REMOVED, without_secrets
-from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
+from airflow_provider_spark_lineage.spark import REMOVED, is_secret, without_secrets
 
 _SHORTEST = 4
 """Length of a value that is also replaced inside of longer words."""

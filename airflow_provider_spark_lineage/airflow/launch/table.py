@@ -66,7 +66,7 @@ def _reason(error: Exception) -> str:
 
     Errors that quote it are reduced to class and line.
     """
-    from airflow_provider_spark_lineage.spark.records.credentials import REMOVED, without_secrets
+    from airflow_provider_spark_lineage.spark import REMOVED, without_secrets
 
     name = type(error).__name__
     mark = getattr(error, "problem_mark", None)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_provider_spark_lineage.airflow.task.process import TASK
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import harmless
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -75,7 +75,7 @@ def _extended(manager: Any, extract: Callable[..., OperatorLineage]) -> Callable
 
 @contextmanager
 def _questions(manager: Any, *, asks_author: bool) -> Iterator[list[str]]:
-    """Observe and limit the questions of the provider's manager during one extraction; yield their names.
+    """Observe and limit the questions of the provider's manager during one extraction; yield them.
 
     If Spark read or wrote something, `annotation` adds inlets and outlets by its own rules, so the manager
     must not add them. The manager asks hooks only if an extractor names no dataset.

@@ -6,7 +6,7 @@ from typing import Any
 
 from airflow.providers.common.compat.sdk import AirflowPlugin, conf
 
-from airflow_provider_spark_lineage.airflow.plugins.stored import StoredLineage
+from airflow_provider_spark_lineage.airflow.plugins.task_ends import StoredLineage
 
 
 def _listeners() -> list[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.airflow.launch.shell.mention import mentions_spark
 from airflow_provider_spark_lineage.airflow.launch.table import LAUNCHERS
-from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless
+from airflow_provider_spark_lineage.spark import alarm_paused, harmless
 
 
 def may_launch(task: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from airflow.providers.common.compat.sdk import hookimpl
 
 from airflow_provider_spark_lineage.airflow import conf
+from airflow_provider_spark_lineage.airflow.checks.described_tables import describe_after_execute
 from airflow_provider_spark_lineage.airflow.known_operators import (
     COMMAND,
     IN_PROCESS,
@@ -18,7 +19,6 @@ from airflow_provider_spark_lineage.airflow.known_operators import (
     driver_kind,
     is_named,
 )
-from airflow_provider_spark_lineage.airflow.plugins.checks import describe_after_execute
 from airflow_provider_spark_lineage.airflow.plugins.launched import (
     awaits_command,
     may_launch,
@@ -26,7 +26,7 @@ from airflow_provider_spark_lineage.airflow.plugins.launched import (
 )
 from airflow_provider_spark_lineage.airflow.plugins.tasks import CapturedTask
 from airflow_provider_spark_lineage.airflow.task.process import TASK
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import harmless
 
 
 class AutoCapture:

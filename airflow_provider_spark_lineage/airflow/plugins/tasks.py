@@ -19,14 +19,13 @@ from airflow_provider_spark_lineage.airflow.plugins.launched import (
 )
 from airflow_provider_spark_lineage.airflow.task.hook_reports import Reported, reported_so_far
 from airflow_provider_spark_lineage.airflow.task.selection import is_selected
-from airflow_provider_spark_lineage.spark.capture.arrival import Arrival
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import Arrival, harmless
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
 
     from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
-    from airflow_provider_spark_lineage.spark.capture.new_contexts import NewContexts
+    from airflow_provider_spark_lineage.spark import NewContexts
 
 
 _FOR_JAVA_AGENT = ("spark_inject_parent_job_info", "spark_inject_transport_info")
@@ -109,7 +108,7 @@ class CapturedTask:
 
             added = properties_for_java_agent(self.task_instance)
             if added is not None:
-                from airflow_provider_spark_lineage.spark.capture.new_contexts import NewContexts
+                from airflow_provider_spark_lineage.spark import NewContexts
 
                 self._new_contexts = NewContexts(added)
                 self._new_contexts.arm()

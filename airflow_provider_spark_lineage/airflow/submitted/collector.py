@@ -10,26 +10,23 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from airflow_provider_spark_lineage.airflow.submitted.jobs import Job
-from airflow_provider_spark_lineage.airflow.submitted.live_records import LiveRecords
-from airflow_provider_spark_lineage.airflow.submitted.other_process import OtherProcess
 from airflow_provider_spark_lineage.airflow.submitted.planned import planned_of
 from airflow_provider_spark_lineage.airflow.submitted.records_folder import TIMEOUT_SECONDS, RecordsFolder
-from airflow_provider_spark_lineage.spark.agent.folder import local_path
-from airflow_provider_spark_lineage.spark.agent.settings import PROPERTIES, RECORDS, SQL_TEXT
-from airflow_provider_spark_lineage.spark.agent.zipped import write_agent
-from airflow_provider_spark_lineage.spark.capture.replaced import Replacements
-from airflow_provider_spark_lineage.spark.event_log import SETTINGS, is_event_log
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, tell
-from airflow_provider_spark_lineage.spark.records.application import Application
-from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
-from airflow_provider_spark_lineage.spark.records.record import SUFFIX
-from airflow_provider_spark_lineage.spark.records.sql_text import FULL
-from airflow_provider_spark_lineage.spark.records.status import DriverNote, losses, read_notes
-from airflow_provider_spark_lineage.spark.runs.collector import OnExecution
-from airflow_provider_spark_lineage.spark.runs.executions import Execution
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder, RunBuilder
-from airflow_provider_spark_lineage.spark.runs.run import Run
+from airflow_provider_spark_lineage.spark import (
+    RECORDS,
+    OnExecution,
+    OtherProcess,
+    Run,
+    RunBuilder,
+    alarm_paused,
+    event_log_settings,
+    harmless,
+    local_path,
+    of_tasks,
+    tell,
+    without_secrets,
+    write_agent,
+)
 
 REDACTION = "spark.redaction.regex"
 _TRANSPORT = "spark.openlineage.transport."
@@ -63,19 +60,9 @@ class Submitted(OtherProcess):
         self._job: Job | None = None
         """Set when the hook starts it; None in a try that resumes the job of an earlier try."""
 
-        self._is_armed = self._has_written = self._is_log = False
-        self._recorded: RecordedFolder | None = None
-        """Files that the driver wrote."""
-
+        self._is_armed = self._has_written = False
         self._problems: list[str] = []
         self._hook: Any = None
-        self._methods = Replacements()
-        self._live: LiveRecords | None = None
-
-    @property
-    def agent_configured(self) -> bool:
-        """Return whether OpenLineage's Java agent sends events of the same executions."""
-        return super().agent_configured or (self._recorded is not None and self._recorded.agent_configured)
 
     def start(self) -> None:
         """Have the operator's hook start its job with the agent or an event log."""
@@ -124,7 +111,7 @@ class Submitted(OtherProcess):
                     if reason:
                         tell(reason, self._problems)
                     else:
-                        self._follow(job)
+                        self._follow_here(job)
             return self._until_returned(run, *args, **kwargs)
 
         return run_armed
@@ -156,27 +143,22 @@ class Submitted(OtherProcess):
         if REDACTION not in properties and any(name.startswith(_TRANSPORT) for name in properties):
             log[REDACTION] = _REDACTED
         # Uncompressed: to read a compressed log, the worker would need another library.
-        # The user's own limits for plan texts are kept.
-        own = {name: properties[name] for name in SETTINGS if name in properties and "eventLog" not in name}
-        job.add({**SETTINGS, **own, **records, **log, "spark.eventLog.compress": "false"})
+        log |= {"spark.eventLog.compress": "false"}
+        job.add({**event_log_settings(properties), **records, **log})
         return ""
 
-    def _follow(self, job: Job) -> None:
+    def _follow_here(self, job: Job) -> None:
         """Send events while the job runs, if an agent writes its records to a disk of this machine."""
         folder = local_path(self.place.uri)
-        if self._live is None and self.on_execution is not None and job.is_python and folder is not None:
-            self._live = LiveRecords(folder, self._noted, self.on_execution, self.on_begin)
-
-    def _noted(self, notes: list[DriverNote]) -> None:
-        self._notes = notes
+        if self.on_execution is not None and job.is_python and folder is not None:
+            self._follow(folder, self.on_execution, self.on_begin)
 
     def stop(self) -> None:
         """Read the driver's files, send the events of its executions, and remove the files."""
         if self._final is not None:
             return
         self._methods.restore()
-        if self._live is not None:
-            self._live.end(_AT_ONCE_SECONDS)
+        self._end_following(_AT_ONCE_SECONDS)
         final = self._read(self.on_execution)
         if not self._has_written:
             with harmless("the text of the job could not be read"):
@@ -184,7 +166,7 @@ class Submitted(OtherProcess):
         self._final = final
         with harmless("the records of the job could not be removed"):
             # Spark's log has statements as they were written.
-            keep = self.keep and not (self._is_log and self.settings[SQL_TEXT] != FULL)
+            keep = self.keep and not (self._files is not None and self._files.has_hidden_statements)
             self.place.clean(keep=keep or not self._is_over())
 
     def _is_over(self) -> bool:
@@ -200,11 +182,9 @@ class Submitted(OtherProcess):
     def progress(self) -> Run | None:
         """Return the run so far, from records that an agent has written to a disk of this machine."""
         folder = local_path(self.place.uri)
-        if self._job is None or not self._is_armed or folder is None or not any(folder.glob("*" + SUFFIX)):
+        if self._job is None or not self._is_armed or folder is None:
             return None
-        recorded, builder = RecordedFolder(folder), RunBuilder()
-        builder.read(recorded.executions(), recorded.applications())
-        return builder.run()
+        return self._so_far(folder)
 
     def _read(
         self,
@@ -215,50 +195,36 @@ class Submitted(OtherProcess):
         lost = [*self._problems, *problems]
         builder = RunBuilder()
         with harmless("the driver's records or event log could not be read", lost):
-            builder.read(
-                self._executions(lost, timeout_seconds),
-                self._applications(),
-                None if on_execution is None else self._unless_sent(on_execution),
-            )
+            executions = self._executions(lost, timeout_seconds)
+            if self._files is not None:
+                passed_on = None if on_execution is None else self._unless_sent(on_execution)
+                builder.read(executions, self._files.applications(), passed_on)
             return builder.run(lost)
         return RunBuilder().run(lost)
 
-    def _unless_sent(self, on_execution: OnExecution) -> OnExecution:
-        """Return a function that passes on only executions that were not passed on while the job ran."""
-
-        def pass_on(execution: Execution) -> None:
-            if not (self._live and self._live.has(execution)):
-                on_execution(execution)
-
-        return pass_on
-
-    def _applications(self) -> Iterator[Application]:
-        """Yield the applications that the driver's files describe, after these were read."""
-        if self._recorded is not None:
-            yield from self._recorded.applications()
-
-    def _executions(self, lost: list[str], timeout_seconds: float) -> Iterator[Execution]:
+    def _executions(self, lost: list[str], timeout_seconds: float) -> Iterator[Any]:
+        """Find the driver's files, and return their executions."""
         uri = self.place.uri if self._job is not None else self.place.earlier()
         if not uri and not lost:
             tell(of_tasks.NO_JOB(), lost)
         if not uri or not (self._is_armed or self._job is None):
-            return
+            return iter(())
         folder = self.place.read_from(uri, self._job, lost, timeout_seconds)
         if folder is None:
-            return
-        self._recorded = RecordedFolder(folder, self.settings[SQL_TEXT], self.settings[PROPERTIES].split(";"))
-        self._notes = read_notes(folder, lost)
-        for loss in losses(self._notes):
+            return iter(())
+        files = self._open(folder, self.settings, lost)
+        for loss in files.losses():
             tell(loss, lost)
-        self._is_log = is_log = is_event_log(folder)
-        has_records = is_log or any(folder.glob("*" + SUFFIX))
-        if not has_records and not self._notes:
+        has_files = files.is_log or files.has_records
+        if not has_files and not self._notes:
             is_python = self._job is None or self._job.is_python
             wrote_nothing = of_tasks.DRIVER_WROTE_NOTHING(place=without_secrets(uri))
             tell(wrote_nothing if is_python else of_tasks.NO_LOG(), lost)
-        self._has_written = is_log or bool(self._notes)
-        if has_records:
-            for execution in self._recorded.executions(lost):
-                # Only now: records of another release of the agent yield no execution.
-                self._has_written = True
-                yield execution
+        self._has_written = files.is_log or bool(self._notes)
+        return self._written(files.executions(lost)) if has_files else iter(())
+
+    def _written(self, executions: Iterator[Any]) -> Iterator[Any]:
+        for execution in executions:
+            # Only now: records of another release of the agent yield no execution.
+            self._has_written = True
+            yield execution

@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from airflow_provider_spark_lineage.airflow.submitted.jobs import Job
-from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
+from airflow_provider_spark_lineage.spark import without_secrets
 
 _HADOOP = "spark.hadoop."
 _LIBRARIES = ("spark.jars", "spark.driver.extraClassPath")

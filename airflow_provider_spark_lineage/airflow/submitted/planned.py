@@ -20,10 +20,13 @@ from airflow_provider_spark_lineage.airflow.submitted.properties import (
     default_file_system,
     default_properties,
 )
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
-from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage, program_text
+from airflow_provider_spark_lineage.spark import (
+    Gap,
+    GapKind,
+    Lineage,
+    of_tasks,
+    planned_lineage,
+)
 
 LARGEST_BYTES = 200_000
 """Limit of a script's size: reading a larger one takes seconds."""
@@ -91,7 +94,7 @@ def _of_script(task: Any) -> Lineage | None:
     # Of the option and the property, Spark uses the option.
     conf = {**pairs(task.conf), **({PY_FILES: str(py_files)} if py_files else {})}
     return planned_lineage(
-        program_text(path),
+        path,
         language="python",
         arguments=[str(argument) for argument in task.application_args or ()],
         conf=_settings(task, getattr(task, "_spark_binary", None) or "spark-submit", conf),
@@ -101,12 +104,10 @@ def _of_script(task: Any) -> Lineage | None:
 
 def _of_statements(task: Any) -> Lineage | None:
     """Return the planned lineage of `spark-sql` statements: a text, or a local file."""
-    text = str(task.sql).strip()
-    if text.endswith((".sql", ".hql")):
-        path = Path(text)
-        if not is_readable(path):
-            return None
-        text = program_text(path)
+    given = str(task.sql).strip()
+    text = Path(given) if given.endswith((".sql", ".hql")) else given
+    if isinstance(text, Path) and not is_readable(text):
+        return None
     return planned_lineage(text, language="sql", conf=_settings(task, "spark-sql", pairs(task._conf)))
 
 

@@ -19,9 +19,7 @@ from urllib.parse import urlsplit
 
 from airflow_provider_spark_lineage.airflow.submitted.file_system import run_shell
 from airflow_provider_spark_lineage.airflow.submitted.jobs import Job
-from airflow_provider_spark_lineage.spark.agent.folder import local_path
-from airflow_provider_spark_lineage.spark.guard import tell
-from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
+from airflow_provider_spark_lineage.spark import local_path, tell, without_secrets
 
 TIMEOUT_SECONDS = 120.0
 """Limit for one command of a file system; most of it may be needed to download the job's packages."""

@@ -14,20 +14,12 @@ from typing import Any
 from airflow.providers.openlineage.extractors import OperatorLineage
 
 from airflow_provider_spark_lineage.airflow import conf
-from airflow_provider_spark_lineage.airflow.task.annotation import annotated, joined
+from airflow_provider_spark_lineage.airflow.task.annotation import annotated
 from airflow_provider_spark_lineage.airflow.task.planning import planned_by
 from airflow_provider_spark_lineage.airflow.task.provider import is_skipped, send_valid_json
 from airflow_provider_spark_lineage.airflow.task.report import Excerpt, TaskReport, excerpt_of
 from airflow_provider_spark_lineage.airflow.task.selection import is_selected
-from airflow_provider_spark_lineage.spark.checks.assertion import Findings
-from airflow_provider_spark_lineage.spark.facets.datasets import input_datasets, output_datasets
-from airflow_provider_spark_lineage.spark.facets.jobs import lineage_job_facets
-from airflow_provider_spark_lineage.spark.facets.quality import with_findings
-from airflow_provider_spark_lineage.spark.facets.runs import lineage_run_facets
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.guard import harmless
-from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.spark.runs.run import Run
+from airflow_provider_spark_lineage.spark import EventParts, Findings, Gap, Lineage, Run, harmless, of_tasks
 
 
 def answer(
@@ -83,7 +75,8 @@ def started(report: TaskReport, own: OperatorLineage | None = None) -> OperatorL
     ours = rendered(excerpt_of(replace(report, run=Run(Lineage(gaps=gaps)), planned=None)))
     if planned is not None and not gaps:
         lineage = excerpt_of(TaskReport(Run(planned))).run.lineage
-        ours.inputs, ours.outputs = input_datasets(lineage), output_datasets(lineage)
+        datasets = EventParts.of_lineage(lineage)
+        ours.inputs, ours.outputs = [*datasets.inputs], [*datasets.outputs]
     return ours if own is None else merged(own, ours)
 
 
@@ -99,40 +92,29 @@ def operator_lineage(
 
 def merged(first: OperatorLineage, second: OperatorLineage) -> OperatorLineage:
     """Return both lineages as one; the first wins if both have a dataset or a facet."""
-    return OperatorLineage(
-        inputs=joined(first.inputs, second.inputs),
-        outputs=joined(first.outputs, second.outputs),
-        run_facets={**second.run_facets, **first.run_facets},
-        job_facets={**second.job_facets, **first.job_facets},
-    )
+    parts = EventParts.of_report(first).merged(EventParts.of_report(second))
+    return OperatorLineage(**parts.lists())
 
 
 def rendered(excerpt: Excerpt, own: OperatorLineage | None = None) -> OperatorLineage:
     """Return an excerpt as OpenLineage objects, behind those of `own`; results of checks are joined last."""
-    lineage = excerpt.run.lineage
     facets: dict[str, Any] = {}
     with harmless("the run facets of this task could not be created"):
         facets = excerpt.run_facets()
-    ours = OperatorLineage(
-        inputs=input_datasets(lineage),
-        outputs=output_datasets(lineage, dataset_edges_per_field=excerpt.repeats_dataset_edges),
-        run_facets={**facets, **lineage_run_facets(lineage)},
-        job_facets=lineage_job_facets(lineage),
-    )
-    return _with_results(ours if own is None else merged(own, ours), excerpt.findings)
+    parts = EventParts.of_lineage(excerpt.run.lineage, facets, per_field=excerpt.repeats_dataset_edges)
+    if own is not None:
+        parts = EventParts.of_report(own).merged(parts)
+    return OperatorLineage(**_with_results(parts, excerpt.findings).lists())
 
 
-def _with_results(lineage: OperatorLineage, findings: Sequence[Findings]) -> OperatorLineage:
-    """Return a lineage with results of checks, at its datasets or at the run, by `assertion_names`."""
-    if not findings:
-        return lineage
-    with harmless("the results of checks are not in the event of this task"):
-        if conf.assertion_names() == "class":
-            findings = [_with_classes(each) for each in findings]
-        lineage.inputs, lineage.run_facets = with_findings(
-            lineage.inputs, lineage.run_facets or {}, findings, conf.sql_text(), lineage.outputs
-        )
-    return lineage
+def _with_results(parts: EventParts, findings: Sequence[Findings]) -> EventParts:
+    """Return an event with results of checks, by `assertion_names`."""
+    if findings:
+        with harmless("the results of checks are not in the event of this task"):
+            if conf.assertion_names() == "class":
+                findings = [_with_classes(each) for each in findings]
+            return parts.with_findings(findings, conf.sql_text())
+    return parts
 
 
 def _with_classes(findings: Findings) -> Findings:

@@ -10,16 +10,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, tell
-from airflow_provider_spark_lineage.spark.lineage.model import Lineage, Mode, Output
+from airflow.sdk import Asset, AssetAlias
+from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
 
-if TYPE_CHECKING:
-    from airflow.sdk import Asset
-
-    from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
+from airflow_provider_spark_lineage.spark import Lineage, alarm_paused, harmless, tell
 
 ASSETS_TIMEOUT_SECONDS = 10.0
 """Limit for all requests to Airflow about the assets of one task, which waits for them."""
@@ -34,39 +31,37 @@ _PLACE = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#\s]+", re.IGNORECASE)
 """Namespace that is the beginning of a URI."""
 
 
-def asset_uri(dataset: DatasetId) -> str:
+def asset_uri(namespace: str, name: str) -> str:
     """Return the URI of a dataset's asset, which Airflow's converters turn into the same dataset.
 
-    >>> from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
-    >>> asset_uri(DatasetId("file", "/shop/orders"))
+    >>> asset_uri("file", "/shop/orders")
     'file:///shop/orders'
-    >>> asset_uri(DatasetId("s3://shop", "orders"))
+    >>> asset_uri("s3://shop", "orders")
     's3://shop/orders'
-    >>> asset_uri(DatasetId("postgres://db:5432", "sales.public.orders"))
+    >>> asset_uri("postgres://db:5432", "sales.public.orders")
     'postgres://db:5432/sales/public/orders'
-    >>> asset_uri(DatasetId("file:/warehouse", "shop.orders"))
+    >>> asset_uri("file:/warehouse", "shop.orders")
     'x-openlineage://file%3A%2Fwarehouse/shop.orders'
     """
-    namespace, name = dataset.namespace, dataset.name
     scheme = namespace.partition(":")[0]
     if scheme in _TABLE_LEVELS:
         parts = name.split(".")
         if len(parts) != _TABLE_LEVELS[scheme]:
-            return _uri_without_place(dataset)
+            return _uri_without_place(namespace, name)
         if namespace == "bigquery":
             namespace, parts = f"bigquery://{parts[0]}", parts[1:]
         name = "/".join(parts)
     if namespace == "file":
         namespace = "file://"
     elif not _PLACE.fullmatch(namespace):
-        return _uri_without_place(dataset)
+        return _uri_without_place(namespace, name)
     # `?` and `#` would begin a query or a fragment. Nothing else is encoded, as converters do not decode.
     path = name.lstrip("/").replace("?", "%3F").replace("#", "%23")
     return f"{namespace}/{path}"
 
 
-def _uri_without_place(dataset: DatasetId) -> str:
-    return f"x-openlineage://{quote(dataset.namespace, safe='')}/{quote(dataset.name.lstrip('/'))}"
+def _uri_without_place(namespace: str, name: str) -> str:
+    return f"x-openlineage://{quote(namespace, safe='')}/{quote(name.lstrip('/'))}"
 
 
 def alias_name(task_instance: Any) -> str:
@@ -79,12 +74,10 @@ def add_asset_events(context: Any, lineage: Lineage) -> None:
 
     Call it in the task's process, before Airflow has sent the end of the task.
     """
-    written = [output for output in lineage.outputs if _has_new_data(output)]
+    written = [output for output in lineage.outputs if output.has_new_data]
     if not written:
         return
     with alarm_paused(), harmless("Airflow does not get all assets that this task wrote"):
-        from airflow.sdk import AssetAlias
-
         task_instance = context["ti"]
         task, alias = task_instance.task, AssetAlias(alias_name(task_instance))
         outlets = task.outlets
@@ -100,23 +93,15 @@ def add_asset_events(context: Any, lineage: Lineage) -> None:
                 break
             asset = None
             with harmless(f"Airflow does not get the asset {output.dataset.id.name}"):
-                asset = _asset(output.dataset.id)
+                asset = _asset(output.dataset.id.namespace, output.dataset.id.name)
             if asset is not None:
-                events.add(asset, _facts(output))
-
-
-def _has_new_data(output: Output) -> bool:
-    """Return whether a write changed the rows of a dataset, not only its place, name or columns."""
-    has_counts = bool(output.statistics)
-    return output.mode in (Mode.OVERWRITE, Mode.APPEND) or (output.mode is Mode.CREATE and has_counts)
+                events.add(asset, output.facts)
 
 
 class _Events:
     """Asset events of a task: one for each asset, from Airflow, the task's code or our alias."""
 
     def __init__(self, events: Any, alias: Any, outlets: Iterable[Any]) -> None:
-        from airflow.sdk import AssetAlias
-
         self._events = events
         self._alias = alias
         aliases = {alias.name}
@@ -139,9 +124,6 @@ class _Events:
 
     def add(self, asset: Asset, facts: dict[str, Any]) -> None:
         """Add an asset's event, or facts to the event of a declared asset; keep events of the task's code."""
-        from airflow.sdk import Asset
-        from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
-
         if asset.uri in self._added:
             return
         if asset.uri in self._by_uri:
@@ -167,24 +149,8 @@ class _Events:
         event.extra = {**facts, **event.extra}
 
 
-def _asset(dataset: DatasetId) -> Asset:
-    from airflow.sdk import Asset
-
+def _asset(namespace: str, name: str) -> Asset:
     try:
-        return Asset(uri=asset_uri(dataset))
+        return Asset(uri=asset_uri(namespace, name))
     except ValueError:  # The scheme's provider rejects the URI: several hosts, for example.
-        return Asset(uri=_uri_without_place(dataset))
-
-
-def _facts(output: Output) -> dict[str, Any]:
-    """Return the `extra` of an event: the dataset's name, the mode, and how much was written if known."""
-    dataset, counts = output.dataset.id, output.statistics
-    facts = {
-        "namespace": dataset.namespace,
-        "name": dataset.name,
-        "mode": output.mode.value,
-        "rows": counts.rows,
-        "bytes": counts.size_bytes,
-        "files": counts.files,
-    }
-    return {name: fact for name, fact in facts.items() if fact is not None}
+        return Asset(uri=_uri_without_place(namespace, name))

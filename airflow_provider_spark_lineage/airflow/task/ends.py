@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from airflow.exceptions import AirflowRescheduleException
+from airflow.providers.common.compat.sdk import DownstreamTasksSkipped, TaskDeferred
+
 
 @contextmanager
 def succeeding(succeed: Callable[[], None]) -> Iterator[None]:
@@ -13,8 +16,6 @@ def succeeding(succeed: Callable[[], None]) -> Iterator[None]:
     `@task.branch` and `@task.short_circuit` raise it when they skip tasks; Airflow does not call
     `post_execute` then.
     """
-    from airflow.providers.common.compat.sdk import DownstreamTasksSkipped
-
     try:
         yield
     except DownstreamTasksSkipped:
@@ -25,9 +26,6 @@ def succeeding(succeed: Callable[[], None]) -> Iterator[None]:
 @contextmanager
 def pausing(pause: Callable[[], None]) -> Iterator[None]:
     """Call `pause` if the task defers or reschedules itself: it continues later, in another process."""
-    from airflow.exceptions import AirflowRescheduleException
-    from airflow.providers.common.compat.sdk import TaskDeferred
-
     try:
         yield
     except (TaskDeferred, AirflowRescheduleException):

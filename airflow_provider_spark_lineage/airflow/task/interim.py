@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from airflow_provider_spark_lineage.airflow.task import provider
 from airflow_provider_spark_lineage.airflow.task.answers import rendered
 from airflow_provider_spark_lineage.airflow.task.report import TaskReport, excerpt_of
-from airflow_provider_spark_lineage.airflow.task.stored_lineage import store
-from airflow_provider_spark_lineage.spark.facets.events import EventFacets, RunIdentity, task_event
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.airflow.task.store import store
+from airflow_provider_spark_lineage.spark import EventParts, RunIdentity, harmless
 
 
 def event_so_far(
     report: TaskReport,
     identity: RunIdentity,
-    facets: EventFacets,
+    facets: EventParts,
     *,
     state: str = "OTHER",
     whole: bool = False,
@@ -26,15 +24,13 @@ def event_so_far(
 
     `whole` and `max_bytes` are for an event that is stored, as in `excerpt_of`.
     """
-    result = rendered(excerpt_of(report, whole=whole, max_bytes=max_bytes))
-    start = copy.deepcopy(facets)  # The provider's redactor modifies them.
-    of_event = EventFacets({**start.run, **result.run_facets}, {**start.job, **result.job_facets})
-    return task_event(state, identity, of_event, result.inputs, result.outputs)
+    ours = EventParts.of_report(rendered(excerpt_of(report, whole=whole, max_bytes=max_bytes)))
+    return ours.merged(facets.copied()).event(state, identity)
 
 
 def send_other(report: TaskReport, task_instance: Any, timeout_seconds: float) -> None:
     """Send and store OTHER of a task whose process may end next; wait a limited time until it is sent."""
-    facets = EventFacets({}, {})
+    facets = EventParts()
     with harmless("an event of this task does not have Airflow's facets"):
         facets = provider.facets_of_start(task_instance)
     identity = provider.identity_of(task_instance)

@@ -11,10 +11,14 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow.providers.common.compat.sdk import mask_secret
+from airflow.providers.openlineage import conf
+
+from airflow_provider_spark_lineage.airflow.task import provider
+from airflow_provider_spark_lineage.spark import harmless
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.spark.runs.collector import AddedProperties, Collector
+    from airflow_provider_spark_lineage.spark import Collector
 
 PARENT, TRANSPORT = "spark.openlineage.parent", "spark.openlineage.transport"
 """Beginnings of the names of the properties. If there is one already, Airflow adds none of its group."""
@@ -46,7 +50,7 @@ def left_to_java_agent(collector: Collector) -> Callable[[], bool]:
     return agent_sends
 
 
-def properties_for_java_agent(task_instance: Any) -> AddedProperties | None:
+def properties_for_java_agent(task_instance: Any) -> Callable[[Iterable[str]], dict[str, str]] | None:
     """Return the function that adds properties to an application of a task; None if nothing asks for them.
 
     Airflow's options are `[openlineage] spark_inject_parent_job_info` and `spark_inject_transport_info`. An
@@ -61,11 +65,9 @@ def properties_for_java_agent(task_instance: Any) -> AddedProperties | None:
         return None
 
     def added(present: Iterable[str]) -> dict[str, str]:
-        from airflow_provider_spark_lineage.airflow.task.provider import is_active
-
         names, properties = tuple(present), dict[str, str]()
         with harmless("OpenLineage's Java agent does not get all properties that Airflow's options ask for"):
-            if not is_active(task_instance):
+            if not provider.is_active(task_instance):
                 return {}
             for prefix, group in groups:
                 if not any(name.startswith(prefix) for name in names):
@@ -77,8 +79,6 @@ def properties_for_java_agent(task_instance: Any) -> AddedProperties | None:
 
 def _is_asked(task: Any, ending: str) -> bool:
     """Return the value of an operator's argument, else of Airflow's option."""
-    from airflow.providers.openlineage import conf
-
     option = getattr(conf, f"spark_inject_{ending}", None)
     default = option() if option is not None else False
     argument = f"openlineage_inject_{ending}"
@@ -91,9 +91,7 @@ def _parent(task_instance: Any) -> dict[str, str]:
     Not by the provider's function: its root has the namespace of this Airflow, also if the DAG run's `conf`
     has a root of another namespace.
     """
-    from airflow_provider_spark_lineage.airflow.task.provider import identity_of
-
-    identity = identity_of(task_instance)
+    identity = provider.identity_of(task_instance)
     root = identity.root or identity
     return {
         "spark.openlineage.parentJobNamespace": identity.namespace,
@@ -107,12 +105,9 @@ def _parent(task_instance: Any) -> dict[str, str]:
 
 def _transport(task_instance: Any) -> dict[str, str]:
     """Return the properties of the agent's transport, as Airflow passes them to its own operators."""
-    from airflow.providers.common.compat.sdk import mask_secret
     from airflow.providers.openlineage.utils.spark import inject_transport_information_into_spark_properties
 
-    from airflow_provider_spark_lineage.airflow.task.provider import client_of_this_process
-
-    with client_of_this_process():
+    with provider.client_of_this_process():
         added = inject_transport_information_into_spark_properties({}, {"ti": task_instance})
     properties = {str(name): str(value) for name, value in added.items()}
     for name, value in properties.items():

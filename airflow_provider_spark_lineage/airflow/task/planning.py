@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.airflow.known_operators import (
 )
 
 if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.spark.lineage.model import Lineage
+    from airflow_provider_spark_lineage.spark import Lineage
 
 
 def planned_by(operator: Any) -> Lineage | None:

@@ -19,10 +19,7 @@ from airflow_provider_spark_lineage.openlineage.policy.checking import check_doc
 from airflow_provider_spark_lineage.openlineage.policy.findings import PolicyFinding, PolicyReport
 from airflow_provider_spark_lineage.openlineage.policy.rules import Policy
 from airflow_provider_spark_lineage.openlineage.policy.texts import path_of
-from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, Assertion, Findings
-from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Input, Lineage
-from airflow_provider_spark_lineage.spark.runs.run import Run
-from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Identity
+from airflow_provider_spark_lineage.spark import Assertion, Findings, Lineage, Run
 
 NO_STORE = (
     "`[spark_lineage] store` is none, so tasks store no lineage that could be checked: set it to xcom, or to"
@@ -56,12 +53,11 @@ def answer_of(
     """Return the result as OpenLineage objects: the datasets of the rules, each with its assertions."""
     findings = findings_of(report, severity) if report is not None else ()
     datasets = (each.output for each in findings if each.output is not None)
-    inputs = tuple(Input(Dataset(Identity(DatasetId(*dataset)))) for dataset in datasets)
-    task_report = TaskReport(Run(Lineage(inputs=inputs)), findings=findings)
+    task_report = TaskReport(Run(Lineage.of_reads(datasets)), findings=findings)
     return answer(task_report, task, task_instance, has_failed=has_failed)
 
 
-def findings_of(report: PolicyReport, severity: str = ERROR) -> tuple[Findings, ...]:
+def findings_of(report: PolicyReport, severity: str = Assertion.severity) -> tuple[Findings, ...]:
     """Return the result of a policy as results of checks: of each dataset, one for each of its rules.
 
     A rule that is broken has one for each column that breaks it.

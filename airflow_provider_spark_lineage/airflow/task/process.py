@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from airflow_provider_spark_lineage.airflow.task.report import TaskReport
-    from airflow_provider_spark_lineage.spark.sources.dataset import Facts
 
 
 class ReportsTask(Protocol):
@@ -37,7 +36,7 @@ class TaskOfProcess:
         self.is_added = False
         """The result of the provider's own extractor is extended by the report of this task."""
 
-        self.described: Mapping[tuple[str, ...], Facts] = {}
+        self.described: Mapping[tuple[str, ...], Any] = {}
         """Name of a table that the task's SQL checks -> what its server knows of it."""
 
         self._key: tuple[Any, ...] = ()

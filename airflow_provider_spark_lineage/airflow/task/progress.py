@@ -11,8 +11,7 @@ from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.airflow.task import provider
 from airflow_provider_spark_lineage.airflow.task.interim import event_so_far
 from airflow_provider_spark_lineage.airflow.task.report import TaskReport
-from airflow_provider_spark_lineage.spark.facets.events import EventFacets, RunIdentity
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import EventParts, RunIdentity, harmless
 
 MOST_OF_TIME = 0.05
 """Limit of the share of time for computing the progress: a long run has thousands of executions."""
@@ -21,7 +20,7 @@ ReportSoFar = Callable[[], TaskReport | None]
 """Returns the report of a task so far; None if nothing is known yet."""
 
 
-class Progress:
+class ProgressEvents:
     """Sends RUNNING events of a task on its own thread, until `end`; none if nothing is known so far.
 
     `facets` are Airflow's facets of the task's START. They are read before, on the task's own thread, because
@@ -29,7 +28,7 @@ class Progress:
     """
 
     def __init__(
-        self, report_so_far: ReportSoFar, identity: RunIdentity, facets: EventFacets, interval_seconds: float
+        self, report_so_far: ReportSoFar, identity: RunIdentity, facets: EventParts, interval_seconds: float
     ) -> None:
         self._report_so_far = report_so_far
         self._identity = identity
@@ -65,13 +64,13 @@ class Progress:
             provider.emit(event)
 
 
-def start_progress(report_so_far: ReportSoFar, task_instance: Any) -> Progress | None:
+def start_progress(report_so_far: ReportSoFar, task_instance: Any) -> ProgressEvents | None:
     """Start the events of a task's progress; None if `[spark_lineage] progress_interval_seconds` is 0."""
     interval = conf.progress_interval_seconds()
     if not interval:
         return None
     with harmless("the progress of this task cannot be sent"):
-        return Progress(
+        return ProgressEvents(
             report_so_far,
             provider.identity_of(task_instance),
             provider.facets_of_start(task_instance),

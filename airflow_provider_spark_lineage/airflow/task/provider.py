@@ -12,14 +12,20 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from airflow.providers.openlineage import conf as openlineage_conf
+from airflow.providers.openlineage.plugins import macros
+from airflow.providers.openlineage.plugins.adapter import _PRODUCER, OpenLineageAdapter
+from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
+from airflow.providers.openlineage.utils import utils
+from airflow.utils.state import TaskInstanceState
+
+from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.airflow.task import kafka
 from airflow_provider_spark_lineage.openlineage.json_values import json_value
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import harmless
 
 if TYPE_CHECKING:
-    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
-
-    from airflow_provider_spark_lineage.spark.facets.events import EventFacets, RunIdentity
+    from airflow_provider_spark_lineage.spark import EventParts, RunIdentity
 
 log = logging.getLogger(__name__)
 
@@ -37,10 +43,6 @@ def is_active(task_instance: Any) -> bool:
 
     Without them, no events of its executions are sent, either.
     """
-    from airflow.providers.openlineage import conf as openlineage_conf
-
-    from airflow_provider_spark_lineage.airflow import conf
-
     if conf.disabled() or openlineage_conf.is_disabled():
         return False
     policy = emission_policy(task_instance)
@@ -55,8 +57,6 @@ def is_active(task_instance: Any) -> bool:
 @cache
 def warn_of_unknown_run_facets() -> None:
     """Log a warning, once per process, for each function of `custom_run_facets` that we do not have."""
-    from airflow.providers.openlineage import conf as openlineage_conf
-
     from airflow_provider_spark_lineage.airflow.task.run_facets import unknown_functions
 
     for _, sentence in unknown_functions(";".join(sorted(openlineage_conf.custom_run_facets()))):
@@ -79,9 +79,7 @@ def emission_policy(task_instance: Any) -> Any:
 
 def identity_of(task_instance: Any) -> RunIdentity:
     """Return the identity of a task's run in OpenLineage, with its root run."""
-    from airflow.providers.openlineage.plugins import adapter, macros
-
-    from airflow_provider_spark_lineage.spark.facets.events import RunIdentity
+    from airflow_provider_spark_lineage.spark import RunIdentity
 
     root = RunIdentity(
         run_id=macros.lineage_root_run_id(task_instance),
@@ -93,20 +91,16 @@ def identity_of(task_instance: Any) -> RunIdentity:
         namespace=macros.lineage_job_namespace(),
         job=macros.lineage_job_name(task_instance),
         root=root,
-        producer=adapter._PRODUCER,
+        producer=_PRODUCER,
     )
 
 
-def facets_of_start(task_instance: Any) -> EventFacets:
+def facets_of_start(task_instance: Any) -> EventParts:
     """Return new facets, as the provider adds them to START and to all other events of a task.
 
     Facets of the operator's extractor are left out: they differ from event to event.
     """
-    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
-    from airflow.providers.openlineage.utils import utils
-    from airflow.utils.state import TaskInstanceState
-
-    from airflow_provider_spark_lineage.spark.facets.events import EventFacets, RunIdentity, parent_facet
+    from airflow_provider_spark_lineage.spark import EventParts, RunIdentity
 
     context = task_instance.get_template_context()
     dag_run, dag, task = context["dag_run"], context["dag"], context["task"]
@@ -140,14 +134,12 @@ def facets_of_start(task_instance: Any) -> EventFacets:
             **utils.get_processing_engine_facet(),
         }
         job = OpenLineageAdapter._build_job(job_name=identity.job, job_type="TASK").facets or {}
-    run |= parent_facet(parent) | utils.get_airflow_mapped_task_facet(task_instance)
-    return EventFacets(run, job)
+    run |= parent.as_parent() | utils.get_airflow_mapped_task_facet(task_instance)
+    return EventParts(run_facets=run, job_facets=job)
 
 
 def redactor() -> Callable[..., Any]:
     """Return the function that masks values as Airflow does; the provider calls it before it sends."""
-    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
-
     redact: Callable[..., Any] = OpenLineageAdapter()._redacter.redact
     return redact
 
@@ -240,8 +232,6 @@ def send_valid_json() -> None:
     NaN in a result of a check, for example, is also in the provider's own facet `airflow`.
     """
     with harmless("the event of this task may have values that are not valid JSON"):
-        from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
-
         _replace_emit(get_openlineage_listener().adapter)
 
 
@@ -263,8 +253,6 @@ def client_of_this_process() -> Iterator[None]:
 
     They would create the listener's client here otherwise, which belongs to its forked children.
     """
-    from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
-
     adapter = get_openlineage_listener().adapter
     before, adapter._client = adapter._client, _client()
     try:
@@ -275,8 +263,6 @@ def client_of_this_process() -> Iterator[None]:
 
 @cache
 def _client() -> Any:
-    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
-
     client = OpenLineageAdapter().get_or_create_openlineage_client()
     for transport in _transports_of(client):
         producer = getattr(transport, "producer", None)
@@ -292,8 +278,6 @@ def _adapter() -> OpenLineageAdapter | None:
     Not the listener's, which sends in forked children: they would inherit a client whose connections are in
     use here, or whose sending thread does not exist in the child.
     """
-    from airflow.providers.openlineage.plugins.adapter import OpenLineageAdapter
-
     with harmless("OpenLineage's transport could not be created: events of executions are not sent"):
         return OpenLineageAdapter(client=_client())
     return None

@@ -2,7 +2,7 @@
 
 It is made once, in the task's own process, when the work of the task has ended. All that is said of the task
 is made from it by functions that change nothing: answers to OpenLineage's provider (`answers`), events that
-the task sends itself (`interim`), the stored form (`stored_lineage`) and asset events (`assets`).
+the task sends itself (`interim`), the stored form (`store`) and asset events (`assets`).
 """
 
 from __future__ import annotations
@@ -16,18 +16,16 @@ from airflow_provider_spark_lineage.airflow.launch.application import Launch
 from airflow_provider_spark_lineage.airflow.launch.facets import launch_facets
 from airflow_provider_spark_lineage.airflow.task.hook_reports import Reported
 from airflow_provider_spark_lineage.airflow.task.run_facets import all_run_facets
-from airflow_provider_spark_lineage.spark.checks.assertion import Findings
-from airflow_provider_spark_lineage.spark.facets.size import Content, fitted, size_of
-from airflow_provider_spark_lineage.spark.facets.size_of_run import (
-    fitting_facets,
-    fitting_findings,
-    size_of_findings,
+from airflow_provider_spark_lineage.spark import (
+    Failure,
+    Findings,
+    Gap,
+    Lineage,
+    Run,
+    fitted_lineage,
+    of_tasks,
+    without_secrets,
 )
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.lineage.model import Failure, Gap, Lineage
-from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
-from airflow_provider_spark_lineage.spark.records.sql_text import FULL
-from airflow_provider_spark_lineage.spark.runs.run import Run
 
 TOO_LARGE_TO_STORE = "the lineage is too large for the viewer's store"
 
@@ -100,7 +98,7 @@ class TaskReport:
             return self
         name = type(error).__name__ if isinstance(error, BaseException) else ""
         # Messages of exceptions may quote statements and values.
-        message = without_secrets(str(error))[:_MAX_MESSAGE] if conf.sql_text() == FULL else ""
+        message = without_secrets(str(error))[:_MAX_MESSAGE] if conf.sql_text() == conf.FULL else ""
         return replace(self, failure=Failure(name, message))
 
     def succeeded(self) -> TaskReport:
@@ -132,24 +130,21 @@ def excerpt_of(
         return report.measured
     run = replace(report.run, lineage=_lineage_of(report, failed=failed, leaves_datasets=leaves_datasets))
     limit = conf.max_event_bytes() if max_bytes is None else max_bytes
-    bare = replace(run, lineage=replace(run.lineage, gaps=(), failures=()))
-    facets, left_out = fitting_facets(_facets_of(bare, report.launch), limit)
-    if left_out:
-        gap = Gap("event", of_tasks.TOO_LARGE_FOR_FACETS(lost=", ".join(left_out)))
-        run = replace(run, lineage=replace(run.lineage, gaps=(gap, *run.lineage.gaps)))
-    findings, missing = fitting_findings(report.findings, conf.sql_text(), limit)
-    used = size_of(facets) + size_of_findings(findings, conf.sql_text())
-    content = _content_of(run.lineage, limit, used, is_stored=max_bytes is not None)
-    lineage = content.lineage
-    if missing:
-        gap = Gap("event", of_tasks.TOO_LARGE_FOR_RESULTS(lost=" and ".join(missing)))
-        lineage = replace(lineage, gaps=(gap, *lineage.gaps))
+    fitted = fitted_lineage(
+        run.lineage,
+        _facets_of(run, report.launch),
+        report.findings,
+        limit,
+        sql_text=conf.sql_text(),
+        repeats_dataset_edges=conf.repeat_dataset_edges(),
+        reason=TOO_LARGE_TO_STORE if max_bytes is not None else "",
+    )
     return Excerpt(
-        replace(run, lineage=lineage),
-        tuple(findings),
+        replace(run, lineage=fitted.lineage),
+        fitted.findings,
         report.launch,
-        tuple(left_out),
-        content.repeats_dataset_edges,
+        fitted.left_out,
+        fitted.repeats_dataset_edges,
     )
 
 
@@ -170,13 +165,10 @@ def _lineage_of(report: TaskReport, *, failed: bool, leaves_datasets: bool) -> L
     return replace(lineage, gaps=(Gap("task", of_tasks.ENDED_EARLY()),))
 
 
-def _content_of(lineage: Lineage, limit: int, used: int, *, is_stored: bool) -> Content:
-    content = Content(lineage, repeats_dataset_edges=conf.repeat_dataset_edges())
-    return fitted(content, limit, used, reason=TOO_LARGE_TO_STORE if is_stored else "")
-
-
 def _facets_of(run: Run, launch: Launch | None) -> dict[str, Any]:
     """Return new run facets of applications that another system ran, and of all applications' work."""
-    launched = launch_facets(launch, with_arguments=conf.sql_text() == FULL) if launch is not None else {}
+    launched = (
+        launch_facets(launch, with_arguments=conf.sql_text() == conf.FULL) if launch is not None else {}
+    )
     bare = replace(run, lineage=replace(run.lineage, gaps=(), failures=()))
     return {**launched, **all_run_facets(bare)}

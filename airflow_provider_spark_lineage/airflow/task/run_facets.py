@@ -10,11 +10,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from airflow_provider_spark_lineage.spark.facets.applications import environment_facets
-from airflow_provider_spark_lineage.spark.records.credentials import REMOVED, without_secrets
-from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
-from airflow_provider_spark_lineage.spark.runs import facets
-from airflow_provider_spark_lineage.spark.runs.run import Run
+from airflow_provider_spark_lineage.spark import RUN_FACETS as OF_RUN
+from airflow_provider_spark_lineage.spark import Run, environment_facets
 
 
 def environment(run: Run) -> dict[str, Any]:
@@ -24,13 +21,12 @@ def environment(run: Run) -> dict[str, Any]:
     # The doctor reads the names below in a process that must not import Airflow: its settings may be broken.
     from airflow_provider_spark_lineage.airflow import conf
 
-    names = (name for name in conf.spark_environment() if name in os.environ)
     return environment_facets(
-        {name: REMOVED if is_secret(name) else without_secrets(os.environ[name]) for name in names}
+        {name: os.environ[name] for name in conf.spark_environment() if name in os.environ}
     )
 
 
-RUN_FACETS = {**facets.RUN_FACETS, "spark_environment": environment}
+RUN_FACETS = {**OF_RUN, "spark_environment": environment}
 """Name of a function of `custom_run_facets` -> the function that creates its facets."""
 
 

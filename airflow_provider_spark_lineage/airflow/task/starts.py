@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from airflow.providers.openlineage.extractors import OperatorLineage
+
 from airflow_provider_spark_lineage.airflow.task.planning import planned_by, planned_by_query
 from airflow_provider_spark_lineage.airflow.task.provider import send_valid_json
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import harmless
 
 if TYPE_CHECKING:
-    from airflow.providers.openlineage.extractors import OperatorLineage
-
     from airflow_provider_spark_lineage.airflow.task.report import TaskReport
-    from airflow_provider_spark_lineage.spark.lineage.model import Lineage
+    from airflow_provider_spark_lineage.spark import Lineage
 
 
 def answer_at_start(task: Any) -> OperatorLineage:
@@ -50,8 +50,6 @@ def start_of(report: TaskReport, task: Any, own: OperatorLineage | None = None) 
 
 def _answer(task: Any, plan: Callable[[], Lineage | None], *, tells_reason: bool) -> OperatorLineage:
     """Return START of a task; `tells_reason` is true if names that the text leaves open become gaps."""
-    from airflow.providers.openlineage.extractors import OperatorLineage
-
     send_valid_json()
     with harmless("the planned lineage of this task could not be computed"):
         planned = plan()

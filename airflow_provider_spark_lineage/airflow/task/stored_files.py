@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
-from airflow_provider_spark_lineage.airflow import stored
-from airflow_provider_spark_lineage.airflow.stored import Instance
+from airflow_provider_spark_lineage.airflow import stored_form
+from airflow_provider_spark_lineage.airflow.stored_form import InstanceKey
 from airflow_provider_spark_lineage.errors import StoredLineageError
 
 
-class Files:
+class LineageFiles:
     """A folder at a URI, with a file for each try."""
 
     # Each is a file.
@@ -30,22 +30,22 @@ class Files:
             # Some file systems keep what a folder had when it was first listed.
             self._folder.fs.invalidate_cache()
 
-    def tries(self, instance: Instance) -> Sequence[int]:
+    def tries(self, instance: InstanceKey) -> Sequence[int]:
         """Return the tries that have a file."""
-        return sorted(self._tries_in(self._folder / stored.folder_of(*instance)))
+        return sorted(self._tries_in(self._folder / stored_form.folder_of(*instance)))
 
-    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+    def of_task(self, instance: InstanceKey, try_number: int | None) -> Any:
         """Return the content of a file."""
         numbers = self.tries(instance)
         number = try_number if try_number is not None else max(numbers, default=0)
-        return _content(self._folder / stored.file_of(instance, number)) if number in numbers else None
+        return _content(self._folder / stored_form.file_of(instance, number)) if number in numbers else None
 
-    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[InstanceKey]:
         """Return them by the names of their folders."""
-        run = self._folder / stored.folder_of(dag_id, run_id)
-        tasks = [run / stored.folder_of(task_id)] if task_id else _children(run)
+        run = self._folder / stored_form.folder_of(dag_id, run_id)
+        tasks = [run / stored_form.folder_of(task_id)] if task_id else _children(run)
         return {
-            Instance(dag_id, run_id, unquote(task.name), int(index.name))
+            InstanceKey(dag_id, run_id, unquote(task.name), int(index.name))
             for task in tasks
             for index in _children(task)
             if index.name.removeprefix("-").isdecimal()
@@ -56,12 +56,12 @@ class Files:
     ) -> Collection[str]:
         """Return them by one folder of each run, which is not empty."""
         index = map_index if map_index >= 0 else None
-        folders = {run: self._folder / stored.folder_of(dag_id, run, task_id, index) for run in run_ids}
+        folders = {run: self._folder / stored_form.folder_of(dag_id, run, task_id, index) for run in run_ids}
         return {run for run, folder in folders.items() if _children(folder)}
 
     def summaries(
         self, dag_id: str, run_id: str, task_id: str, map_index: int
-    ) -> Mapping[Instance, Callable[[], Any]]:
+    ) -> Mapping[InstanceKey, Callable[[], Any]]:
         """Return readers of whole files."""
         known = self.instances(dag_id, run_id, task_id)
         return {
@@ -72,8 +72,8 @@ class Files:
 
     def _tries_in(self, folder: Any) -> Iterator[int]:
         for file in _children(folder):
-            number = file.name.removesuffix(stored.SUFFIX)
-            if file.name.endswith(stored.SUFFIX) and number.isdecimal():
+            number = file.name.removesuffix(stored_form.SUFFIX)
+            if file.name.endswith(stored_form.SUFFIX) and number.isdecimal():
                 yield int(number)
 
 
@@ -89,8 +89,8 @@ def _content(file: Any) -> Any:
     """Return the stored form in a file; raises StoredLineageError if it is damaged."""
     with _readable():
         # Not by the method of the path, which reports what it reads as lineage of this process.
-        content = file.fs.cat_file(file.path, end=stored.MAX_STORED_BYTES + 1)
-    return stored.from_file(content)
+        content = file.fs.cat_file(file.path, end=stored_form.MAX_STORED_BYTES + 1)
+    return stored_form.from_file(content)
 
 
 @contextmanager

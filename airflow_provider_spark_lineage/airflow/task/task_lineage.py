@@ -11,19 +11,14 @@ from typing import TYPE_CHECKING, Any
 from airflow_provider_spark_lineage.airflow import conf
 from airflow_provider_spark_lineage.airflow.task.hook_reports import Reported, reported_so_far
 from airflow_provider_spark_lineage.airflow.task.process import TASK
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, within
-from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.spark.runs.run import Run
+from airflow_provider_spark_lineage.spark import Gap, Lineage, Run, alarm_paused, harmless, of_tasks, within
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
-    from airflow_provider_spark_lineage.airflow.task.progress import Progress
+    from airflow_provider_spark_lineage.airflow.task.progress import ProgressEvents
     from airflow_provider_spark_lineage.airflow.task.report import TaskReport
-    from airflow_provider_spark_lineage.airflow.task.sender import Sender
-    from airflow_provider_spark_lineage.spark.checks.assertion import Findings
-    from airflow_provider_spark_lineage.spark.runs.collector import Collector
+    from airflow_provider_spark_lineage.spark import Collector, Findings, Sender
 
 KILL_DRAIN_SECONDS = 2.0
 KILL_TIMEOUT_SECONDS = 4.0
@@ -45,7 +40,7 @@ class TaskLineage:
         self._emit_timeout_seconds = emit_timeout_seconds
         self._hooks_before = hooks_before
         self._is_stopped = False
-        self._progress: Progress | None = None
+        self._progress: ProgressEvents | None = None
         self._checked: list[Findings] = []
         """Results of the checks of an operator."""
 
@@ -189,13 +184,12 @@ def start_capture(task_instance: Any, hooks_before: Reported | None = None) -> T
             return None
         with harmless("the names of `custom_run_facets` could not be checked"):
             warn_of_unknown_run_facets()
-        from airflow_provider_spark_lineage.airflow.task.collectors import collector_of
+        from airflow_provider_spark_lineage.airflow.task.collectors import collector_of, sender_of
         from airflow_provider_spark_lineage.airflow.task.java_agent import (
             left_to_java_agent,
             properties_for_java_agent,
         )
-        from airflow_provider_spark_lineage.airflow.task.sender import sender_of
-        from airflow_provider_spark_lineage.airflow.task.stored_lineage import prepare
+        from airflow_provider_spark_lineage.airflow.task.store import prepare
 
         sender = None
         with harmless("events of single executions cannot be sent"):

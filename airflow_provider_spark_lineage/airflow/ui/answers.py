@@ -12,8 +12,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from airflow_provider_spark_lineage.airflow import stored
-from airflow_provider_spark_lineage.airflow.stored import Instance
+from airflow_provider_spark_lineage.airflow import stored_form
+from airflow_provider_spark_lineage.airflow.stored_form import InstanceKey
 from airflow_provider_spark_lineage.airflow.ui import reasons
 from airflow_provider_spark_lineage.airflow.ui.database import (
     RunFacts,
@@ -45,7 +45,7 @@ def of_task(
     store: Store | None, session: Session, ids: tuple[str, str, str, int], try_number: int | None
 ) -> Json | None:
     """Return the answer about one task instance; None if it does not exist."""
-    instance = Instance(*ids)
+    instance = InstanceKey(*ids)
     tasks = task_facts(session, instance.dag_id, [instance.run_id], instance.task_id, instance.map_index)
     if not tasks:
         return None
@@ -55,7 +55,7 @@ def of_task(
     answer["tries"] = [*store.tries(instance)]
     try:
         value = _last(store, task) if try_number is None else store.of_task(instance, try_number)
-        stored_try = stored.summary_in(value)["try"] if value is not None else None
+        stored_try = stored_form.summary_in(value)["try"] if value is not None else None
         if value is None or (try_number is not None and stored_try not in (None, try_number)):
             answer["reason"] = reasons.of_task(task, try_number, stored_try)
         else:
@@ -154,7 +154,7 @@ def _answer(kind: str) -> Json:
 
 def _document(value: Any, task: TaskFacts) -> Json:
     """Return the view document of a stored value; raises StoredLineageError if it cannot be read."""
-    item = stored.unpack(value)
+    item = stored_form.unpack(value)
     events = Events.of(item.events)
     problem = next((event.problem for event in events if event.problem), "")
     if problem:
@@ -223,7 +223,7 @@ def _bare(task: TaskFacts, note: str) -> Json:
 
 
 def _documents(
-    store: Store, tasks: Sequence[TaskFacts], known: Collection[Instance]
+    store: Store, tasks: Sequence[TaskFacts], known: Collection[InstanceKey]
 ) -> tuple[list[Json], list[tuple[TaskFacts, str]], list[str]]:
     """Return the view documents of tasks, the other tasks with the reason for each, and notes.
 
@@ -259,7 +259,7 @@ def _of_last_try(store: Store, task: TaskFacts) -> tuple[Json | None, str]:
     value = _last(store, task)
     if value is None:
         return None, NO_LINEAGE
-    stored_try = stored.summary_in(value)["try"]
+    stored_try = stored_form.summary_in(value)["try"]
     if stored_try not in (None, task.try_number):
         return None, f"lineage of try {stored_try} only"
     return _document(value, task), ""
@@ -334,13 +334,13 @@ def _summaries(
     return known, summaries, [*dict.fromkeys(notes)]
 
 
-def _read(readers: Mapping[Instance, Read]) -> Iterator[tuple[Instance, Json]]:
+def _read(readers: Mapping[InstanceKey, Read]) -> Iterator[tuple[InstanceKey, Json]]:
     """Yield the summaries that are there, one after another; raises StoredLineageError."""
     for instance, read in readers.items():
         value = read()
         if value is None:
             continue
-        summary = stored.summary_in(value)
+        summary = stored_form.summary_in(value)
         if len(json.dumps(summary)) > MAX_SUMMARY_LENGTH:
             raise StoredLineageError("The summary of the stored lineage is too large.")
         yield instance, summary

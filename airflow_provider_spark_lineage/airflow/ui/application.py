@@ -12,7 +12,7 @@ Send = Callable[[Message], Awaitable[None]]
 _CACHE_CONTROL = b"cache-control"
 
 
-class Application:
+class ViewerApplication:
     """Serves the routes of `routes`; FastAPI is imported by the first request, not by Airflow's workers."""
 
     def __init__(self) -> None:

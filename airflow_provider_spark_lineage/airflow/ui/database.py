@@ -11,7 +11,7 @@ from airflow.models.taskinstance import TaskInstance
 from sqlalchemy import and_, exists, select
 from sqlalchemy.orm import Session
 
-from airflow_provider_spark_lineage.airflow.stored import Instance
+from airflow_provider_spark_lineage.airflow.stored_form import InstanceKey
 
 MAX_RUNS = 30
 """Runs of a history, and runs that a run can be compared with."""
@@ -40,7 +40,7 @@ class RunFacts(NamedTuple):
 class TaskFacts(NamedTuple):
     """One task instance, in its last try."""
 
-    instance: Instance
+    instance: InstanceKey
     state: str
     """Airflow's word; empty if it was not scheduled yet."""
 
@@ -131,7 +131,7 @@ def task_facts(
         query = query.where(TaskInstance.map_index == map_index)
     facts = [
         TaskFacts(
-            Instance(dag_id, run, task, index),
+            InstanceKey(dag_id, run, task, index),
             str(state or ""),
             number,
             _time(began),

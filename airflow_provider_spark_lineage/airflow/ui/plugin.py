@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from airflow.providers.common.compat.sdk import AirflowPlugin, conf
 
 from airflow_provider_spark_lineage import __version__
-from airflow_provider_spark_lineage.airflow.ui.application import Application
+from airflow_provider_spark_lineage.airflow.ui.application import ViewerApplication
 
 PREFIX = "/spark_lineage"
 """Where Airflow mounts our routes."""
@@ -51,4 +51,4 @@ class SparkLineageViewerPlugin(AirflowPlugin):
 
     name = "spark_lineage_viewer"
     react_apps = _react_apps() if _HAS_TABS else []
-    fastapi_apps = [{"app": Application(), "url_prefix": PREFIX, "name": TAB}] if _HAS_TABS else []
+    fastapi_apps = [{"app": ViewerApplication(), "url_prefix": PREFIX, "name": TAB}] if _HAS_TABS else []

@@ -1,6 +1,6 @@
 """Stores that the API server reads: XComs in Airflow's database, or files at a URI.
 
-Values are returned as they are: whoever reads them checks them with `stored`.
+Values are returned as they are: whoever reads them checks them with `stored_form`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from airflow.models.xcom import XComModel
 from sqlalchemy import ColumnElement, Text, case, cast, func, select
 from sqlalchemy.orm import Session
 
-from airflow_provider_spark_lineage.airflow import conf, stored
-from airflow_provider_spark_lineage.airflow.stored import Instance
-from airflow_provider_spark_lineage.airflow.task.stored_files import Files
+from airflow_provider_spark_lineage.airflow import conf, stored_form
+from airflow_provider_spark_lineage.airflow.stored_form import InstanceKey
+from airflow_provider_spark_lineage.airflow.task.stored_files import LineageFiles
 from airflow_provider_spark_lineage.airflow.ui.database import MAX_LISTED
 from airflow_provider_spark_lineage.errors import StoredLineageError
 
@@ -30,16 +30,16 @@ class Store(Protocol):
     max_summaries: int
     """Limit of the summaries that are read for one answer; mapped tasks may have thousands of instances."""
 
-    def tries(self, instance: Instance) -> Sequence[int]:
+    def tries(self, instance: InstanceKey) -> Sequence[int]:
         """Return the tries of a task instance that are there, oldest first; empty if that is unknown."""
 
-    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+    def of_task(self, instance: InstanceKey, try_number: int | None) -> Any:
         """Return the stored lineage of a task instance, of its last try by default; None if there is nothing.
 
         A store that keeps the last try only returns that one.
         """
 
-    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[InstanceKey]:
         """Return the instances of a run, or of one task in it, that stored something; it is not read."""
 
     def runs_with_lineage(
@@ -50,7 +50,7 @@ class Store(Protocol):
         A `map_index` of -1 means all instances.
         """
 
-    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
+    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[InstanceKey, Read]:
         """Return readers of version and summary of the lineage that a task stored in a run.
 
         A `map_index` of -1 means all instances. More than `max_summaries` may be left out.
@@ -62,7 +62,7 @@ def store_of(session: Session) -> Store | None:
     place = conf.store()
     if place == "none":
         return None
-    return XComs(session) if place == "xcom" else Files(place)
+    return XComs(session) if place == "xcom" else LineageFiles(place)
 
 
 class XComs:
@@ -73,11 +73,11 @@ class XComs:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def tries(self, instance: Instance) -> Sequence[int]:
+    def tries(self, instance: InstanceKey) -> Sequence[int]:
         """Return none: the summary of the value has its try."""
         return ()
 
-    def of_task(self, instance: Instance, try_number: int | None) -> Any:
+    def of_task(self, instance: InstanceKey, try_number: int | None) -> Any:
         """Return the XCom of a task instance."""
         where = _xcoms(instance.dag_id, [instance.run_id], instance.task_id, [instance.map_index])
         value = self._session.scalar(select(XComModel.value).where(*where, _LENGTH <= MAX_XCOM_LENGTH))
@@ -85,7 +85,7 @@ class XComs:
             raise StoredLineageError("The stored lineage is larger than a task stores.")
         return _plain(value)
 
-    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[Instance]:
+    def instances(self, dag_id: str, run_id: str, task_id: str = "") -> Collection[InstanceKey]:
         """Return them; the limit leaves out the same ones as in `task_facts`."""
         query = (
             select(XComModel.task_id, XComModel.map_index)
@@ -93,7 +93,7 @@ class XComs:
             .order_by(XComModel.task_id, XComModel.map_index)
             .limit(MAX_LISTED)
         )
-        return {Instance(dag_id, run_id, task, index) for task, index in self._session.execute(query)}
+        return {InstanceKey(dag_id, run_id, task, index) for task, index in self._session.execute(query)}
 
     def runs_with_lineage(
         self, dag_id: str, run_ids: Sequence[str], task_id: str = "", map_index: int = -1
@@ -102,7 +102,7 @@ class XComs:
         where = _xcoms(dag_id, run_ids, task_id, [map_index] if map_index >= 0 else ())
         return {*self._session.scalars(select(XComModel.run_id).where(*where).distinct())}
 
-    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[Instance, Read]:
+    def summaries(self, dag_id: str, run_id: str, task_id: str, map_index: int) -> Mapping[InstanceKey, Read]:
         """Return them by one query: the database takes them out of the values."""
         version, summary = XComModel.value["version"], XComModel.value["summary"]
         fits = func.length(cast(summary, Text)) <= MAX_SUMMARY_LENGTH
@@ -112,10 +112,10 @@ class XComs:
             .where(*where)
             .limit(self.max_summaries + 1)
         )
-        instances = ((Instance(dag_id, run_id, task_id, index), *parts) for index, *parts in rows)
+        instances = ((InstanceKey(dag_id, run_id, task_id, index), *parts) for index, *parts in rows)
         return {each: partial(self._summary, each, *parts) for each, *parts in instances}
 
-    def _summary(self, instance: Instance, version: Any, summary: Any) -> Any:
+    def _summary(self, instance: InstanceKey, version: Any, summary: Any) -> Any:
         """Return version and summary, or a whole value: databases know no parts of JSON in JSON."""
         if version is None:
             return self.of_task(instance, None)
@@ -125,7 +125,7 @@ class XComs:
 MAX_SUMMARY_LENGTH = 64_000
 """Limit of the text of a summary: all of a history are in memory at once."""
 
-MAX_XCOM_LENGTH = 2 * stored.MAX_STORED_BYTES
+MAX_XCOM_LENGTH = 2 * stored_form.MAX_STORED_BYTES
 """Limit of the text of a value: JSON in JSON has escapes. A longer one stays in the database."""
 
 _LENGTH = func.length(cast(XComModel.value, Text))
@@ -135,7 +135,7 @@ def _xcoms(
     dag_id: str, run_ids: Sequence[str], task_id: str = "", map_indexes: Sequence[int] = ()
 ) -> Sequence[ColumnElement[bool]]:
     """Return the conditions of the XComs of runs: of all tasks, or of one, or of some instances of one."""
-    where = [XComModel.dag_id == dag_id, XComModel.run_id.in_(run_ids), XComModel.key == stored.XCOM_KEY]
+    where = [XComModel.dag_id == dag_id, XComModel.run_id.in_(run_ids), XComModel.key == stored_form.XCOM_KEY]
     if task_id:
         where.append(XComModel.task_id == task_id)
     if map_indexes:

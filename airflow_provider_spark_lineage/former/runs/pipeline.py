@@ -2,7 +2,7 @@
 
 import warnings
 
-from airflow_provider_spark_lineage.spark.runs.pipeline import RecordedFolder
+from airflow_provider_spark_lineage.spark.runs.recorded import RecordedFolder
 
 __all__ = ["RecordedFolder"]
 

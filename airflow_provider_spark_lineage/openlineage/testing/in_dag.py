@@ -14,16 +14,16 @@ from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events import EVENT_TYPES, Events
 from airflow_provider_spark_lineage.openlineage.events.model import TERMINAL
 from airflow_provider_spark_lineage.openlineage.testing.comparison import LineageDiffersError, compare
-from airflow_provider_spark_lineage.openlineage.testing.expected import Expected, read_expected
-from airflow_provider_spark_lineage.openlineage.testing.keys import parse_key
-from airflow_provider_spark_lineage.openlineage.testing.relations import RELATIONS, relations_without
-from airflow_provider_spark_lineage.openlineage.testing.report import Report
-from airflow_provider_spark_lineage.openlineage.testing.stores import (
+from airflow_provider_spark_lineage.openlineage.testing.event_places import (
     CheckingTask,
     FileStore,
     VariableStore,
     store_of,
 )
+from airflow_provider_spark_lineage.openlineage.testing.expected import Expected, read_expected
+from airflow_provider_spark_lineage.openlineage.testing.keys import parse_key
+from airflow_provider_spark_lineage.openlineage.testing.relations import RELATIONS, relations_without
+from airflow_provider_spark_lineage.openlineage.testing.report import Report
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

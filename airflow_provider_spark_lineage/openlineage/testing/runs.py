@@ -106,7 +106,7 @@ def run_dag(
     command = [sys.executable, str(Path(__file__).with_name("dag_process.py"))]
     command += [str(result), str(file), options]
     began, is_late = monotonic(), False
-    with log.open("w") as out, Program(command, variables, home, out) as program:
+    with log.open("w") as out, ProgramRun(command, variables, home, out) as program:
         try:
             program.process.wait(timeout_s)
         except subprocess.TimeoutExpired:
@@ -139,7 +139,7 @@ def make_metadata(home: Path) -> Path:
         log = home / "migrate.log"
         variables = environment(home, {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{unfinished}"})
         command = [sys.executable, "-m", "airflow", "db", "migrate"]
-        with log.open("w") as out, Program(command, variables, home, out) as program:
+        with log.open("w") as out, ProgramRun(command, variables, home, out) as program:
             failed = program.process.wait()
         if failed:
             raise RunError(f"`airflow db migrate` failed; the end of {log}:\n{tail(log)}")
@@ -172,7 +172,7 @@ def tail(log: Path, lines: int = 40) -> str:
     return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
 
 
-class Program:
+class ProgramRun:
     """A program that ends, with its child processes, at the end of the block or of this process.
 
     `lifeline.py` ends it, also if this process is killed. Standard error is merged into standard output.
@@ -206,7 +206,7 @@ class Program:
         """End the program now, unless it has ended."""
         self._lifeline.close()
 
-    def __enter__(self) -> Program:
+    def __enter__(self) -> ProgramRun:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.spark.agent.settings import (
     sql_text,
 )
 from airflow_provider_spark_lineage.spark.capture.jvm import prepare_jvm
-from airflow_provider_spark_lineage.spark.capture.sessions import (
+from airflow_provider_spark_lineage.spark.capture.this_process import (
     DRAIN_TIMEOUT_SECONDS,
     MAX_PLAN_BYTES,
     Capture,

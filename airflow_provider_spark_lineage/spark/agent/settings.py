@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, List, Optional, Tuple
+from typing import Callable, Dict, Iterable, List, Optional, Tuple
 
 from airflow_provider_spark_lineage.spark.guard import tell
 from airflow_provider_spark_lineage.spark.records.application import PROPERTIES as DEFAULT_PROPERTIES
@@ -16,6 +16,18 @@ DRAIN_TIMEOUT = "spark.lineage.drainTimeoutSeconds"
 MAX_PLAN = "spark.lineage.maxPlanBytes"
 PROPERTIES = "spark.lineage.properties"
 """Names of Spark's properties to record, with `*` for any text, separated by semicolons."""
+
+
+def agent_settings(
+    *, drain_timeout_seconds: float, max_plan_bytes: int, sql_text: str, properties: Iterable[str]
+) -> Dict[str, str]:
+    """Return the properties of a job that pass options to its agent."""
+    return {
+        DRAIN_TIMEOUT: f"{drain_timeout_seconds:g}",
+        MAX_PLAN: str(max_plan_bytes),
+        SQL_TEXT: sql_text,
+        PROPERTIES: ";".join(properties),
+    }
 
 
 def number(conf: Callable[..., Optional[str]], name: str, default: float, problems: List[str]) -> float:

@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.spark.capture.application import LiveApplica
 from airflow_provider_spark_lineage.spark.capture.jvm import CALL, JvmReader
 from airflow_provider_spark_lineage.spark.capture.rdd_saves import RDD_SAVES, target
 from airflow_provider_spark_lineage.spark.capture.results import caller, line_of_use
-from airflow_provider_spark_lineage.spark.capture.watched import RDD_ACTIONS, Call, Kind
+from airflow_provider_spark_lineage.spark.capture.watched import RDD_ACTIONS, CallKind, WatchedCall
 from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.guard import harmless
 from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
@@ -22,11 +22,11 @@ from airflow_provider_spark_lineage.spark.records.record import MAX_MESSAGE_LENG
 from airflow_provider_spark_lineage.spark.records.sql_text import FULL
 from airflow_provider_spark_lineage.spark.sources.patterns import has_wildcard
 
-Handler = Callable[[Call, LiveApplication], Optional[Record]]
+Handler = Callable[[WatchedCall, LiveApplication], Optional[Record]]
 """Returns the record of a call; None if there is nothing to record."""
 
 
-def record_of(call: Call, application: LiveApplication) -> Optional[Record]:
+def record_of(call: WatchedCall, application: LiveApplication) -> Optional[Record]:
     """Run the handler of a call that is about to begin or has ended; return its record, if any."""
     handle = (BEFORE if call.ended is None else AFTER).get(call.site.kind)
     return handle(call, application) if handle else None
@@ -42,7 +42,7 @@ _PROBED_BEFORE = re.compile(
 _DROP = re.compile(r"\bdrop\s+(?:table|view|database|schema|namespace)\b", re.IGNORECASE)
 
 
-def _probe_before(call: Call, application: LiveApplication) -> None:
+def _probe_before(call: WatchedCall, application: LiveApplication) -> None:
     """Probe the tables that a statement will drop or create."""
     text = call.args[0] if call.args else call.kwargs.get("sqlQuery")
     if isinstance(text, str) and _PROBED_BEFORE.search(text):
@@ -51,12 +51,12 @@ def _probe_before(call: Call, application: LiveApplication) -> None:
         application.reader.foresee(call.subject._jsparkSession, text)
 
 
-def _store_origins(call: Call, application: LiveApplication) -> None:
+def _store_origins(call: WatchedCall, application: LiveApplication) -> None:
     """Store the origins of an RDD, which a checkpoint removes."""
     application.rdds.origins(_jvm_rdd(call.rdd))
 
 
-def _record_batch(call: Call, application: LiveApplication) -> Optional[Record]:
+def _record_batch(call: WatchedCall, application: LiveApplication) -> Optional[Record]:
     """Record the query of the rows that `foreachBatch` receives as an RDD, before they are used."""
     rdd_id = int(call.arguments()["jdf"].queryExecution().analyzed().rdd().id())
     query = _batch_of_rdd(call.subject.session._jsparkSession, rdd_id, application.reader)
@@ -90,7 +90,7 @@ def _batch_of_rdd(session: Any, rdd_id: int, reader: JvmReader) -> Optional[Any]
     return None
 
 
-def _record_query_of_rdd(call: Call, application: LiveApplication) -> Optional[Record]:
+def _record_query_of_rdd(call: WatchedCall, application: LiveApplication) -> Optional[Record]:
     """Record the query of an RDD's rows; it has not run yet."""
     from pyspark import RDD
 
@@ -108,7 +108,7 @@ def _record_query_of_rdd(call: Call, application: LiveApplication) -> Optional[R
     return record
 
 
-def _note_patterns(call: Call, application: LiveApplication) -> None:
+def _note_patterns(call: WatchedCall, application: LiveApplication) -> None:
     """Note the patterns of a read of several paths; of a single path Spark keeps them."""
     arguments = call.arguments()
     paths = arguments.get("paths", arguments.get("path"))
@@ -118,13 +118,13 @@ def _note_patterns(call: Call, application: LiveApplication) -> None:
             application.reader.note_patterns(call.result._jdf.queryExecution().analyzed(), patterns)
 
 
-def _tag_jobs(call: Call, application: LiveApplication) -> None:
+def _tag_jobs(call: WatchedCall, application: LiveApplication) -> None:
     """Mark the jobs that this thread starts from now on with the call's tag."""
     if call.tag:
         call.context.setLocalProperty(CALL, call.tag)
 
 
-def _record_job(call: Call, application: LiveApplication) -> Record:
+def _record_job(call: WatchedCall, application: LiveApplication) -> Record:
     """Record the reads and writes of a job over an RDD, as a plan of one or two nodes with facts."""
     call.context.setLocalProperty(CALL, None)
     record = _new_record(call, application)
@@ -152,18 +152,18 @@ def _record_job(call: Call, application: LiveApplication) -> Record:
     return record
 
 
-BEFORE: Dict[Kind, Handler] = {
-    Kind.RDD_JOB: _tag_jobs,
-    Kind.CONTEXT_JOB: _tag_jobs,
-    Kind.STATEMENT: _probe_before,
-    Kind.CHECKPOINT: _store_origins,
-    Kind.STREAM_BATCH: _record_batch,
+BEFORE: Dict[CallKind, Handler] = {
+    CallKind.RDD_JOB: _tag_jobs,
+    CallKind.CONTEXT_JOB: _tag_jobs,
+    CallKind.STATEMENT: _probe_before,
+    CallKind.CHECKPOINT: _store_origins,
+    CallKind.STREAM_BATCH: _record_batch,
 }
-AFTER: Dict[Kind, Handler] = {
-    Kind.RDD_JOB: _record_job,
-    Kind.CONTEXT_JOB: _record_job,
-    Kind.QUERY_TO_RDD: _record_query_of_rdd,
-    Kind.READ: _note_patterns,
+AFTER: Dict[CallKind, Handler] = {
+    CallKind.RDD_JOB: _record_job,
+    CallKind.CONTEXT_JOB: _record_job,
+    CallKind.QUERY_TO_RDD: _record_query_of_rdd,
+    CallKind.READ: _note_patterns,
 }
 
 _RETURN_NO_ROWS = re.compile(r"foreach\w*|count\w*|isEmpty")
@@ -180,7 +180,7 @@ _VALUE = {
 """The column of an RDD that is saved as text, in the format of Spark's plan JSON."""
 
 
-def _new_record(call: Call, application: LiveApplication) -> Record:
+def _new_record(call: WatchedCall, application: LiveApplication) -> Record:
     """Return the record of a call that has ended, with its error and without a plan."""
     ended = call.ended or call.began
     record = new_record(application, call.site.name, call.began, ended, failed=call.error is not None)

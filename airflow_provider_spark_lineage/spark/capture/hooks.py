@@ -13,7 +13,7 @@ from typing import Any, Callable, List
 from airflow_provider_spark_lineage.spark.capture.application import jvm_lock
 from airflow_provider_spark_lineage.spark.capture.replaced import without_own_frame
 from airflow_provider_spark_lineage.spark.capture.unlogged import is_of_program, unlogged
-from airflow_provider_spark_lineage.spark.capture.watched import Call, Site, sites
+from airflow_provider_spark_lineage.spark.capture.watched import Site, WatchedCall, sites
 from airflow_provider_spark_lineage.spark.capture.watchers import Watchable
 from airflow_provider_spark_lineage.spark.guard import harmless
 
@@ -71,7 +71,7 @@ class Hooks(Watchable):
                 with without_own_frame():
                     return run(subject, *args, **kwargs)
             setattr(self._in_call, site.scope, True)
-            watched = Call(site, subject, args, kwargs, datetime.now(timezone.utc))
+            watched = WatchedCall(site, subject, args, kwargs, datetime.now(timezone.utc))
             try:
                 with without_own_frame():
                     self._notify(watched)
@@ -93,7 +93,7 @@ class Hooks(Watchable):
 
         return call
 
-    def _notify(self, call: Call) -> None:
+    def _notify(self, call: WatchedCall) -> None:
         """Notify the watchers of a call that is about to begin or has ended."""
         for watcher in tuple(self._watchers):
             lost = f"a call of `{call.site.name}` could not be recorded"

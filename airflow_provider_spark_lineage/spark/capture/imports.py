@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Set
 from airflow_provider_spark_lineage.spark.guard import harmless
 
 
-class Imports:
+class ImportWatch:
     """Finds the awaited modules as Python does, and calls the functions that wait for them.
 
     One finder serves all: if two finders find a module, Python uses only the first.
@@ -87,6 +87,6 @@ def _of_one_module(shared: zipimport.zipimporter) -> Any:
 
 
 @functools.lru_cache(maxsize=1)
-def imports() -> Imports:
+def imports() -> ImportWatch:
     """Return the finder of this process."""
-    return Imports()
+    return ImportWatch()

@@ -36,7 +36,7 @@ READS = ("csv", "json", "load", "orc", "parquet", "text", "xml")
 """The methods of pyspark's `DataFrameReader` that take one path or several."""
 
 
-class Kind(Enum):
+class CallKind(Enum):
     """Kind of a watched method; `capture.calls` has its handlers."""
 
     RDD_JOB = "runs a job over an RDD, or saves it"
@@ -58,19 +58,19 @@ class Site:
 
     owner: Any
     name: str
-    kind: Kind
+    kind: CallKind
 
     @property
     def scope(self) -> str:
         """Name shared by methods that call each other; only the outermost call is recorded."""
-        return (Kind.RDD_JOB if self.kind is Kind.CONTEXT_JOB else self.kind).name
+        return (CallKind.RDD_JOB if self.kind is CallKind.CONTEXT_JOB else self.kind).name
 
 
 _NUMBERS = itertools.count(1)
 
 
 @dataclass
-class Call:
+class WatchedCall:
     """One call of a watched method; watchers receive it before its start and after its end."""
 
     site: Site
@@ -92,16 +92,16 @@ class Call:
     @property
     def rdd(self) -> Any:
         """The RDD of the call."""
-        return self.arguments()["rdd"] if self.site.kind is Kind.CONTEXT_JOB else self.subject
+        return self.arguments()["rdd"] if self.site.kind is CallKind.CONTEXT_JOB else self.subject
 
     @property
     def context(self) -> Any:
         """The Spark context of the call."""
-        if self.site.kind is Kind.STREAM_BATCH:
+        if self.site.kind is CallKind.STREAM_BATCH:
             return self.subject.session.sparkContext
-        if self.site.kind is Kind.READ:
+        if self.site.kind is CallKind.READ:
             return self.subject._spark._sc
-        if self.site.kind in (Kind.STATEMENT, Kind.QUERY_TO_RDD):
+        if self.site.kind in (CallKind.STATEMENT, CallKind.QUERY_TO_RDD):
             return self.subject._sc
         return self.rdd.ctx
 
@@ -124,15 +124,15 @@ def sites() -> List[Site]:
     from pyspark.sql.utils import ForeachBatchFunction
 
     watched = [
-        *(Site(RDD, name, Kind.RDD_JOB) for name in (*RDD_ACTIONS, *RDD_SAVES)),
-        Site(SparkContext, "runJob", Kind.CONTEXT_JOB),
-        Site(SparkSession, "sql", Kind.STATEMENT),
-        Site(DataFrame, "rdd", Kind.QUERY_TO_RDD),
-        Site(DataFrame, "toJSON", Kind.QUERY_TO_RDD),
-        *(Site(DataFrameReader, name, Kind.READ) for name in READS),
-        Site(RDD, "checkpoint", Kind.CHECKPOINT),
-        Site(RDD, "localCheckpoint", Kind.CHECKPOINT),
-        Site(ForeachBatchFunction, "call", Kind.STREAM_BATCH),
+        *(Site(RDD, name, CallKind.RDD_JOB) for name in (*RDD_ACTIONS, *RDD_SAVES)),
+        Site(SparkContext, "runJob", CallKind.CONTEXT_JOB),
+        Site(SparkSession, "sql", CallKind.STATEMENT),
+        Site(DataFrame, "rdd", CallKind.QUERY_TO_RDD),
+        Site(DataFrame, "toJSON", CallKind.QUERY_TO_RDD),
+        *(Site(DataFrameReader, name, CallKind.READ) for name in READS),
+        Site(RDD, "checkpoint", CallKind.CHECKPOINT),
+        Site(RDD, "localCheckpoint", CallKind.CHECKPOINT),
+        Site(ForeachBatchFunction, "call", CallKind.STREAM_BATCH),
     ]
     # Some versions of pyspark do not have all of these.
     return [site for site in watched if site.name in vars(site.owner)]

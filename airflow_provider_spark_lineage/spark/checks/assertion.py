@@ -78,6 +78,25 @@ class Assertion:
         """Return whether the task must fail. A check without a result fails it whatever its severity is."""
         return not self.success and (self.severity == ERROR or bool(self.not_evaluated))
 
+    @property
+    def is_warning(self) -> bool:
+        """Return whether a failure is a line in the log, and no failure of the task."""
+        return self.severity == WARN
+
+    @property
+    def sentence(self) -> str:
+        """A failed assertion for people, without texts of rows and literals of the author."""
+        if self.not_evaluated:
+            return f"{self.name} has no result: {self.not_evaluated}"
+        return f"{self.name}: {self.values}"
+
+    @property
+    def values(self) -> str:
+        """Expected and measured value for people, without texts of rows and literals of the author."""
+        expected = "something else" if self.has_text_of_author else self.expected or "something else"
+        actual = "another text" if self.has_text_of_rows else self.actual
+        return f"expected {expected}, found {actual}"
+
 
 def with_parts(assertions: Iterable[Assertion]) -> tuple[Assertion, ...]:
     """Return assertions, each followed by its parts."""
@@ -130,3 +149,12 @@ class Findings:
 
     is_skipped: bool = False
     """Nothing could be checked: the table is missing, for example."""
+
+    @property
+    def failed_in_flight(self) -> tuple[Assertion, ...]:
+        """The assertions of a written frame with severity `error` that failed, or have no result.
+
+        A check with severity `warn` never fails a task whose data are written, not even without a result.
+        """
+        failed = (each for each in self.assertions if not each.success and each.severity == ERROR)
+        return () if self.is_reported else tuple(failed)

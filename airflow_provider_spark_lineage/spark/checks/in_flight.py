@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.spark.checks.absent import NO_COLUMN
-from airflow_provider_spark_lineage.spark.checks.assertion import ERROR, WARN, Assertion, Findings, Metrics
+from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, Findings, Metrics
 from airflow_provider_spark_lineage.spark.checks.checks import ROWS, Check, Names, findings_of
 from airflow_provider_spark_lineage.spark.checks.measuring import Measured
 from airflow_provider_spark_lineage.spark.plan.spark.observed_rows import (
-    Column,
+    ObservedColumn,
     ObservedRows,
     Rows,
     observed_rows,
@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenDataset:
     """The dataset that an execution wrote."""
 
     namespace: str
@@ -94,7 +94,7 @@ class FrameChecks:
         return rows or ObservedRows(Rows.OTHER, UNKNOWN)
 
     def findings(
-        self, values: Mapping[str, Any], miscounted: str, rows: ObservedRows, written: Written
+        self, values: Mapping[str, Any], miscounted: str, rows: ObservedRows, written: WrittenDataset
     ) -> Findings:
         """Return the results for written rows; a record has `values` and `miscounted`."""
         # A check without a column in the observation is one whose own columns are absent.
@@ -126,13 +126,13 @@ class FrameChecks:
         output = (written.namespace, written.name)
         return Findings(tuple(assertions), metrics, output=output, ended_at=written.ended_at)
 
-    def _columns(self, check: Check, rows: ObservedRows) -> list[Column]:
+    def _columns(self, check: Check, rows: ObservedRows) -> list[ObservedColumn]:
         """Return what became of the columns that a check needs, once each."""
         numbers = [self.columns[key][0] for key in check.measures(self.names) if key in self.columns]
         if not rows.uses or not numbers or any(number not in rows.uses for number in numbers):
-            return [Column("", "", UNKNOWN)]
+            return [ObservedColumn("", "", UNKNOWN)]
         ids = dict.fromkeys(key for number in numbers for key in sorted(rows.uses[number]))
-        return [rows.columns.get(key, Column("", "", UNKNOWN)) for key in ids]
+        return [rows.columns.get(key, ObservedColumn("", "", UNKNOWN)) for key in ids]
 
 
 def _measured(values: Mapping[str, Any], column: str, form: int) -> Measured:
@@ -155,7 +155,7 @@ class _Doubt(NamedTuple):
 
 
 def _doubt(
-    measurements: Mapping[str, Measured], miscounted: str, rows: ObservedRows, written: Written
+    measurements: Mapping[str, Measured], miscounted: str, rows: ObservedRows, written: WrittenDataset
 ) -> _Doubt:
     """Return why the counts are not those of the written rows, which were all counted."""
     if rows.rows is Rows.OTHER:
@@ -174,7 +174,7 @@ def _doubt(
     return _Doubt(f"{counted} rows were counted, and {written.rows} written", has_other_rows=True)
 
 
-def _renamed(assertion: Assertion, columns: Sequence[Column]) -> Assertion:
+def _renamed(assertion: Assertion, columns: Sequence[ObservedColumn]) -> Assertion:
     """Return an assertion at the column that has the checked values, or without a result if there is none.
 
     Statements and clauses name columns, so they say nothing of a column that has another name.
@@ -205,37 +205,10 @@ def _doubted(
     return replace(assertion, params=params, actual=SOME if is_inexact else assertion.actual)
 
 
-def in_flight_failures(findings: Sequence[Findings]) -> list[Assertion]:
-    """Return the assertions with severity `error` that failed, or have no result.
-
-    A check with severity `warn` never fails a task whose data are written, not even without a result.
-    """
-    return [
-        assertion
-        for each in findings
-        if not each.is_reported
-        for assertion in each.assertions
-        if not assertion.success and assertion.severity == ERROR
-    ]
-
-
-def sentence_of(assertion: Assertion) -> str:
-    """Return a failed assertion for people, without texts of rows and literals of the author."""
-    if assertion.not_evaluated:
-        return f"{assertion.name} has no result: {assertion.not_evaluated}"
-    return f"{assertion.name}: {_values_of(assertion)}"
-
-
-def _values_of(assertion: Assertion) -> str:
-    expected = "something else" if assertion.has_text_of_author else assertion.expected or "something else"
-    actual = "another text" if assertion.has_text_of_rows else assertion.actual
-    return f"expected {expected}, found {actual}"
-
-
 def _line_of(assertion: Assertion) -> str:
     """Return the line of a log for a failed assertion with a result, as operators that check data have it."""
-    severity = ", with severity warn" if assertion.severity == WARN else ""
-    return f"Check {assertion.name} failed{severity}: {_values_of(assertion)}"
+    severity = ", with severity warn" if assertion.is_warning else ""
+    return f"Check {assertion.name} failed{severity}: {assertion.values}"
 
 
 class ChecksInFlight:
@@ -295,7 +268,7 @@ class ChecksInFlight:
         observed: Mapping[str, Mapping[str, Any]],
         miscounted: Mapping[str, str],
         plans: Sequence[Tree],
-        written: Sequence[Written],
+        written: Sequence[WrittenDataset],
     ) -> list[str]:
         """Add what an execution measured that wrote datasets; return sentences about missing results.
 

@@ -33,7 +33,7 @@ from airflow_provider_spark_lineage.spark.checks.named_checks import OF_EVERY_CH
 from airflow_provider_spark_lineage.spark.checks.shares import AT_LEAST, outcome, validate_share
 from airflow_provider_spark_lineage.spark.checks.statements import (
     Comparison,
-    Kind,
+    StatementKind,
     columns_of,
     comparison_of,
     filtered,
@@ -97,7 +97,7 @@ def _validate_statement(name: str, given: Mapping[str, Any]) -> None:
     if not isinstance(given[_STATEMENT], str):
         raise ValueError(f"{name}: give {{'{_STATEMENT}': 'amount >= 0'}}, with a statement of your own.")
     validate_share(name, given)
-    if AT_LEAST in given and kind_of(given[_STATEMENT]) is Kind.ALL_ROWS:
+    if AT_LEAST in given and kind_of(given[_STATEMENT]) is StatementKind.ALL_ROWS:
         raise ValueError(
             f"{name}: {AT_LEAST} is a share of rows, so it needs a statement about one row, 'amount >= 0' "
             "for example; this one has an aggregate."
@@ -121,7 +121,7 @@ class _RowCheck(NamedCheck):
         return str(self.given[_STATEMENT])
 
     @cached_property
-    def _kind(self) -> Kind:
+    def _kind(self) -> StatementKind:
         return kind_of(self._statement)
 
     @cached_property
@@ -131,7 +131,7 @@ class _RowCheck(NamedCheck):
 
     @property
     def _has_own_query(self) -> bool:
-        return self._filtered is None and self._kind is not Kind.EACH_ROW
+        return self._filtered is None and self._kind is not StatementKind.EACH_ROW
 
     @cached_property
     def _forms(self) -> Sequence[Callable[[Any], Any]]:
@@ -143,7 +143,7 @@ class _RowCheck(NamedCheck):
             if self._filtered is None and not self._has_own_query
             else [self._failing, self._holds]
         )
-        return forms[::-1] if self._kind is Kind.ALL_ROWS else forms
+        return forms[::-1] if self._kind is StatementKind.ALL_ROWS else forms
 
     def _breaks(self, functions: Any) -> Any:
         fails = ~functions.coalesce(functions.expr(self._statement), functions.lit(False))
@@ -160,7 +160,9 @@ class _RowCheck(NamedCheck):
     @cached_property
     def _comparison(self) -> Comparison | None:
         """The aggregate and the value that the statement compares; None if it is another one."""
-        return comparison_of(self._filtered or self._statement) if self._kind is Kind.ALL_ROWS else None
+        return (
+            comparison_of(self._filtered or self._statement) if self._kind is StatementKind.ALL_ROWS else None
+        )
 
     def _compared(self, functions: Any) -> Any:
         return functions.expr(self._comparison.aggregate if self._comparison else "NULL")
@@ -243,7 +245,7 @@ class _RowCheck(NamedCheck):
         return {self.name: holds}
 
     def failing_rows(self, frame: Any, names: Names, key: Sequence[str] = ()) -> Any:
-        if self._kind is Kind.ALL_ROWS:
+        if self._kind is StatementKind.ALL_ROWS:
             return None
         functions = functions_of(frame)
         named = [names[name] for name in columns_of(self._statement) if name in names]

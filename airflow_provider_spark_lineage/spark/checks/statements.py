@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _DIALECT = "spark"
 
 
-class Kind(Enum):
+class StatementKind(Enum):
     """Probable subject of a statement. Spark decides whether it is right."""
 
     EACH_ROW = "each row"
@@ -24,20 +24,20 @@ class Kind(Enum):
     """It has a function that sqlglot does not know, or is not understood."""
 
 
-def kind_of(statement: str) -> Kind:
+def kind_of(statement: str) -> StatementKind:
     """Return the subject of a statement.
 
-    >>> kind_of("a + b < 10"), kind_of("sum(a) < 10"), kind_of("my_function(a) < 10")
-    (<Kind.EACH_ROW: 'each row'>, <Kind.ALL_ROWS: 'all rows'>, <Kind.UNKNOWN: 'unknown'>)
+    >>> [kind_of(each).value for each in ("a + b < 10", "sum(a) < 10", "my_function(a) < 10")]
+    ['each row', 'all rows', 'unknown']
     """
     from sqlglot import exp
 
     tree = _parsed(statement)
     if tree is None:
-        return Kind.UNKNOWN
+        return StatementKind.UNKNOWN
     if any(not isinstance(node.parent, exp.Window) for node in _outermost(tree, exp.AggFunc)):
-        return Kind.ALL_ROWS
-    return Kind.UNKNOWN if tree.find(exp.Anonymous) else Kind.EACH_ROW
+        return StatementKind.ALL_ROWS
+    return StatementKind.UNKNOWN if tree.find(exp.Anonymous) else StatementKind.EACH_ROW
 
 
 def filtered(statement: str, clause: str) -> str | None:

@@ -85,14 +85,14 @@ def type_text(text: str) -> str:
     ...
     ValueError: 'strng' is unknown: write 'string', or another type of Spark SQL.
     """
-    reader = _Reader(text)
+    reader = _TypeReader(text)
     result = reader.type()
     if reader.rest:
         reader.fail(f"{reader.rest[:20]!r} after the type is not understood")
     return result.lower()
 
 
-class _Reader:
+class _TypeReader:
     """Reads a type from left to right."""
 
     def __init__(self, text: str) -> None:

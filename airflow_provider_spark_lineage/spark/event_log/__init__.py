@@ -6,7 +6,7 @@ else the physical plan only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from airflow_provider_spark_lineage.spark.event_log.executions import LoggedApplication
@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.spark.event_log.files import is_event_log, l
 from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.records.sql_text import FULL
 
-__all__ = ["SETTINGS", "LoggedApplication", "is_event_log", "read_event_log"]
+__all__ = ["SETTINGS", "LoggedApplication", "event_log_settings", "is_event_log", "read_event_log"]
 
 SETTINGS = {
     "spark.eventLog.enabled": "true",
@@ -24,6 +24,13 @@ SETTINGS = {
     "spark.sql.debug.maxToStringFields": "100000",
 }
 """Settings of an application that let Spark log the analyzed plans in full."""
+
+
+def event_log_settings(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings to add to an application with these properties; its own limits of texts stay."""
+    own = {name: properties[name] for name in SETTINGS if name in properties and "eventLog" not in name}
+    return {**SETTINGS, **own}
+
 
 _MAX_LINE = 64 << 20
 """Limit of bytes; a longer event is not read."""

@@ -10,6 +10,8 @@ from openlineage.client.utils import RedactMixin
 
 from airflow_provider_spark_lineage.spark.facets.producer import PRODUCER, OwnSchema
 from airflow_provider_spark_lineage.spark.records.application import Application
+from airflow_provider_spark_lineage.spark.records.credentials import REMOVED, without_secrets
+from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
 
 
 @attrs.define
@@ -102,10 +104,15 @@ def properties_facets(applications: Sequence[Application]) -> dict[str, RunFacet
 
 
 def environment_facets(variables: Mapping[str, str]) -> dict[str, RunFacet]:
-    """Return OpenLineage's `environmentVariables`; empty without variables."""
+    """Return OpenLineage's `environmentVariables`, without secrets; empty without variables."""
     if not variables:
         return {}
-    entries = [environment_variables_run.EnvironmentVariable(*each) for each in sorted(variables.items())]
+    entries = [
+        environment_variables_run.EnvironmentVariable(
+            name, REMOVED if is_secret(name) else without_secrets(value)
+        )
+        for name, value in sorted(variables.items())
+    ]
     facet = environment_variables_run.EnvironmentVariablesRunFacet(entries, producer=PRODUCER)
     return {"environmentVariables": facet}
 

@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.spark.facets.jobs import job_type_facet, lin
 from airflow_provider_spark_lineage.spark.facets.producer import PRODUCER
 from airflow_provider_spark_lineage.spark.facets.quality import add_findings
 from airflow_provider_spark_lineage.spark.facets.runs import engine_facet, error_facet, lineage_run_facets
-from airflow_provider_spark_lineage.spark.facets.size import Content, fitted
+from airflow_provider_spark_lineage.spark.facets.size import EventContent, fitted
 from airflow_provider_spark_lineage.spark.lineage.model import Lineage, Statistics
 from airflow_provider_spark_lineage.spark.records.sql_text import NONE
 
@@ -95,6 +95,10 @@ class RunIdentity:
 
     DataHub, for example, reads a task's orchestrator from it.
     """
+
+    def as_parent(self) -> dict[str, RunFacet]:
+        """Return the facet that names this run as the parent of another one."""
+        return parent_facet(self)
 
 
 @dataclass(frozen=True)
@@ -196,7 +200,7 @@ def execution_events(
     memory at a time: a task may have thousands.
     """
     for execution in executions:
-        content = Content(execution.lineage, execution.sql, dataset_edges_per_field)
+        content = EventContent(execution.lineage, execution.sql, dataset_edges_per_field)
         if max_bytes is not None:
             content = fitted(content, max_bytes)
         job, began, lineage = execution.job, execution.started_at, content.lineage

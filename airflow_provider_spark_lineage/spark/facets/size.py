@@ -34,7 +34,7 @@ FEW = 20
 
 
 @dataclass(frozen=True)
-class Content:
+class EventContent:
     """The part of an event that grows with what Spark did."""
 
     lineage: Lineage
@@ -48,7 +48,7 @@ def size_of(facets: Mapping[str, Any]) -> int:
     return sum(len(json.dumps(Serde.to_dict(json_value(facet)))) for facet in facets.values())
 
 
-def fitted(content: Content, limit_bytes: int, used_bytes: int = 0, reason: str = "") -> Content:
+def fitted(content: EventContent, limit_bytes: int, used_bytes: int = 0, reason: str = "") -> EventContent:
     """Return a content that fits into an event of at most so many bytes, with a gap for the rest.
 
     `used_bytes` is the size of the event's run facets, except for gaps and failures; `reason` is the gap's,
@@ -74,7 +74,7 @@ class _Shrinking:
     If there are more datasets than an event of this limit has names, nothing else is rendered to measure it.
     """
 
-    def __init__(self, content: Content, limit: int) -> None:
+    def __init__(self, content: EventContent, limit: int) -> None:
         self._content = content
         self._sql = content.sql
         self._repeats = content.repeats_dataset_edges
@@ -211,7 +211,7 @@ class _Shrinking:
             if after < before:
                 yield f"{before - after:,} of {counted(before, noun)}"
 
-    def content(self, gap: Gap) -> Content:
+    def content(self, gap: Gap) -> EventContent:
         """Return the content as it is now, with a gap; first, because an event lists a limited number."""
         lineage = replace(
             self._content.lineage,
@@ -220,7 +220,7 @@ class _Shrinking:
             gaps=(gap, *self._gaps),
             failures=self._failures,
         )
-        return Content(lineage, self._sql, self._repeats)
+        return EventContent(lineage, self._sql, self._repeats)
 
     def _size_of_run(self) -> int:
         lineage = Lineage(gaps=self._gaps, failures=self._failures)
@@ -302,7 +302,7 @@ def _count(write: Output, repeats: bool) -> int:
     return len(write.edges) + repeated * len(write.dataset.fields)
 
 
-def _largest_size(content: Content) -> int:
+def _largest_size(content: EventContent) -> int:
     """Return a size that the content does not exceed, without rendering it: nearly all events are small."""
     lineage = content.lineage
     datasets = [*(read.dataset for read in lineage.inputs), *(write.dataset for write in lineage.outputs)]

@@ -103,6 +103,10 @@ class GapKind(str, Enum):
         """Return the name in events; Python's releases differ here."""
         return str(self.value)
 
+    def reason(self, sentence: str) -> Reason:
+        """Return a sentence of this kind; one that has a kind keeps it."""
+        return reason_of(sentence, self)
+
 
 class Reason(str):
     """A sentence for a person, with the kind for programs.

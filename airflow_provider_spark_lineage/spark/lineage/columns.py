@@ -13,9 +13,9 @@ from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.lineage.values import (
     NOTHING,
+    ColumnValue,
     Origin,
     Sources,
-    Value,
     apply,
     column_of,
     union,
@@ -41,7 +41,7 @@ from airflow_provider_spark_lineage.spark.plan.algebra import (
     Write,
 )
 
-Scope = Mapping[int, Value]
+Scope = Mapping[int, ColumnValue]
 """Attribute id -> its sources, for the output of one node."""
 
 MAX_OPAQUE_EDGES = 250_000
@@ -62,7 +62,7 @@ class Written:
     """One write with the sources of its columns and of its rows."""
 
     write: Write
-    columns: tuple[tuple[Attribute, Value], ...]
+    columns: tuple[tuple[Attribute, ColumnValue], ...]
     rows: Sources
     scans: tuple[Scan, ...]
     gaps: tuple[PlanGap, ...]
@@ -75,7 +75,7 @@ class Evaluation:
     scans: list[Scan] = field(default_factory=list)
     writes: list[Written] = field(default_factory=list)
     gaps: list[PlanGap] = field(default_factory=list)
-    output: list[tuple[Attribute, Value]] = field(default_factory=list)
+    output: list[tuple[Attribute, ColumnValue]] = field(default_factory=list)
     """The columns of the plan's result."""
 
     rows: Sources = frozenset()
@@ -135,7 +135,7 @@ class _Evaluator:
     """Receives writes, commands and variables."""
 
     definitions: dict[int, Plan] = field(default_factory=dict)
-    evaluated: dict[int, tuple[_Reach, list[Value]]] = field(default_factory=dict)
+    evaluated: dict[int, tuple[_Reach, list[ColumnValue]]] = field(default_factory=dict)
     """Definition -> its reach and the values of its columns."""
 
     scopes: dict[int, tuple[Scope, Scope]] = field(default_factory=dict)
@@ -168,12 +168,12 @@ class _Evaluator:
                     del scopes[index]
         self.scope = scopes[len(plan.nodes) - 1]
 
-    def columns(self) -> list[Value]:
+    def columns(self) -> list[ColumnValue]:
         """Return the values of the root's columns."""
         return self._values(self.plan.root, self.scope)
 
     def _inside(
-        self, plan: Plan, outer: Scope, evaluated: dict[int, tuple[_Reach, list[Value]]] | None = None
+        self, plan: Plan, outer: Scope, evaluated: dict[int, tuple[_Reach, list[ColumnValue]]] | None = None
     ) -> _Evaluator:
         """Evaluate a plan that a node or an expression of this plan contains."""
         evaluated = self.evaluated if evaluated is None else evaluated
@@ -226,7 +226,7 @@ class _Evaluator:
     def _gap(self, node: Node, reason: Reason, columns: Iterable[Attribute] = ()) -> None:
         self.reach.gaps[PlanGap(node.label, reason, tuple(column.name for column in columns))] = None
 
-    def _values(self, node: Node, scope: Scope) -> list[Value]:
+    def _values(self, node: Node, scope: Scope) -> list[ColumnValue]:
         """Return the sources of each output column of a node; a column that is not in `scope` is a gap.
 
         A literal has no sources, but is in the scope like any column.
@@ -236,7 +236,7 @@ class _Evaluator:
             self._gap(node, of_plans.NOT_IN_PLAN(), unknown)
         return [scope.get(column.id, NOTHING) for column in node.output]
 
-    def _inputs(self, node: Node, inputs: list[Scope]) -> list[list[Value]]:
+    def _inputs(self, node: Node, inputs: list[Scope]) -> list[list[ColumnValue]]:
         """Return the sources of the output columns of each input of a node."""
         nodes = (self.plan.nodes[index] for index in node.inputs)
         return [self._values(each, scope) for each, scope in zip(nodes, inputs, strict=True)]
@@ -248,7 +248,7 @@ class _Evaluator:
             self.reach.rows.update(apply(Transformation(kind), tested.whole))
 
     def _write(self, node: Write, inputs: list[Scope]) -> None:
-        columns: tuple[tuple[Attribute, Value], ...] = ()
+        columns: tuple[tuple[Attribute, ColumnValue], ...] = ()
         if node.inputs:
             source = self.plan.nodes[node.inputs[0]]
             columns = tuple(zip(source.output, self._values(source, inputs[0]), strict=True))
@@ -272,7 +272,7 @@ class _Evaluator:
         self.reach.rows.update(apply(Transformation(Kind.FILTER), everything))
         self._influence(node, _merged(inputs))
         self._gap(node, reason, node.output)
-        return {column.id: Value(transformed) for column in node.output}
+        return {column.id: ColumnValue(transformed) for column in node.output}
 
     def _derive(self, node: Derive, inputs: list[Scope]) -> Scope:
         scope = _merged(inputs)
@@ -300,8 +300,8 @@ class _Evaluator:
                     return True
         return False
 
-    def _expression(self, expression: Expression, scope: Scope, node: Node) -> Value:
-        def column(attribute: int) -> Value:
+    def _expression(self, expression: Expression, scope: Scope, node: Node) -> ColumnValue:
+        def column(attribute: int) -> ColumnValue:
             value = scope.get(attribute, self.outer.get(attribute))
             if value is None:
                 self._gap(node, of_plans.NO_SUCH_INPUT())
@@ -323,7 +323,7 @@ class _Evaluator:
             used.append(result.after(subquery.transformation).influenced(rows))
         value = union(used)
         members = tuple(self._expression(member, scope, node) for member in expression.members)
-        return Value(value.whole, members) if members else value
+        return ColumnValue(value.whole, members) if members else value
 
     def _with_outer(self, scope: Scope) -> Scope:
         """Return a scope and the outer one together; one object for all subqueries of a scope."""
@@ -366,7 +366,7 @@ class _Evaluator:
         """Repeat until nothing changes; this ends, because there are finitely many edges."""
         values = self._inputs(node, inputs)[0]
         reach = _Reach()
-        last: list[Value] | None = None
+        last: list[ColumnValue] | None = None
         while node.plan is not None and values != last:
             last = values
             # Definitions inside the recursion are evaluated again in each turn.
@@ -388,7 +388,7 @@ class _Evaluator:
         return scope
 
 
-def _scope(node: Node, values: Iterable[Value]) -> Scope:
+def _scope(node: Node, values: Iterable[ColumnValue]) -> Scope:
     return {column.id: value for column, value in zip(node.output, values, strict=False)}
 
 

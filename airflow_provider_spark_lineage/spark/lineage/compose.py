@@ -43,6 +43,14 @@ _ALL_READ: tuple[Snapshot | None, ...] = (None,)
 """The one snapshot of a dataset that an execution reads."""
 
 
+def composed(lineages: Iterable[Lineage]) -> Lineage:
+    """Return the lineage of a task whose executions, in their order, have these."""
+    composer = Composer()
+    for lineage in lineages:
+        composer.add(lineage)
+    return composer.lineage()
+
+
 class _Source(NamedTuple):
     """A dataset as the current execution reads it."""
 

@@ -12,6 +12,13 @@ from airflow_provider_spark_lineage.spark.gaps.kinds import reason_of
 from airflow_provider_spark_lineage.spark.lineage import struct_fields
 from airflow_provider_spark_lineage.spark.lineage.columns import Evaluation, PlanGap, evaluate
 from airflow_provider_spark_lineage.spark.lineage.commands import effect
+from airflow_provider_spark_lineage.spark.lineage.kept_results import (
+    FieldUse,
+    KeptFrames,
+    Results,
+    StoredResult,
+    rdd_key,
+)
 from airflow_provider_spark_lineage.spark.lineage.leaves import FactsOfPlan, Leaf, fields_of, gaps_of, merged
 from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
@@ -32,13 +39,6 @@ from airflow_provider_spark_lineage.spark.lineage.statistics import (
     scan_statistics,
     task_statistics,
     write_statistics,
-)
-from airflow_provider_spark_lineage.spark.lineage.stored_results import (
-    FieldUse,
-    KeptFrames,
-    Results,
-    StoredResult,
-    rdd_key,
 )
 from airflow_provider_spark_lineage.spark.lineage.values import Sources
 from airflow_provider_spark_lineage.spark.lineage.writes import (

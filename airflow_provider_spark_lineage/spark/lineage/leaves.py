@@ -16,8 +16,7 @@ from typing import Any, cast
 from airflow_provider_spark_lineage.spark.gaps import of_datasets, of_plans, of_queries
 from airflow_provider_spark_lineage.spark.gaps.kinds import Reason, Sentence
 from airflow_provider_spark_lineage.spark.lineage.columns import evaluate
-from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Field, Gap, Snapshot
-from airflow_provider_spark_lineage.spark.lineage.stored_results import (
+from airflow_provider_spark_lineage.spark.lineage.kept_results import (
     DatasetSnapshot,
     FieldUse,
     KeptFrames,
@@ -27,6 +26,7 @@ from airflow_provider_spark_lineage.spark.lineage.stored_results import (
     is_variable,
     rdd_key,
 )
+from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Field, Gap, Snapshot
 from airflow_provider_spark_lineage.spark.lineage.values import Sources
 from airflow_provider_spark_lineage.spark.plan.algebra import (
     IDENTITY,

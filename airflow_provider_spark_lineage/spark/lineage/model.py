@@ -6,11 +6,11 @@ for a person. Everything is hashable and sorts the same way on every run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.plan.algebra import Kind
@@ -261,6 +261,26 @@ class Output:
     changes: tuple[ColumnChange, ...] = ()
     """Columns that a command renamed or dropped."""
 
+    @property
+    def has_new_data(self) -> bool:
+        """Return whether the write changed rows of the dataset, not only its place, name or columns."""
+        is_filled = self.mode is Mode.CREATE and bool(self.statistics)
+        return is_filled or self.mode in (Mode.OVERWRITE, Mode.APPEND)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The dataset's name, the mode, and how much was written if it is known."""
+        counts = self.statistics
+        facts = {
+            "namespace": self.dataset.id.namespace,
+            "name": self.dataset.id.name,
+            "mode": self.mode.value,
+            "rows": counts.rows,
+            "bytes": counts.size_bytes,
+            "files": counts.files,
+        }
+        return {name: fact for name, fact in facts.items() if fact is not None}
+
     has_rows: bool = True
     """False for a command that writes no rows, so that its counts stay unknown."""
 
@@ -334,6 +354,11 @@ class Lineage:
     failures: tuple[Failure, ...] = ()
     keeps: frozenset[tuple[DatasetId, Snapshot]] = frozenset()
     """Snapshots that later executions read unchanged, even if the datasets are written in between."""
+
+    @classmethod
+    def of_reads(cls, names: Iterable[tuple[str, str]]) -> Lineage:
+        """Return a lineage that only reads datasets, given by namespace and name."""
+        return cls(tuple(Input(Dataset(Identity(DatasetId(*each)))) for each in names))
 
     def __bool__(self) -> bool:
         return bool(self.inputs or self.outputs)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from airflow_provider_spark_lineage.spark.lineage.values import Sources, Value
+from airflow_provider_spark_lineage.spark.lineage.values import ColumnValue, Sources
 
 
-def by_path(value: Value, type_: str) -> Iterator[tuple[str, Sources]]:
+def by_path(value: ColumnValue, type_: str) -> Iterator[tuple[str, Sources]]:
     """Yield each field inside a struct column, as its path `city.code`, with its sources.
 
     Nothing of a struct whose fields are not known one by one, or whose names have a dot, as paths have.

@@ -30,22 +30,22 @@ Sources = frozenset[tuple[Origin, Transformation]]
 
 
 @dataclass(frozen=True)
-class Value:
+class ColumnValue:
     """The sources of a column; for a struct or an array of structs, also the sources of each field."""
 
     whole: Sources = frozenset()
-    members: tuple[Value, ...] = ()
+    members: tuple[ColumnValue, ...] = ()
     """Empty if only the whole is known."""
 
-    def __or__(self, other: Value) -> Value:
+    def __or__(self, other: ColumnValue) -> ColumnValue:
         """Return the value with the sources of both."""
         return union((self, other))
 
-    def after(self, step: Transformation) -> Value:
+    def after(self, step: Transformation) -> ColumnValue:
         """Return this value after one more step; any step but identity loses the fields of a struct."""
-        return self if step == IDENTITY else Value(apply(step, self.whole))
+        return self if step == IDENTITY else ColumnValue(apply(step, self.whole))
 
-    def member(self, path: Sequence[Member]) -> Value:
+    def member(self, path: Sequence[Member]) -> ColumnValue:
         """Return a field of a struct; if its fields are unknown, the sources of the whole."""
         value = self
         for depth, (position, _) in enumerate(path):
@@ -53,11 +53,11 @@ class Value:
                 return value.presence()
             if position >= len(value.members):
                 names = tuple(member[1] for member in path[depth:] if member != PRESENCE)
-                return Value(frozenset(_inside(source, names) for source in value.whole))
+                return ColumnValue(frozenset(_inside(source, names) for source in value.whole))
             value = value.members[position]
         return value
 
-    def presence(self) -> Value:
+    def presence(self) -> ColumnValue:
         """Return what decides whether the struct is null: not its fields, but what acts on all of them.
 
         A field of another struct is null with that struct.
@@ -71,16 +71,16 @@ class Value:
             for (scan, column, path), step in member.whole
             if path
         )
-        return Value(frozenset((*common, *around)))
+        return ColumnValue(frozenset((*common, *around)))
 
-    def influenced(self, sources: Sources) -> Value:
+    def influenced(self, sources: Sources) -> ColumnValue:
         """Return this value with sources that act on it as a whole, and therefore on each of its fields."""
         if not sources:
             return self
-        return Value(self.whole | sources, tuple(member.influenced(sources) for member in self.members))
+        return ColumnValue(self.whole | sources, tuple(member.influenced(sources) for member in self.members))
 
 
-NOTHING = Value()
+NOTHING = ColumnValue()
 """The value of a literal."""
 
 
@@ -97,16 +97,16 @@ def _inside(source: tuple[Origin, Transformation], names: tuple[str, ...]) -> tu
     return (scan, column, outer), Transformation(Kind.TRANSFORMATION).after(path)
 
 
-def column_of(scan: Scan, column: int) -> Value:
+def column_of(scan: Scan, column: int) -> ColumnValue:
     """Return the value of a column of a scan."""
-    return Value(frozenset({((scan, column, ()), IDENTITY)}))
+    return ColumnValue(frozenset({((scan, column, ()), IDENTITY)}))
 
 
-def union(values: Iterable[Value]) -> Value:
+def union(values: Iterable[ColumnValue]) -> ColumnValue:
     """Return the value with the sources of all values; a single value is returned unchanged."""
     values = list(values)
     if len(values) == 1:
         return values[0]
     whole = frozenset[tuple[Origin, Transformation]]().union(*(value.whole for value in values))
     # A value without sources is a null, which may be a struct of any width.
-    return Value(whole, united((value.members for value in values if value.whole), union))
+    return ColumnValue(whole, united((value.members for value in values if value.whole), union))

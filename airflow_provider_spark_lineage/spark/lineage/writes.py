@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.lineage.columns import Evaluation, PlanGap, Written
 from airflow_provider_spark_lineage.spark.lineage.leaves import Leaf, recorded_fields, relation_leaf
 from airflow_provider_spark_lineage.spark.lineage.model import Gap, Mode, Statistics
-from airflow_provider_spark_lineage.spark.lineage.values import NOTHING, Value, column_of
+from airflow_provider_spark_lineage.spark.lineage.values import NOTHING, ColumnValue, column_of
 from airflow_provider_spark_lineage.spark.plan.algebra import Attribute, Kind, Scan, Transformation, Write
 from airflow_provider_spark_lineage.spark.sources import copied_from, source_of
 from airflow_provider_spark_lineage.spark.sources.dataset import Before, Facts
@@ -228,7 +228,7 @@ def with_what_its_table_adds(write: TableWrite, part: Evaluation) -> TableWrite:
     return _with_columns(write, added)
 
 
-def _with_columns(write: TableWrite, added: Iterable[tuple[Attribute, Value]]) -> TableWrite:
+def _with_columns(write: TableWrite, added: Iterable[tuple[Attribute, ColumnValue]]) -> TableWrite:
     """Add the columns that the write does not have yet."""
     columns = write.written.columns
     names = {column.name.lower() for column, _ in columns}

@@ -24,7 +24,7 @@ def program_text(path: Path) -> str:
 
 
 def planned_lineage(
-    text: str,
+    text: str | Path,
     *,
     language: Literal["python", "sql"],
     arguments: Sequence[str] = (),
@@ -35,6 +35,7 @@ def planned_lineage(
 ) -> Lineage:
     """Return the datasets that a PySpark script or statements of Spark SQL will read and write.
 
+    - `text`: the text, or the path of a file with it.
     - `arguments`: the arguments of the application.
     - `variables`: a script's environment variables, or the values of `${...}` in SQL.
     - `conf`: Spark's settings, as in `spark-submit --conf`.
@@ -49,6 +50,7 @@ def planned_lineage(
     DatasetId(namespace='s3://b', name='out')
     """
     settings, given = dict(conf or {}), dict(variables or {})
+    text = text if isinstance(text, str) else program_text(text)
     if language == "python":
         folders = places(path, settings.get("spark.submit.pyFiles", ""), directory)
         program = read_script(text, arguments, given, settings, folders)

@@ -79,7 +79,7 @@ def without_values_of_secrets(text: str) -> str:
     >>> without_values_of_secrets("options (password r'hunter2', sas_token /* new */ 'hun' 'ter2', a 'b')")
     "options (password '***', sas_token '***', a 'b')"
     """
-    return _Reader(text).clean()
+    return _LiteralReader(text).clean()
 
 
 class _Value(NamedTuple):
@@ -91,7 +91,7 @@ class _Value(NamedTuple):
     """What replaces it; None for a plain value, which the rules of `credentials` remove."""
 
 
-class _Reader:
+class _LiteralReader:
     """Reads the values of one text. A value without an end goes on until the end of the text."""
 
     def __init__(self, text: str) -> None:

@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.spark.capture.sessions import (
+from airflow_provider_spark_lineage.spark.capture.this_process import (
     DRAIN_TIMEOUT_SECONDS,
     MAX_PLAN_BYTES,
     Capture,
@@ -35,7 +35,7 @@ from airflow_provider_spark_lineage.spark.runs.collector import Collector, OnExe
 from airflow_provider_spark_lineage.spark.runs.executions import Executions, explained, plans_of, written_by
 from airflow_provider_spark_lineage.spark.runs.memory import Memory
 from airflow_provider_spark_lineage.spark.runs.observations import observed_metrics
-from airflow_provider_spark_lineage.spark.runs.pipeline import Recorded, RecordedFolder, RunBuilder
+from airflow_provider_spark_lineage.spark.runs.recorded import Recorded, RecordedFolder, RunBuilder
 from airflow_provider_spark_lineage.spark.runs.run import Run
 
 SQL_TEXT_VARIABLE = "AIRFLOW__SPARK_LINEAGE__SQL_TEXT"

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
-from airflow_provider_spark_lineage.spark.checks.in_flight import Written
+from airflow_provider_spark_lineage.spark.checks.in_flight import WrittenDataset
 from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.lineage.execution import (
     ExecutionFacts,
     ExecutionLineage,
     lineage_of,
 )
+from airflow_provider_spark_lineage.spark.lineage.kept_results import Results
 from airflow_provider_spark_lineage.spark.lineage.model import ANALYSIS, Failure, Lineage, Mode
-from airflow_provider_spark_lineage.spark.lineage.stored_results import Results
 from airflow_provider_spark_lineage.spark.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.spark.plan.algebra import Plan
 from airflow_provider_spark_lineage.spark.plan.connect.reader import bodies_of, read_connect
@@ -228,11 +228,11 @@ def executions(records: Iterable[Record]) -> Iterator[Execution]:
         yield last
 
 
-def written_by(execution: Execution) -> list[Written]:
+def written_by(execution: Execution) -> list[WrittenDataset]:
     """Return the datasets that an execution wrote rows to, as checks of the rows need them."""
     outputs = [output for output in execution.lineage.outputs if output.has_rows]
     return [
-        Written(
+        WrittenDataset(
             output.dataset.id.namespace,
             output.dataset.id.name,
             # Rows of one of several outputs need not be all that were checked.

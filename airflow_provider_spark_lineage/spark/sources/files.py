@@ -24,7 +24,7 @@ from airflow_provider_spark_lineage.spark.sources.catalogs import metastore, sym
 from airflow_provider_spark_lineage.spark.sources.dataset import Before, DatasetId, Facts, Identity
 from airflow_provider_spark_lineage.spark.sources.formats import format_name
 from airflow_provider_spark_lineage.spark.sources.paths import (
-    Group,
+    PathGroup,
     completed,
     is_complete,
     is_part_of_model,
@@ -253,7 +253,7 @@ class Files(Source[FileFacts]):
         return format_name(self.facts.get("format")) == "text"
 
 
-def _groups(facts: FileFacts) -> Dict[str, Group]:
+def _groups(facts: FileFacts) -> Dict[str, PathGroup]:
     """Return the datasets by their full paths, each with its read or written paths."""
     given = facts.get("patterns") or ()
     paths = facts.get("paths") or ()
@@ -267,7 +267,7 @@ def _groups(facts: FileFacts) -> Dict[str, Group]:
         groups = matches(given, paths, facts.get("is_file") or ())
     note = None if _has_all(facts) or len(groups) == 1 else of_datasets.NOT_ALL_PATHS()
     return {
-        root: Group(_read_below(facts, root) or group.paths, group.patterns, group.note or note)
+        root: PathGroup(_read_below(facts, root) or group.paths, group.patterns, group.note or note)
         for root, group in groups.items()
     }
 

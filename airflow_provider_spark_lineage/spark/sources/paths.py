@@ -85,7 +85,7 @@ def uri_of(namespace: str, name: str) -> str:
     return f"{namespace}/{path}" if "://" in namespace else f"{namespace}:/{path}"
 
 
-class Group(NamedTuple):
+class PathGroup(NamedTuple):
     """Paths of one dataset in one read."""
 
     paths: List[str]
@@ -98,7 +98,7 @@ class Group(NamedTuple):
     """What is not known about it."""
 
 
-def roots(paths: Sequence[str]) -> Dict[str, Group]:
+def roots(paths: Sequence[str]) -> Dict[str, PathGroup]:
     """Return the datasets of paths, in the order of their names."""
     groups: Dict[str, List[str]] = {}
     for path in paths:
@@ -124,7 +124,9 @@ def roots(paths: Sequence[str]) -> Dict[str, Group]:
         if not _is_root(folder):
             _move(groups, list(groups), folder)
             parents.add(folder)
-    return {root: Group(groups[root], [], TOO_MANY if root in parents else None) for root in sorted(groups)}
+    return {
+        root: PathGroup(groups[root], [], TOO_MANY if root in parents else None) for root in sorted(groups)
+    }
 
 
 def _move(groups: Dict[str, List[str]], names: List[str], to: str) -> None:

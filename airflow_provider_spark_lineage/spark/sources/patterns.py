@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.spark.gaps import of_datasets
 from airflow_provider_spark_lineage.spark.sources.paths import (
     MAX_SIBLINGS,
     TOO_MANY,
-    Group,
+    PathGroup,
     is_complete,
     is_file_name,
     parent_of,
@@ -137,14 +137,14 @@ def _braces_with_slash(path: str) -> Tuple[int, List[str], int]:
     return 0, [], 0
 
 
-def matches(patterns: Sequence[str], paths: Sequence[str], is_file: Sequence[bool]) -> Dict[str, Group]:
+def matches(patterns: Sequence[str], paths: Sequence[str], is_file: Sequence[bool]) -> Dict[str, PathGroup]:
     """Return the datasets of a read by their full paths.
 
     `patterns` are the program's; `paths` are their matches, and the paths without a wildcard. Where `is_file`
     is not recorded, names with an ending are files.
     """
     split = [Pattern.of(path) for text in patterns for path in alternatives(text)]
-    matched: Dict[Tuple[str, bool], Group] = {}
+    matched: Dict[Tuple[str, bool], PathGroup] = {}
     plain: List[str] = []
     for number, path in enumerate(paths):
         is_one_file = is_file[number] if number < len(is_file) else is_file_name(path)
@@ -154,7 +154,7 @@ def matches(patterns: Sequence[str], paths: Sequence[str], is_file: Sequence[boo
         if not pattern.rest:
             plain.append(path)
             continue
-        group = matched.setdefault((folder, is_one_file), Group([], []))
+        group = matched.setdefault((folder, is_one_file), PathGroup([], []))
         group.paths.append(path)
         if pattern.full(folder) not in group.patterns:
             group.patterns.append(pattern.full(folder))
@@ -165,13 +165,13 @@ def matches(patterns: Sequence[str], paths: Sequence[str], is_file: Sequence[boo
     return groups
 
 
-def without_matches(patterns: Sequence[str]) -> Dict[str, Group]:
+def without_matches(patterns: Sequence[str]) -> Dict[str, PathGroup]:
     """Return the datasets of a read whose matches are not recorded, by the texts alone."""
-    groups: Dict[str, Group] = {}
+    groups: Dict[str, PathGroup] = {}
     for pattern in (Pattern.of(path) for text in patterns for path in alternatives(text)):
         text = pattern.full(pattern.folder) if pattern.rest else pattern.folder
         note = of_datasets.UNMATCHED() if pattern.rest and not pattern.names_files else None
-        _add(groups, trim_partitions(pattern.folder), Group([], [text] if pattern.rest else [], note))
+        _add(groups, trim_partitions(pattern.folder), PathGroup([], [text] if pattern.rest else [], note))
     return groups
 
 
@@ -184,7 +184,7 @@ def _matching(patterns: Sequence[Pattern], path: str) -> Tuple[str, Pattern]:
     return path, Pattern(path)
 
 
-def _datasets(folder: str, group: Group, *, of_files: bool) -> Iterator[Tuple[str, Group]]:
+def _datasets(folder: str, group: PathGroup, *, of_files: bool) -> Iterator[Tuple[str, PathGroup]]:
     """Yield the datasets of the files or the folders that patterns below `folder` matched."""
     if of_files:
         yield trim_partitions(folder), group
@@ -198,8 +198,8 @@ def _datasets(folder: str, group: Group, *, of_files: bool) -> Iterator[Tuple[st
     yield from ((root, group._replace(paths=below)) for root, below in by_root.items())
 
 
-def _add(groups: Dict[str, Group], root: str, group: Group) -> None:
+def _add(groups: Dict[str, PathGroup], root: str, group: PathGroup) -> None:
     """Add a group to the other paths of its dataset."""
-    before = groups.get(root, Group([], []))
+    before = groups.get(root, PathGroup([], []))
     patterns = dict.fromkeys((*before.patterns, *group.patterns))
-    groups[root] = Group([*before.paths, *group.paths], list(patterns), before.note or group.note)
+    groups[root] = PathGroup([*before.paths, *group.paths], list(patterns), before.note or group.note)

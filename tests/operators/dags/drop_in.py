@@ -22,7 +22,7 @@ def report(day: str, spark=None, **context) -> dict:
         "rows": spark.range(3).count(),
         "app": spark.sparkContext.appName,
         "context": "dag_run" in context,
-        "captures": "airflow_provider_spark_lineage.spark.capture.sessions" in sys.modules,
+        "captures": "airflow_provider_spark_lineage.spark.capture.this_process" in sys.modules,
         "patched": hasattr(SparkSession.__init__, "__wrapped__"),
     }
 

@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.airflow.launch.application import PYTHON, ki
 from airflow_provider_spark_lineage.airflow.launch.secret_names import words_without_secrets
 from airflow_provider_spark_lineage.airflow.launch.shell.options import Options, Word
 from airflow_provider_spark_lineage.airflow.submitted.properties import default_properties
-from airflow_provider_spark_lineage.spark.records.credentials import REMOVED
+from airflow_provider_spark_lineage.spark import REMOVED
 
 SETTINGS, CALLS = "settings.json", "calls"
 """File and folder below the shim's folder: the settings of the task, and the calls of the commands."""

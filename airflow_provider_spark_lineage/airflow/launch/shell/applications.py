@@ -12,9 +12,9 @@ from typing import Any
 from airflow_provider_spark_lineage.airflow.launch.application import SQL, LaunchedApplication, kind_of
 from airflow_provider_spark_lineage.airflow.launch.shell.mention import mentions_spark
 from airflow_provider_spark_lineage.airflow.launch.shell.options import Options, Word, spark_command
-from airflow_provider_spark_lineage.airflow.launch.shell.script import Command, MalformedError, commands
+from airflow_provider_spark_lineage.airflow.launch.shell.script import MalformedError, ShellCommand, commands
 from airflow_provider_spark_lineage.airflow.submitted.jobs import PY_FILES
-from airflow_provider_spark_lineage.spark.records.credentials import REMOVED
+from airflow_provider_spark_lineage.spark import REMOVED
 
 _KEYWORDS = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!", "{", "time"})
 _SHELLS = frozenset({"bash", "sh", "dash", "ksh", "zsh"})
@@ -63,11 +63,11 @@ def applications_of(
 def of_words(words: Iterable[Any]) -> Iterator[LaunchedApplication]:
     """Yield the applications of another machine's command, whose words no shell expands."""
     texts = (str(word) for word in words)
-    yield from of_command(Command(tuple(Word(text, text) for text in texts)), is_here=False)
+    yield from of_command(ShellCommand(tuple(Word(text, text) for text in texts)), is_here=False)
 
 
 def of_command(
-    command: Command, *, is_here: bool, functions: Sequence[str] = (), depth: int = 0
+    command: ShellCommand, *, is_here: bool, functions: Sequence[str] = (), depth: int = 0
 ) -> Iterator[LaunchedApplication]:
     """Yield the applications of one command: none, one, or several by a script in its arguments.
 
@@ -103,7 +103,9 @@ def of_command(
         yield replace(application, is_here=is_here, is_elsewhere=is_elsewhere, directory=command.directory)
 
 
-def _of_inner(script: Word, command: Command, *, is_here: bool, depth: int) -> Iterator[LaunchedApplication]:
+def _of_inner(
+    script: Word, command: ShellCommand, *, is_here: bool, depth: int
+) -> Iterator[LaunchedApplication]:
     """Yield the applications of a script that is a word of a command, or its standard input."""
     variables, folder = command.variables, command.directory
     read = applications_of(script.text, variables, is_here=is_here, directory=folder, depth=depth)
@@ -161,7 +163,7 @@ def _may_precede(text: str, name: str, previous: str) -> bool:
     return is_value or is_option or is_operand or is_profile or is_known
 
 
-def _script_in(words: Sequence[Word], names: Sequence[str], command: Command) -> Word | None:
+def _script_in(words: Sequence[Word], names: Sequence[str], command: ShellCommand) -> Word | None:
     """Return the script that a command passes to a shell; None if it runs its arguments or a file."""
     first = names[0] if names else ""
     document = Word(command.text, "") if command.text is not None else None
@@ -209,7 +211,7 @@ def _joined(words: Sequence[Word]) -> Word:
     )
 
 
-def _of_submit(options: Options, command: Command) -> LaunchedApplication | None:
+def _of_submit(options: Options, command: ShellCommand) -> LaunchedApplication | None:
     if options.starts_nothing:
         return None
     main = options.rest[0].text if options.rest else ""
@@ -230,7 +232,7 @@ def _of_submit(options: Options, command: Command) -> LaunchedApplication | None
     )
 
 
-def _of_sql(options: Options, command: Command) -> LaunchedApplication | None:
+def _of_sql(options: Options, command: ShellCommand) -> LaunchedApplication | None:
     if options.starts_nothing:
         return None
     given = [word for name, word in options.values if name == "-e"]

@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,14 +38,19 @@ from airflow_provider_spark_lineage.airflow.launch.shell.shim import (
 from airflow_provider_spark_lineage.airflow.launch.table import launch_of
 from airflow_provider_spark_lineage.airflow.submitted.jobs import Job
 from airflow_provider_spark_lineage.airflow.submitted.records_folder import TIMEOUT_SECONDS, RecordsFolder
-from airflow_provider_spark_lineage.spark.agent.folder import local_path
-from airflow_provider_spark_lineage.spark.agent.settings import RECORDS
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, tell
-from airflow_provider_spark_lineage.spark.records.credentials import REMOVED, without_secrets
-from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
-from airflow_provider_spark_lineage.spark.runs.executions import Execution
-from airflow_provider_spark_lineage.spark.runs.run import Run
+from airflow_provider_spark_lineage.spark import (
+    RECORDS,
+    REMOVED,
+    OnExecution,
+    Run,
+    alarm_paused,
+    harmless,
+    is_secret,
+    local_path,
+    of_tasks,
+    tell,
+    without_secrets,
+)
 
 NOT_ADDED = "the agent could not be added to the command"
 LOOKED_UP = "the script looks up the path of `spark-submit`, which must not change"
@@ -124,7 +129,7 @@ class Armed(Launched):
         since: Any,
         agent: str = "",
         keep: bool = False,
-        on_execution: Callable[[Execution], None] | None = None,
+        on_execution: OnExecution | None = None,
         run_id: str = "",
     ) -> None:
         super().__init__(launch_of(task) or Launch(), base, since, on_execution, run_id)

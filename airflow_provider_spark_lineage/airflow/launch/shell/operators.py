@@ -23,7 +23,7 @@ def of_bash(operator: Any) -> Launch | None:
     if not mentions_spark(operator.bash_command):
         return None
     from airflow_provider_spark_lineage.airflow.launch.application import PYTHON, texts
-    from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
+    from airflow_provider_spark_lineage.spark import is_secret
 
     plain = {name: value for name, value in texts(operator.env).items() if not is_secret(name)}
     launch = of_script(operator.bash_command, environment_of_bash(operator), is_here=True)

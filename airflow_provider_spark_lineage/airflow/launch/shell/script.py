@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from airflow_provider_spark_lineage.airflow.launch.shell.options import Word
-from airflow_provider_spark_lineage.spark.records.credentials import REMOVED
-from airflow_provider_spark_lineage.spark.records.secret_names import is_secret
+from airflow_provider_spark_lineage.spark import REMOVED, is_secret
 
 # While a script is read, `$` and backquotes that the shell does not expand have other codes.
 _HIDDEN, _SHOWN = str.maketrans("$`", "\ue000\ue001"), str.maketrans("\ue000\ue001", "$`")
@@ -41,7 +40,7 @@ class MalformedError(ValueError):
 
 
 @dataclass(frozen=True)
-class Command:
+class ShellCommand:
     """One simple command."""
 
     words: tuple[Word, ...]
@@ -58,7 +57,7 @@ class Command:
     """Path of the file that is its standard input."""
 
 
-def commands(script: str, variables: Mapping[str, str], directory: str | None = "") -> Iterator[Command]:
+def commands(script: str, variables: Mapping[str, str], directory: str | None = "") -> Iterator[ShellCommand]:
     """Yield the commands of a script in the order of the text; those in `$(...)` follow last.
 
     `variables` are the process's environment. Raise `MalformedError` if a quote is not closed.
@@ -83,7 +82,7 @@ def commands(script: str, variables: Mapping[str, str], directory: str | None = 
         given.update(
             (name, value) for name, value in before.items() if "$" not in value and not is_secret(name)
         )
-        yield Command(words, given, directory, line.text, line.file)
+        yield ShellCommand(words, given, directory, line.text, line.file)
         for letter in line.operator:
             if letter == "(":
                 outer.append(directory)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.airflow.launch.shell.add_agent import CALLS, SETTINGS
-from airflow_provider_spark_lineage.spark.agent.zipped import write_agent
+from airflow_provider_spark_lineage.spark import write_agent
 
 NAMES = ("spark-submit", "spark3-submit")
 

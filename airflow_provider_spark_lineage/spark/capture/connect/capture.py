@@ -9,9 +9,9 @@ from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from airflow_provider_spark_lineage.spark.capture.connect.actions import action_of
 from airflow_provider_spark_lineage.spark.capture.connect.client import client_hooks
-from airflow_provider_spark_lineage.spark.capture.connect.execution import Execution
+from airflow_provider_spark_lineage.spark.capture.connect.execution import ConnectExecution
 from airflow_provider_spark_lineage.spark.capture.connect.script import ScriptExecution
-from airflow_provider_spark_lineage.spark.capture.connect.session import Session
+from airflow_provider_spark_lineage.spark.capture.connect.session import ConnectSession
 from airflow_provider_spark_lineage.spark.records.application import Application
 from airflow_provider_spark_lineage.spark.records.record import Record
 
@@ -40,7 +40,7 @@ class ConnectCapture:
         self._describe = describe
         self._max_plan_bytes = max_plan_bytes
         self._sql_text = sql_text
-        self._sessions: Dict[str, Session] = {}
+        self._sessions: Dict[str, ConnectSession] = {}
         self._counts: Dict[str, int] = {}
         """Application id -> number of its records."""
         self._lock = threading.Lock()
@@ -50,7 +50,7 @@ class ConnectCapture:
         """Record all executions of clients from now on."""
         client_hooks().add(self)
 
-    def begins(self, client: Any, plan: Any) -> Optional[Execution]:
+    def begins(self, client: Any, plan: Any) -> Optional[ConnectExecution]:
         """Return the execution of a plan before a client sends it; None if it does not touch data."""
         action = action_of(plan, lambda data: _decompressed(client, data))
         if action is None:
@@ -59,7 +59,7 @@ class ConnectCapture:
         if action.view:
             session.views[action.view] = action
             return None
-        kind = ScriptExecution if action.is_script else Execution
+        kind = ScriptExecution if action.is_script else ConnectExecution
         execution = kind(session, action)
         execution.begin()
         return execution
@@ -92,11 +92,11 @@ class ConnectCapture:
             session.worker.submit(session.channel.close)
             session.worker.close()
 
-    def _session(self, client: Any) -> Session:
+    def _session(self, client: Any) -> ConnectSession:
         with self._lock:
             identifier = client._session_id
             if identifier not in self._sessions:
-                self._sessions[identifier] = Session(
+                self._sessions[identifier] = ConnectSession(
                     client,
                     max_plan_bytes=self._max_plan_bytes,
                     sql_text=self._sql_text,
@@ -115,7 +115,7 @@ class ConnectCapture:
             self._sink(record)
 
 
-def _finish_streams(session: Session) -> None:
+def _finish_streams(session: ConnectSession) -> None:
     """Record the streaming queries of a session."""
     streams, session.streams = session.streams, []
     for execution in streams:

@@ -23,7 +23,7 @@ from airflow_provider_spark_lineage.spark.capture.connect.server import RefusedE
 from airflow_provider_spark_lineage.spark.capture.connect.session import (
     OF_WRITES,
     WAIT_SECONDS,
-    Session,
+    ConnectSession,
     is_query_result,
     names_to_describe,
 )
@@ -44,14 +44,14 @@ from airflow_provider_spark_lineage.spark.records.sql_text import FULL, NONE
 _ids = itertools.count(1)
 
 
-class Execution:
+class ConnectExecution:
     """One action of a client, from its request to its record, which is emitted on the session's worker.
 
     If the action takes long, a record of its beginning is emitted while it runs, unless it `is_part` of a
     script: the server does not say when it runs which statement.
     """
 
-    def __init__(self, session: Session, action: Action, *, is_part: bool = False) -> None:
+    def __init__(self, session: ConnectSession, action: Action, *, is_part: bool = False) -> None:
         self._session = session
         self._id = next(_ids)
         self._is_part = is_part

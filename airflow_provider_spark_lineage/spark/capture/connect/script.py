@@ -11,8 +11,8 @@ import threading
 import time
 from typing import List, Optional, Tuple
 
-from airflow_provider_spark_lineage.spark.capture.connect.execution import Execution
-from airflow_provider_spark_lineage.spark.capture.connect.script_steps import Step, When, steps_of
+from airflow_provider_spark_lineage.spark.capture.connect.execution import ConnectExecution
+from airflow_provider_spark_lineage.spark.capture.connect.script_steps import ScriptStep, When, steps_of
 from airflow_provider_spark_lineage.spark.capture.connect.script_text import UnreadScriptError, read_script
 from airflow_provider_spark_lineage.spark.capture.connect.session import WAIT_SECONDS
 from airflow_provider_spark_lineage.spark.guard import harmless
@@ -20,14 +20,14 @@ from airflow_provider_spark_lineage.spark.guard import harmless
 _FAILED = "the SQL script failed: it is unknown which of its statements ran before"
 
 
-class ScriptExecution(Execution):
+class ScriptExecution(ConnectExecution):
     """One script, from its request to the records of its statements; its own record has only gaps."""
 
-    _statements: List[Tuple[When, Execution]]
+    _statements: List[Tuple[When, ConnectExecution]]
 
     def begin(self) -> None:
         """Request plans that the script may change before it runs, and the other plans while it runs."""
-        steps: List[Step] = []
+        steps: List[ScriptStep] = []
         try:
             script = read_script(self._action.sql)
             steps, self._action.problems = steps_of(script, self._action.statement)
@@ -36,7 +36,7 @@ class ScriptExecution(Execution):
         self._problems = list(self._action.problems)
         super().begin()
         self._statements = [
-            (step.when, Execution(self._session, step.action, is_part=True)) for step in steps
+            (step.when, ConnectExecution(self._session, step.action, is_part=True)) for step in steps
         ]
         until = time.monotonic() + WAIT_SECONDS
         for execution in self._those(When.BEFORE):
@@ -74,5 +74,5 @@ class ScriptExecution(Execution):
         if self._action.problems:
             super().ended(None)
 
-    def _those(self, when: When) -> List[Execution]:
+    def _those(self, when: When) -> List[ConnectExecution]:
         return [execution for each, execution in self._statements if each is when]

@@ -47,14 +47,14 @@ class When(Enum):
 
 
 @dataclass
-class Step:
+class ScriptStep:
     """The action to explain for one statement of a script."""
 
     action: Action
     when: When
 
 
-def steps_of(script: Script, command: Any) -> Tuple[List[Step], List[str]]:
+def steps_of(script: Script, command: Any) -> Tuple[List[ScriptStep], List[str]]:
     """Return the explained statements of a script, and a sentence for each reason to leave statements out.
 
     `command` is the client's command with the text of the script.
@@ -72,10 +72,10 @@ class _Steps:
         self._made: Dict[str, Created] = {}
         """Name of a table or temporary view that the script has created from a query -> its definition."""
 
-        self._steps: List[Step] = []
+        self._steps: List[ScriptStep] = []
         self._left_out: Dict[str, List[Piece]] = {}
 
-    def read(self) -> Tuple[List[Step], List[str]]:
+    def read(self) -> Tuple[List[ScriptStep], List[str]]:
         for number, piece in enumerate(self._script.pieces):
             if _touches_data(piece.text):
                 why = self._add(number, piece)
@@ -108,7 +108,7 @@ class _Steps:
                 when = self._moment(number, action, names)
         if when is not None:
             action.ask = Ask.BEFORE if when is When.BEFORE else Ask.BESIDE
-            self._steps.append(Step(action, when))
+            self._steps.append(ScriptStep(action, when))
             return ""
         if created is None and made_from_query(piece.text) is not None:
             # A temporary view counts when it is used.
@@ -126,7 +126,7 @@ class _Steps:
         command = {"kind": "write", "format": "", "mode": mode, "table": table, "insert": True}
         action = Action("command", command=command, targets=statement.targets)
         if self._moment(number, action, frozenset()) is not None:
-            self._steps.append(Step(action, When.BESIDE))
+            self._steps.append(ScriptStep(action, When.BESIDE))
 
     def _note(self, number: int, piece: Piece) -> None:
         """Store the tables and views that a statement creates from queries; forget those that it changes."""

@@ -72,10 +72,10 @@ def read_script(text: str) -> Script:
     >>> [piece.text for piece in read_script("BEGIN INSERT INTO t SELECT 1; DROP TABLE u; END").pieces]
     ['INSERT INTO t SELECT 1', 'DROP TABLE u']
     """
-    return _Reader(text).read()
+    return _ScriptReader(text).read()
 
 
-class _Reader:
+class _ScriptReader:
     """Reads a script from its beginning to its end."""
 
     def __init__(self, text: str) -> None:

@@ -36,7 +36,11 @@ from airflow_provider_spark_lineage.spark.capture.connect.server import (
     Server,
     local_server,
 )
-from airflow_provider_spark_lineage.spark.capture.connect.tables import Tables, inserted_table, names_in_plan
+from airflow_provider_spark_lineage.spark.capture.connect.tables import (
+    ConnectTables,
+    inserted_table,
+    names_in_plan,
+)
 from airflow_provider_spark_lineage.spark.capture.connect.worker import Worker
 from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless
 from airflow_provider_spark_lineage.spark.records.application import Application
@@ -82,7 +86,7 @@ _VIEW = re.compile(r"\bView \((`[^\n]*?`), \[")
 _PROBE = "spark-lineage-no-such-path"
 
 
-class Session:
+class ConnectSession:
     """The state of one client's session.
 
     `max_plan_bytes` limits the text of a plan. `emit` receives each record, `on_begin` the beginning of each
@@ -108,7 +112,7 @@ class Session:
         self.problems = problems
         self.channel = Channel(client)
         self.worker = Worker("spark-lineage-connect")
-        self.tables = Tables()
+        self.tables = ConnectTables()
         self.functions = Functions()
         self.views: Dict[str, Action] = {}
         """Name of a temporary view in lower case -> the action that created it."""

@@ -67,7 +67,7 @@ _BESIDE = frozenset({"delete", "from", "insert", "merge", "update", "with"})
 
 
 @dataclass(frozen=True)
-class Statement:
+class ConnectStatement:
     """One SQL statement."""
 
     ask: Ask
@@ -90,7 +90,7 @@ class Statement:
     """It is an SQL script."""
 
 
-def statement_of(text: str) -> Statement:
+def statement_of(text: str) -> ConnectStatement:
     """Return the description of a statement.
 
     Queries, which run only later, and statements that do not touch data are never explained.
@@ -98,13 +98,13 @@ def statement_of(text: str) -> Statement:
     plain = without_sql_literals(text, "spark")
     word = first_word(plain)
     if word in _UNEXPLAINED:
-        return Statement(Ask.NEVER, lost=_UNEXPLAINED[word], is_script=word == "begin")
+        return ConnectStatement(Ask.NEVER, lost=_UNEXPLAINED[word], is_script=word == "begin")
     if word in _IGNORED or (word == "set" and not re.match(r"(?i)\s*set\s+var", plain)):
-        return Statement(Ask.NEVER)
+        return ConnectStatement(Ask.NEVER)
     if word in _QUERIES and not _CHANGES_ROWS.search(plain):
-        return Statement(Ask.NEVER)
+        return ConnectStatement(Ask.NEVER)
     function = _FUNCTION.search(plain)
-    return Statement(
+    return ConnectStatement(
         Ask.BESIDE if word in _BESIDE else Ask.BEFORE,
         # A name may be written several times.
         targets=tuple(dict.fromkeys(match["name"] for each in _TARGETS for match in each.finditer(plain))),

@@ -45,7 +45,7 @@ _MAX_TABLES = 20
 """Limit of described tables of one plan."""
 
 
-class Tables:
+class ConnectTables:
     """The described tables of one session."""
 
     def __init__(self) -> None:

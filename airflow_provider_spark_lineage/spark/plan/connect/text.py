@@ -10,7 +10,7 @@ from typing import Any
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
 from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import (
     ANALYZED,
-    UnreadableError,
+    UnreadablePlanError,
     sections,
 )
 
@@ -49,7 +49,7 @@ def schema_of(text: str) -> str:
             continue
         try:
             kind, end = types.read_type(header, colon.end())
-        except UnreadableError:
+        except UnreadablePlanError:
             continue
         if end == len(header) or header.startswith(", ", end):
             columns.append((header[begin : colon.start()], kind))

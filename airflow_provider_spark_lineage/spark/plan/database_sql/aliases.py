@@ -11,7 +11,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.spark.gaps import of_queries
 from airflow_provider_spark_lineage.spark.plan.algebra import Expression
-from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Scope
+from airflow_provider_spark_lineage.spark.plan.database_sql.scope import QueryScope
 
 Meaning = Callable[[Any], Expression | None]
 """Returns the expression of the alias that a name refers to; None for a column."""
@@ -24,7 +24,7 @@ def column(_: Any) -> None:
 class Names:
     """The aliases of one SELECT."""
 
-    def __init__(self, select: Any, scope: Scope, read: Callable[[Any, Meaning], Expression]) -> None:
+    def __init__(self, select: Any, scope: QueryScope, read: Callable[[Any, Meaning], Expression]) -> None:
         self._scope = scope
         self._read = read
         self._named = {

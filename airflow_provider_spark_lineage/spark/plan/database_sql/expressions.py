@@ -150,7 +150,7 @@ _VALUE_OF_SUBQUERY = frozenset({"Select", "Union", "Intersect", "Except", "SetOp
 
 
 @dataclass
-class Reader:
+class SqlExpressionReader:
     """Reads the expressions of one query."""
 
     attributes: Callable[[Any], tuple[tuple[int, Transformation], ...]]

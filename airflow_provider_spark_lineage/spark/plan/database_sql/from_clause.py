@@ -17,12 +17,17 @@ from airflow_provider_spark_lineage.spark.plan.algebra import (
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import (
     LABEL,
     Definitions,
-    Result,
+    QueryRows,
     SqlError,
     renamed,
 )
 from airflow_provider_spark_lineage.spark.plan.database_sql.rows import function_rows
-from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Dialect, Scope, Table, unqualified
+from airflow_provider_spark_lineage.spark.plan.database_sql.scope import (
+    Dialect,
+    QueryScope,
+    Table,
+    unqualified,
+)
 from airflow_provider_spark_lineage.spark.plan.database_sql.select_list import Changes, every_column, selected
 from airflow_provider_spark_lineage.spark.plan.database_sql.subqueries import Subqueries
 from airflow_provider_spark_lineage.spark.plan.database_sql.with_clause import read_definition
@@ -47,7 +52,7 @@ def is_no_table(table: Any, dialect: Dialect) -> bool:
 class From:
     """Reads the tables of one query; each may refer to the tables on its left."""
 
-    def __init__(self, reader: Subqueries, scope: Scope, definitions: Definitions) -> None:
+    def __init__(self, reader: Subqueries, scope: QueryScope, definitions: Definitions) -> None:
         self._reader = reader
         self._nodes = reader.nodes
         self._scope = scope
@@ -107,7 +112,7 @@ class From:
 
     def _inside(self, item: Any) -> int:
         """Read tables in parentheses; with an alias they are visible only under the alias."""
-        scope = Scope(reasons=self._scope.reasons)
+        scope = QueryScope(reasons=self._scope.reasons)
         node = From(self._reader, scope, self._definitions)._item(item.this, None)
         if not item.alias:
             self._scope.tables.extend(scope.tables)
@@ -155,7 +160,7 @@ class From:
         right = {name for table in behind for name in table.columns}
         return list(dict.fromkeys(name for table in before for name in table.columns if name in right))
 
-    def _table(self, table: Any) -> Result:
+    def _table(self, table: Any) -> QueryRows:
         """Read a table of the database, or a definition of WITH."""
         defined = read_definition(self._reader, table, self._definitions)
         if defined is not None:
@@ -169,7 +174,7 @@ class From:
             return column
 
         node = self._nodes.add(lambda: Scan((), tuple(output), LABEL, relation=text))
-        return Result(node, [], more)
+        return QueryRows(node, [], more)
 
     def _lateral(self, item: Any, left: int | None) -> int:
         """Read LATERAL: a query that runs for each row on its left and may refer to that row."""
@@ -191,7 +196,7 @@ def _is_query(item: Any) -> bool:
     return isinstance(inner, (exp.Select, exp.SetOperation, exp.Values))
 
 
-def _as_table(name: str, result: Result, item: Any) -> Table:
+def _as_table(name: str, result: QueryRows, item: Any) -> Table:
     """Return a result as a table of the query around it; its alias may rename columns."""
     alias = item.args.get("alias")
     names = renamed([column.name for column in alias.columns] if alias is not None else [], result)

@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.algebra import IDENTITY, Expression, Kind, Plan, Transformation
-from airflow_provider_spark_lineage.spark.plan.database_sql.expressions import Reader
+from airflow_provider_spark_lineage.spark.plan.database_sql.expressions import SqlExpressionReader
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import SqlError
 from airflow_provider_spark_lineage.spark.plan.database_sql.parser import parsed
 
@@ -81,7 +81,7 @@ def _read(text: str, names: list[str]) -> Body:
     def unresolved(reason: Reason) -> None:
         raise SqlError(reason)
 
-    read = Reader(column, plan, unresolved).read(body)
+    read = SqlExpressionReader(column, plan, unresolved).read(body)
     arguments = tuple((position, _kind(step)) for position, step in read.uses)
     return Body(len(names), arguments, len(plans), _kind_of_queries(read, plans))
 

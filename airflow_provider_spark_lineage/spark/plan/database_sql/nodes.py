@@ -35,7 +35,7 @@ class SqlError(ValueError):
 
 
 @dataclass
-class Result:
+class QueryRows:
     """The rows of a query."""
 
     node: int
@@ -83,7 +83,7 @@ class Nodes:
         """Append a gap to a node, if there is a reason."""
         return self.add(lambda: Derive((node,), (), LABEL, reason=reason)) if reason else node
 
-    def distinct(self, result: Result) -> Result:
+    def distinct(self, result: QueryRows) -> QueryRows:
         """Compare the rows of a result by all of its columns."""
         # Evaluated after everything was read, because a `*` has only the columns that the query names.
         node = self.add(
@@ -96,24 +96,24 @@ class Nodes:
         )
         return replace(result, node=node)
 
-    def listed(self, result: Result) -> int:
+    def listed(self, result: QueryRows) -> int:
         """Add a node whose output is exactly the columns of a result."""
         return self.add(lambda: Derive((result.node,), tuple(result.columns), LABEL))
 
-    def below(self, results: Sequence[Result]) -> Result:
+    def below(self, results: Sequence[QueryRows]) -> QueryRows:
         """Append the rows of results that have the same number of columns."""
         if len(results) == 1:
             return results[0]
         columns = [self.attribute(column.name) for column in results[0].columns]
         inputs = tuple(self.listed(result) for result in results)
-        return Result(self.add(lambda: Combine(inputs, tuple(columns), LABEL)), columns)
+        return QueryRows(self.add(lambda: Combine(inputs, tuple(columns), LABEL)), columns)
 
     def plan(self) -> Plan:
         """Return the plan of all nodes."""
         return Plan(tuple(make() for make in self._makers))
 
 
-def renamed(names: Sequence[str], result: Result) -> list[str]:
+def renamed(names: Sequence[str], result: QueryRows) -> list[str]:
     """Return the names of a result's columns after an alias renamed the first of them."""
     if names and result.more is not None:
         raise SqlError("columns of a * are renamed by their position")

@@ -8,18 +8,23 @@ from typing import Any
 
 from airflow_provider_spark_lineage.spark.plan.algebra import Combine, Derive, Expression, Kind, Plan, same
 from airflow_provider_spark_lineage.spark.plan.database_sql.aliases import Meaning, Names, column
-from airflow_provider_spark_lineage.spark.plan.database_sql.expressions import Reader
+from airflow_provider_spark_lineage.spark.plan.database_sql.expressions import SqlExpressionReader
 from airflow_provider_spark_lineage.spark.plan.database_sql.from_clause import From
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import (
     LABEL,
     Definitions,
     Influences,
     Nodes,
-    Result,
+    QueryRows,
     SqlError,
 )
 from airflow_provider_spark_lineage.spark.plan.database_sql.rows import listed_rows
-from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Dialect, Scope, Table, attributes_of
+from airflow_provider_spark_lineage.spark.plan.database_sql.scope import (
+    Dialect,
+    QueryScope,
+    Table,
+    attributes_of,
+)
 from airflow_provider_spark_lineage.spark.plan.database_sql.select_list import selected, slots_of
 from airflow_provider_spark_lineage.spark.plan.database_sql.with_clause import with_definitions
 
@@ -27,13 +32,13 @@ from airflow_provider_spark_lineage.spark.plan.database_sql.with_clause import w
 class QueryReader:
     """Reads one query, and the queries in its FROM, into one list of nodes."""
 
-    def __init__(self, dialect: Dialect, ids: Iterator[int], outer: tuple[Scope, ...] = ()) -> None:
+    def __init__(self, dialect: Dialect, ids: Iterator[int], outer: tuple[QueryScope, ...] = ()) -> None:
         self.dialect = dialect
         self.nodes = Nodes(ids)
         self.outer = outer
         """Scopes of the queries around this one, the nearest last."""
 
-    def inside(self, scope: Scope) -> QueryReader:
+    def inside(self, scope: QueryScope) -> QueryReader:
         """Return a reader for a query in an expression, or after LATERAL."""
         return QueryReader(self.dialect, self.nodes.ids, (*self.outer, scope))
 
@@ -41,7 +46,7 @@ class QueryReader:
         """Return a reader with the same outer scopes and a plan of its own."""
         return QueryReader(self.dialect, self.nodes.ids, self.outer)
 
-    def plan(self, result: Result, names: Sequence[str] = ()) -> Plan:
+    def plan(self, result: QueryRows, names: Sequence[str] = ()) -> Plan:
         """Return the plan that ends with a result, with its columns renamed to `names`."""
         if not names:
             self.nodes.listed(result)
@@ -55,7 +60,7 @@ class QueryReader:
         self.nodes.add(lambda: Derive((result.node,), output, LABEL, expressions))
         return self.nodes.plan()
 
-    def query(self, query: Any, definitions: Definitions, names: Sequence[str] = ()) -> Result:
+    def query(self, query: Any, definitions: Definitions, names: Sequence[str] = ()) -> QueryRows:
         """Read a query; `names` are its columns if they are known, with an empty name for an unknown one."""
         from sqlglot import exp
 
@@ -71,13 +76,15 @@ class QueryReader:
         else:
             raise SqlError(f"{type(query).__name__.upper()} is not known")
         # ORDER BY of a set operation can only name the columns of its result.
-        scope = Scope([Table("", {column.name.lower(): column for column in result.columns}, result.more)])
+        scope = QueryScope(
+            [Table("", {column.name.lower(): column for column in result.columns}, result.more)]
+        )
         read = self.expressions(scope, definitions)
         influences = (*_sorted(query, read, read), *_limited(query, read))
         node = self.nodes.influenced(result.node, influences)
         return replace(result, node=self.nodes.doubtful(node, scope.reason))
 
-    def expressions(self, scope: Scope, definitions: Definitions) -> Reader:
+    def expressions(self, scope: QueryScope, definitions: Definitions) -> SqlExpressionReader:
         """Return a reader for the expressions of a scope."""
 
         def plan(query: Any) -> Plan:
@@ -85,11 +92,11 @@ class QueryReader:
             return inner.plan(inner.query(query, definitions))
 
         scopes = (scope, *reversed(self.outer))
-        return Reader(
+        return SqlExpressionReader(
             lambda column: attributes_of(column, scopes, self.dialect), plan, scope.note, self.dialect.is_word
         )
 
-    def _combined(self, query: Any, definitions: Definitions, names: Sequence[str]) -> Result:
+    def _combined(self, query: Any, definitions: Definitions, names: Sequence[str]) -> QueryRows:
         from sqlglot import exp
 
         if query.args.get("by_name"):
@@ -105,13 +112,13 @@ class QueryReader:
         compared = isinstance(query, (exp.Intersect, exp.Except))
         inputs = tuple(self.nodes.listed(side) for side in (left, right))
         node = self.nodes.add(lambda: Combine(inputs, tuple(columns), LABEL, compared=compared))
-        result = Result(node, columns)
+        result = QueryRows(node, columns)
         return self.nodes.distinct(result) if query.args.get("distinct") and not compared else result
 
-    def _select(self, select: Any, definitions: Definitions, names: Sequence[str]) -> Result:
+    def _select(self, select: Any, definitions: Definitions, names: Sequence[str]) -> QueryRows:
         if select.args.get("match"):
             raise SqlError("MATCH_RECOGNIZE is not known")
-        scope, nodes = Scope(), self.nodes
+        scope, nodes = QueryScope(), self.nodes
         node = From(self, scope, definitions).read(select)
         read = self.expressions(scope, definitions)
 
@@ -146,7 +153,7 @@ class QueryReader:
         return nodes.distinct(result) if select.args.get("distinct") and distinct_on is None else result
 
 
-def _connected(select: Any, read: Reader) -> Influences:
+def _connected(select: Any, read: SqlExpressionReader) -> Influences:
     """Return the influences of CONNECT BY, a join with the parent rows, and START WITH, a filter."""
     connect = select.args.get("connect")
     if connect is None:
@@ -158,7 +165,7 @@ def _connected(select: Any, read: Reader) -> Influences:
     )
 
 
-def _filtered(select: Any, read: Reader) -> Influences:
+def _filtered(select: Any, read: SqlExpressionReader) -> Influences:
     """Return the influences of WHERE; a condition with Oracle's `(+)` is the condition of an outer join."""
     clauses = [select.args[name] for name in ("prewhere", "where") if select.args.get(name)]
     tests = [test for clause in clauses for test in _conjuncts(clause.this)]
@@ -225,7 +232,7 @@ def _is_word(key: Any) -> bool:
     return isinstance(key, exp.Column) and not key.table and not key.this.args.get("quoted")
 
 
-def _sorted(query: Any, whole: Reader, inside: Reader) -> Influences:
+def _sorted(query: Any, whole: SqlExpressionReader, inside: SqlExpressionReader) -> Influences:
     """Return the influences of ORDER BY, and of Hive's SORT BY and CLUSTER BY."""
     keys = [
         sort_key
@@ -236,11 +243,11 @@ def _sorted(query: Any, whole: Reader, inside: Reader) -> Influences:
     return tuple((Kind.SORT, _key(key, whole, inside)) for key in keys)
 
 
-def _key(key: Any, whole: Reader, inside: Reader) -> Expression:
+def _key(key: Any, whole: SqlExpressionReader, inside: SqlExpressionReader) -> Expression:
     return (whole if type(key).__name__ == "Column" else inside).read(key)
 
 
-def _limited(query: Any, read: Reader) -> Influences:
+def _limited(query: Any, read: SqlExpressionReader) -> Influences:
     """Return the influences of LIMIT, FETCH, TOP and OFFSET: a subquery can decide the number of rows."""
     from sqlglot import exp
 

@@ -11,8 +11,13 @@ from typing import Any
 
 from airflow_provider_spark_lineage.spark.gaps import of_queries
 from airflow_provider_spark_lineage.spark.plan.algebra import Attribute, Derive, Expression, Kind
-from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import LABEL, Definitions, Result, SqlError
-from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Scope, Table
+from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import (
+    LABEL,
+    Definitions,
+    QueryRows,
+    SqlError,
+)
+from airflow_provider_spark_lineage.spark.plan.database_sql.scope import QueryScope, Table
 from airflow_provider_spark_lineage.spark.plan.database_sql.subqueries import Subqueries
 from airflow_provider_spark_lineage.spark.plan.steps import VALUE
 
@@ -53,9 +58,9 @@ _FUNCTION_COLUMNS: Mapping[str, tuple[str, ...]] = {
 """sqlglot's class or name of a function that reads only its arguments -> its columns."""
 
 
-def listed_rows(reader: Subqueries, values: Any, definitions: Definitions) -> Result:
+def listed_rows(reader: Subqueries, values: Any, definitions: Definitions) -> QueryRows:
     """Read VALUES: column i comes from the i-th expression of every row."""
-    scope = Scope()
+    scope = QueryScope()
     read = reader.expressions(scope, definitions)
     rows = [[read.read(expression) for expression in _row(row)] for row in values.expressions]
     width = len(rows[0]) if rows else 0
@@ -67,7 +72,7 @@ def listed_rows(reader: Subqueries, values: Any, definitions: Definitions) -> Re
     expressions = {column.id: tuple(row[i] for row in rows) for i, column in enumerate(columns)}
     start = nodes.constant()
     node = nodes.add(lambda: Derive((start,), tuple(columns), LABEL, expressions, reason=scope.reason))
-    return Result(node, columns)
+    return QueryRows(node, columns)
 
 
 def _row(row: Any) -> list[Any]:
@@ -79,7 +84,7 @@ def _row(row: Any) -> list[Any]:
 
 
 def function_rows(
-    reader: Subqueries, item: Any, left: int | None, scope: Scope, definitions: Definitions
+    reader: Subqueries, item: Any, left: int | None, scope: QueryScope, definitions: Definitions
 ) -> int:
     """Read functions in FROM; their columns may be unknown."""
     functions = _functions(item)

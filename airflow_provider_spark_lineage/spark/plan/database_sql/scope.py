@@ -113,7 +113,7 @@ class Table:
 
 
 @dataclass
-class Scope:
+class QueryScope:
     """The tables and columns that the expressions of one SELECT can refer to."""
 
     tables: list[Table] = field(default_factory=list)
@@ -134,7 +134,7 @@ class Scope:
 
 
 def attributes_of(
-    column: Any, scopes: Sequence[Scope], dialect: Dialect
+    column: Any, scopes: Sequence[QueryScope], dialect: Dialect
 ) -> tuple[tuple[int, Transformation], ...]:
     """Return the attributes that a column refers to, from the innermost scope outwards."""
     name = dialect.stored(column.this)
@@ -170,7 +170,7 @@ def attributes_of(
     return _missing(column, scopes[0])
 
 
-def _missing(column: Any, scope: Scope) -> tuple[()]:
+def _missing(column: Any, scope: QueryScope) -> tuple[()]:
     scope.note(of_queries.UNKNOWN_TABLE(name=column.name))
     return ()
 

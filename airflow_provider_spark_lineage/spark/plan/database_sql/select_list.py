@@ -8,8 +8,8 @@ from typing import Any
 
 from airflow_provider_spark_lineage.spark.gaps import of_queries
 from airflow_provider_spark_lineage.spark.plan.algebra import IDENTITY, Attribute, Derive, Expression, same
-from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import LABEL, Nodes, Result, SqlError
-from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Dialect, Scope, Table
+from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import LABEL, Nodes, QueryRows, SqlError
+from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Dialect, QueryScope, Table
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ Slot = Star | tuple[str, Expression]
 """A `*` over a table with unknown columns, or a column's name with its expression."""
 
 
-def selected(nodes: Nodes, node: int, slots: Sequence[Slot], scope: Scope, names: Sequence[str]) -> Result:
+def selected(
+    nodes: Nodes, node: int, slots: Sequence[Slot], scope: QueryScope, names: Sequence[str]
+) -> QueryRows:
     """Return the result of a SELECT's slots; `names` are its columns if they are known."""
     expressions: dict[int, tuple[Expression, ...]] = {}
     columns: list[Attribute] = []
@@ -80,11 +82,11 @@ def selected(nodes: Nodes, node: int, slots: Sequence[Slot], scope: Scope, names
         return add(name, source) if source else None
 
     end = nodes.add(lambda: Derive((node,), tuple(columns), LABEL, expressions, reason=scope.reason))
-    return Result(end, columns, more if opened and not names else None)
+    return QueryRows(end, columns, more if opened and not names else None)
 
 
 def slots_of(
-    select: Any, scope: Scope, dialect: Dialect, read: Callable[[int | None, Any], Expression]
+    select: Any, scope: QueryScope, dialect: Dialect, read: Callable[[int | None, Any], Expression]
 ) -> Iterator[Slot]:
     """Yield the slots of SELECT's items; `read` reads an expression, given its position."""
     from sqlglot import exp
@@ -110,7 +112,7 @@ def slots_of(
         yield from every_column(scope, changes, "" if item is star else item.table)
 
 
-def every_column(scope: Scope, changes: Changes, name: str = "") -> Iterator[Slot]:
+def every_column(scope: QueryScope, changes: Changes, name: str = "") -> Iterator[Slot]:
     """Yield the slots of a `*`, or of `name.*`."""
     tables = [table for table in scope.tables if not name or table.name == name.lower()]
     if not tables:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from airflow_provider_spark_lineage.spark.plan.algebra import Plan
-from airflow_provider_spark_lineage.spark.plan.database_sql.expressions import Reader
-from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import Definitions, Nodes, Result
-from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Dialect, Scope
+from airflow_provider_spark_lineage.spark.plan.database_sql.expressions import SqlExpressionReader
+from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import Definitions, Nodes, QueryRows
+from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Dialect, QueryScope
 
 
 class Subqueries(Protocol):
@@ -17,17 +17,17 @@ class Subqueries(Protocol):
     dialect: Dialect
     nodes: Nodes
 
-    def inside(self, scope: Scope) -> Subqueries:
+    def inside(self, scope: QueryScope) -> Subqueries:
         """Return a reader for a query in an expression, or after LATERAL."""
 
     def beside(self) -> Subqueries:
         """Return a reader with the same outer scopes and a plan of its own."""
 
-    def plan(self, result: Result, names: Sequence[str] = ()) -> Plan:
+    def plan(self, result: QueryRows, names: Sequence[str] = ()) -> Plan:
         """Return the plan that ends with a result, with its columns renamed to `names`."""
 
-    def query(self, query: Any, definitions: Definitions, names: Sequence[str] = ()) -> Result:
+    def query(self, query: Any, definitions: Definitions, names: Sequence[str] = ()) -> QueryRows:
         """Read a query; `names` are its columns if they are known."""
 
-    def expressions(self, scope: Scope, definitions: Definitions) -> Reader:
+    def expressions(self, scope: QueryScope, definitions: Definitions) -> SqlExpressionReader:
         """Return a reader for the expressions of a scope."""

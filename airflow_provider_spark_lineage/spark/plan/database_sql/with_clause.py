@@ -9,7 +9,7 @@ from airflow_provider_spark_lineage.spark.plan.algebra import Loop, Reference
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import (
     LABEL,
     Definitions,
-    Result,
+    QueryRows,
     SqlError,
     renamed,
 )
@@ -35,17 +35,17 @@ def with_definitions(query: Any, definitions: Definitions) -> Definitions:
     return visible
 
 
-def read_definition(reader: Subqueries, table: Any, definitions: Definitions) -> Result | None:
+def read_definition(reader: Subqueries, table: Any, definitions: Definitions) -> QueryRows | None:
     """Read the CTE that a name in FROM refers to; return None for a table of the database."""
     definition = definitions.get(table.name.lower()) if len(table.parts) == 1 else None
     if isinstance(definition, Recursion):
         columns = [reader.nodes.attribute(name) for name in definition.columns]
         node = reader.nodes.add(lambda: Reference((), tuple(columns), LABEL, definition.definition))
-        return Result(node, columns)
+        return QueryRows(node, columns)
     return None if definition is None else _read_cte(reader, *definition)
 
 
-def _read_cte(reader: Subqueries, cte: Any, definitions: Definitions) -> Result:
+def _read_cte(reader: Subqueries, cte: Any, definitions: Definitions) -> QueryRows:
     from sqlglot import exp
 
     name, column_names = cte.alias.lower(), [column.name for column in cte.args["alias"].columns]
@@ -65,7 +65,7 @@ def _read_cte(reader: Subqueries, cte: Any, definitions: Definitions) -> Result:
 
 def _read_recursion(
     reader: Subqueries, query: Any, name: str, column_names: list[str], definitions: Definitions
-) -> Result:
+) -> QueryRows:
     """Read a recursive CTE."""
     # The CTE's query may have a WITH of its own.
     definitions = with_definitions(query, definitions)
@@ -88,7 +88,7 @@ def _read_recursion(
     columns = [reader.nodes.attribute(column_name) for column_name in names]
     first = reader.nodes.listed(start)
     node = reader.nodes.add(lambda: Loop((first,), tuple(columns), LABEL, plan, recursion.definition))
-    result = Result(node, columns)
+    result = QueryRows(node, columns)
     return reader.nodes.distinct(result) if distinct else result
 
 

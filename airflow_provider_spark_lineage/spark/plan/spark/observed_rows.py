@@ -46,7 +46,7 @@ class Rows(IntEnum):
 
 
 @dataclass(frozen=True)
-class Column:
+class ObservedColumn:
     """An observed column where the rows are written."""
 
     name: str
@@ -70,7 +70,7 @@ class ObservedRows:
     uses: Mapping[str, frozenset[int]] = field(default_factory=dict)
     """Observed number -> ids of the columns that it is computed from."""
 
-    columns: Mapping[int, Column] = field(default_factory=dict)
+    columns: Mapping[int, ObservedColumn] = field(default_factory=dict)
     """Id of such a column -> the column where the rows are written."""
 
 
@@ -122,7 +122,9 @@ def _followed(plan: Tree, name: str, own_filters: int) -> ObservedRows:
         if rows > result.rows:
             result = replace(result, rows=rows, reason=f"{_REASONS[rows]} ({step})")
         followed = {key: each.through(kind, node, step) for key, each in followed.items()}
-    columns = {key: Column(each.name, each.first_name, each.problem) for key, each in followed.items()}
+    columns = {
+        key: ObservedColumn(each.name, each.first_name, each.problem) for key, each in followed.items()
+    }
     return replace(result, columns=columns)
 
 

@@ -17,7 +17,7 @@ NUMBER = "@"
 """Key of a column's number in a record's plan."""
 
 
-class Column(dict[str, Any]):
+class PlanColumn(dict[str, Any]):
     """A column of a plan; all expressions that are only this column are one tree."""
 
     def __init__(self, node: dict[str, Any]) -> None:
@@ -33,15 +33,15 @@ class Column(dict[str, Any]):
 def expanded(plan: list[Any]) -> list[Any]:
     """Return a record's plan with every column in full: a record has it once, and then only its number.
 
-    Most of a wide plan are columns that pass through its nodes: all of them are the same `Column`.
+    Most of a wide plan are columns that pass through its nodes: all of them are the same `PlanColumn`.
     """
-    columns: dict[Any, Column] = {}
+    columns: dict[Any, PlanColumn] = {}
 
     def full(value: Any) -> Any:
         if isinstance(value, list):
             if len(value) == 1 and isinstance(value[0], dict):
                 node = full(value[0])
-                return node.tree if type(node) is Column else [node]
+                return node.tree if type(node) is PlanColumn else [node]
             return [full(item) if isinstance(item, (list, dict)) else item for item in value]
         if len(value) == 1 and NUMBER in value:
             return columns[value[NUMBER]]
@@ -52,7 +52,7 @@ def expanded(plan: list[Any]) -> list[Any]:
         if NUMBER not in node:
             return node
         number = node.pop(NUMBER)
-        columns[number] = Column(node)
+        columns[number] = PlanColumn(node)
         return columns[number]
 
     return full(plan)  # type: ignore[no-any-return]
@@ -88,9 +88,9 @@ def trees(value: Any) -> list[list[dict[str, Any]]]:
     return expressions
 
 
-def column_alone(tree: Any) -> Column | None:
-    """Return the column if a value is the tree of a `Column`; None for any other value."""
-    is_alone = isinstance(tree, list) and len(tree) == 1 and type(tree[0]) is Column
+def column_alone(tree: Any) -> PlanColumn | None:
+    """Return the column if a value is the tree of a `PlanColumn`; None for any other value."""
+    is_alone = isinstance(tree, list) and len(tree) == 1 and type(tree[0]) is PlanColumn
     return tree[0] if is_alone else None
 
 
@@ -121,7 +121,7 @@ def end_of(tree: list[dict[str, Any]], position: int) -> int:
 def attribute_of(tree: list[dict[str, Any]]) -> Attribute | None:
     """Return the column of a named expression; None for an expression without a name."""
     root = tree[0]
-    if type(root) is Column:
+    if type(root) is PlanColumn:
         return root.attribute
     # Only an attribute has a type in the JSON; an alias of an attribute has the same type.
     is_renamed = simple_name(root["class"]) == "Alias" and len(tree) == 2 and "dataType" in tree[1]

@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.spark.planned.python.values import (
     Container,
     Known,
     Module,
-    Unknown,
+    UnknownValue,
     Value,
     constant,
     listed,
@@ -31,7 +31,7 @@ _GROUPS = ("add_argument_group", "add_mutually_exclusive_group")
 
 def given(arguments: Sequence[str], variables: Mapping[str, str]) -> Mapping[str, Value]:
     """Return the values that a script is started with, by their full names."""
-    own = Unknown("is the script's own path")
+    own = UnknownValue("is the script's own path")
     missing = "is the environment variable {}, which is not given"
     return {
         "os.environ": Container(_constants(variables), missing, is_open=True),
@@ -66,26 +66,26 @@ class Parser(Value):
             self.calls.append(arguments)
         elif method in ("parse_args", "parse_known_args"):
             value = self._parsed(arguments.get(0, "args"))
-            return value if method == "parse_args" else listed((value, Unknown()))
+            return value if method == "parse_args" else listed((value, UnknownValue()))
         elif method in _GROUPS:
             return self
         elif not method.startswith(("format_", "print_")) and method not in ("error", "exit"):
             self.is_known = False
-        return Unknown()
+        return UnknownValue()
 
     def _parsed(self, own: Value | None) -> Value:
         """Return the values of all arguments; `own` is a list that the script parses instead."""
         parser = _Parser(add_help=False)
         if own is not None or not self.is_known or not _HARMLESS.issuperset(dict(self.options.named)):
-            return Unknown(_NOT_READ)
+            return UnknownValue(_NOT_READ)
         try:
             for call in self.calls:
                 parser.add_argument(*map(_plain, call.positional), **_options(call))
         except (TypeError, ValueError, argparse.ArgumentError):
-            return Unknown(_NOT_READ)
+            return UnknownValue(_NOT_READ)
         # If the parser refuses these arguments, the program runs with others: all values are unknown.
         values: dict[str, Any] = {
-            action.dest: Unknown(_NOT_GIVEN.format(f"`{action.dest}`")) for action in parser._actions
+            action.dest: UnknownValue(_NOT_GIVEN.format(f"`{action.dest}`")) for action in parser._actions
         }
         with contextlib.suppress(TypeError, ValueError, argparse.ArgumentError):
             values = vars(parser.parse_known_args(list(self.application))[0])
@@ -101,11 +101,11 @@ def _options(call: Arguments) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, value in call.named:
         if name == "type":
-            options[name] = _TYPES.get(getattr(value, "name", ""), lambda text: Unknown())
+            options[name] = _TYPES.get(getattr(value, "name", ""), lambda text: UnknownValue())
         elif name == "default":
             # A `type` function also converts a default that is a text.
             is_plain = getattr(dict(call.named).get("type", _TEXT), "name", "") in _TYPES
-            options[name] = value if is_plain or value == Known(None) else Unknown()
+            options[name] = value if is_plain or value == Known(None) else UnknownValue()
         elif name not in ("choices", "help", "metavar"):
             options[name] = _plain(value)
     if options.get("action", "store") not in ("store", "store_false", "store_true") or "nargs" in options:

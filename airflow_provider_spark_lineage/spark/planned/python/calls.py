@@ -10,7 +10,7 @@ from airflow_provider_spark_lineage.spark.planned.python.values import (
     Arguments,
     Chain,
     Known,
-    Unknown,
+    UnknownValue,
     Value,
     items_of,
     whole_text,
@@ -56,8 +56,8 @@ class Call:
                 options |= {key.lower(): value for key, value in arguments.named}
                 is_complete &= arguments.is_complete
             elif method == "jdbc":
-                options["url"] = arguments.get(0, "url") or Unknown()
-                options["dbtable"] = arguments.get(1, "table") or Unknown()
+                options["url"] = arguments.get(0, "url") or UnknownValue()
+                options["dbtable"] = arguments.get(1, "table") or UnknownValue()
         return options, is_complete
 
     @property
@@ -95,7 +95,7 @@ class Call:
         if self.what == "read.parquet" and len(self.arguments.positional) > 1:
             return self.arguments.positional
         if path is None:
-            return (Unknown(),) if self.method in (*FILES, "textFile", "saveAsTextFile") else ()
+            return (UnknownValue(),) if self.method in (*FILES, "textFile", "saveAsTextFile") else ()
         return items_of(path) or (path,)
 
     @property
@@ -103,4 +103,4 @@ class Call:
         """Return the name of the table; None if the data has no table."""
         if self.row.table is None:
             return None
-        return self.chain.last("writeTo", "forName") or self.arguments.get(*self.row.table) or Unknown()
+        return self.chain.last("writeTo", "forName") or self.arguments.get(*self.row.table) or UnknownValue()

@@ -26,7 +26,7 @@ from airflow_provider_spark_lineage.spark.planned.python.values import (
     Instance,
     Known,
     Module,
-    Unknown,
+    UnknownValue,
     Value,
     change,
     merged,
@@ -118,10 +118,12 @@ class Definitions:
         full = self._full_name(part, scope)
         if isinstance(value, Function) and full in _KINDS:
             return replace(value, kind=_KINDS[full] or value.kind)
-        result = self.follow(decorator, Arguments((value,))) if isinstance(decorator, Function) else Unknown()
+        result = (
+            self.follow(decorator, Arguments((value,))) if isinstance(decorator, Function) else UnknownValue()
+        )
         if isinstance(result, Function):
             return result
-        return replace(value, is_decorated=True) if isinstance(value, Function) else Unknown()
+        return replace(value, is_decorated=True) if isinstance(value, Function) else UnknownValue()
 
     def _full_name(self, part: ast.expr, scope: Scope) -> str:
         """Return the full name of a decorator or a base class, without its arguments."""
@@ -190,7 +192,7 @@ class Definitions:
             return self._object(called, arguments)
         function = self.attribute(called, "__call__") if isinstance(called, Instance) else called
         if not isinstance(function, Function):
-            return Unknown()
+            return UnknownValue()
         node = function.node
         depth = MAX_DEPTH if self._expressions.steps < MAX_STEPS // 2 else LEAST_DEPTH
         if function.is_decorated or node in self._active or len(self._active) >= depth:
@@ -229,12 +231,12 @@ class Definitions:
         returned += [] if ended else [Known(None)]
         if isinstance(node, ast.AsyncFunctionDef) or yields(node):
             returned = []
-        value = merged(returned) if returned else Unknown()
+        value = merged(returned) if returned else UnknownValue()
         if value == SEVERAL:
             for each in returned:
                 self.escape(each)
-        named = result_of(node.name) if isinstance(value, Unknown) else value
-        return value if isinstance(named, Unknown) else named
+        named = result_of(node.name) if isinstance(value, UnknownValue) else value
+        return value if isinstance(named, UnknownValue) else named
 
     # --- Objects
 
@@ -267,7 +269,7 @@ class Definitions:
                 change([receiver.values[name]])
             # A property of this name may give another value.
             is_plain = is_stable and is_final and not isinstance(member, Function)
-            return receiver.values[name] if is_plain else Unknown()
+            return receiver.values[name] if is_plain else UnknownValue()
         if isinstance(member, Function):
             return self._method(receiver, owner, member)
         if member is not None and is_stable and not is_stored:
@@ -277,8 +279,8 @@ class Definitions:
             self._use(of)
             is_called = foreign and not name.startswith("__")
             sources = (self._reading.unread(f"{foreign}.{name}"),) if is_called else ()
-            return Unknown(sources=sources)
-        return Unknown()
+            return UnknownValue(sources=sources)
+        return UnknownValue()
 
     def _method(self, receiver: Class | Instance, owner: Class | None, member: Function) -> Value:
         if member.kind == "static":
@@ -316,4 +318,4 @@ def _fields(of: Class, arguments: Arguments) -> Iterator[tuple[str, Value]]:
     names = dict.fromkeys(name for each in reversed(of.order) for name in each.fields)
     for number, name in enumerate(names):
         value = arguments.find(number, name)
-        yield name, value or Instance(of).find(name)[1] or Unknown()
+        yield name, value or Instance(of).find(name)[1] or UnknownValue()

@@ -46,7 +46,7 @@ from airflow_provider_spark_lineage.spark.planned.python.values import (
     Instance,
     Known,
     Module,
-    Unknown,
+    UnknownValue,
     Value,
     change,
     constant,
@@ -75,13 +75,13 @@ class Expressions:
         self.module: Callable[[str], Value | None] = lambda name: None
         """Returns the value of a full name in a module of the project; None if it is not followed."""
 
-        self.follow: Callable[[Value, Arguments], Value] = lambda called, arguments: Unknown()
+        self.follow: Callable[[Value, Arguments], Value] = lambda called, arguments: UnknownValue()
         """Reads a called function or class and returns its result."""
 
         self.escape: Callable[[Value], None] = lambda value: None
         """Notes that code that is not followed may call a function, or methods of an object."""
 
-        self.attribute: Callable[[Class | Instance, str], Value] = lambda receiver, name: Unknown()
+        self.attribute: Callable[[Class | Instance, str], Value] = lambda receiver, name: UnknownValue()
         self.store: Callable[[Instance, str, Value], None] = lambda receiver, name, value: None
         """Assigns a value to an attribute of an object."""
 
@@ -116,7 +116,7 @@ class Expressions:
         for child in ast.iter_child_nodes(node) if node else ():
             if isinstance(child, ast.expr):
                 self.value(child, scope)
-        return Unknown()
+        return UnknownValue()
 
     def uncertain(self, node: ast.AST | None, scope: Scope) -> Value:
         """Return the value of an expression that may not run."""
@@ -128,7 +128,7 @@ class Expressions:
     def _text_part(self, node: ast.FormattedValue, scope: Scope) -> Value:
         value = self.value(node.value, scope)
         is_plain = node.format_spec is None and node.conversion in (-1, ord("s"))
-        return value if is_plain else Unknown(reason_of(value))
+        return value if is_plain else UnknownValue(reason_of(value))
 
     def _list(self, node: ast.List | ast.Set | ast.Tuple, scope: Scope) -> Value:
         arguments = self._arguments(node.elts, [], scope)
@@ -138,15 +138,15 @@ class Expressions:
         names = [constant(self.value(key, scope)) if key else None for key in node.keys]
         values = [self.value(value, scope) for value in node.values]
         pairs = {name.value: value for name, value in zip(names, values, strict=True) if name}
-        return Container(pairs) if all(names) else Unknown()
+        return Container(pairs) if all(names) else UnknownValue()
 
     def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
-        return added(left, right) if isinstance(node.op, ast.Add) else Unknown()
+        return added(left, right) if isinstance(node.op, ast.Add) else UnknownValue()
 
     def _compare(self, node: ast.Compare, scope: Scope) -> Value:
         values = [self.value(part, scope) for part in (node.left, *node.comparators)]
-        return compared(type(node.ops[0]), *values) if len(values) == 2 else Unknown()
+        return compared(type(node.ops[0]), *values) if len(values) == 2 else UnknownValue()
 
     def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
         known = constant(self.value(node.operand, scope))
@@ -154,7 +154,7 @@ class Expressions:
             return Known(not known.value)
         if known and isinstance(node.op, ast.USub) and isinstance(known.value, int):
             return Known(-known.value)
-        return Unknown()
+        return UnknownValue()
 
     # --- Choices
 
@@ -172,19 +172,19 @@ class Expressions:
         self.escape(value)
         for part in others:
             self.escape(self.uncertain(part, scope))
-        return Unknown()
+        return UnknownValue()
 
     def _comprehension(
         self, node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp, scope: Scope
     ) -> Value:
         """Read a comprehension as a loop over unknown items; its own value is unknown, too."""
-        inner = Scope(dict.fromkeys(assigned(node.generators), Unknown()), scope)
+        inner = Scope(dict.fromkeys(assigned(node.generators), UnknownValue()), scope)
         for generator in node.generators:
             self.value(generator.iter, inner)
         tests = [test for generator in node.generators for test in generator.ifs]
         for part in (*tests, *([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])):
             self.escape(self.uncertain(part, inner))
-        return Unknown()
+        return UnknownValue()
 
     # --- Names, attributes and items
 
@@ -203,7 +203,7 @@ class Expressions:
         if is_method(receiver, node.attr):
             self.reading.line = node.lineno
             self.reading.gap(of_programs.CALLED_ELSEWHERE(name=node.attr))
-            return Unknown()
+            return UnknownValue()
         value = self._member(receiver, node.attr)
         if isinstance(value, Chain) and value.kind in ("write", "writeStream"):
             self.use_frame(receiver)
@@ -229,7 +229,7 @@ class Expressions:
         """Return the value that a WITH binds."""
         if isinstance(value, Instance):
             return self.follow(self.attribute(value, "__enter__"), Arguments())
-        return value if isinstance(value, Chain) else Unknown(sources=sources_of(value))
+        return value if isinstance(value, Chain) else UnknownValue(sources=sources_of(value))
 
     def imported(self, name: str, module: Module | None = None) -> Value:
         """Return the value of an imported full name."""
@@ -254,7 +254,7 @@ class Expressions:
             self.escape(receiver)
         if key and isinstance(receiver, Container):
             return receiver.get(key.value)
-        return receiver if isinstance(receiver, Unknown) else Unknown()
+        return receiver if isinstance(receiver, UnknownValue) else UnknownValue()
 
     def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
         """Assign a value to the target on the left of `=`."""
@@ -264,12 +264,12 @@ class Expressions:
             case ast.Tuple(parts) | ast.List(parts):
                 is_plain = not any(isinstance(part, ast.Starred) for part in parts)
                 for number, part in enumerate(parts):
-                    item: Value = Unknown(sources=sources_of(value))
+                    item: Value = UnknownValue(sources=sources_of(value))
                     if isinstance(value, Container) and is_plain:
                         item = value.get(number)
                     self.assign(part, item, scope)
             case ast.Starred(inner):
-                self.assign(inner, Unknown(), scope)
+                self.assign(inner, UnknownValue(), scope)
             case ast.Attribute(owner, name) if isinstance(of := self.value(owner, scope), Instance):
                 self.store(of, name, value)
             case _:
@@ -289,7 +289,7 @@ class Expressions:
         receiver = None
         if isinstance(node.func, ast.Attribute):
             receiver, name = self.value(node.func.value, scope), node.func.attr
-            function = Unknown() if is_method(receiver, name) else self._member(receiver, name)
+            function = UnknownValue() if is_method(receiver, name) else self._member(receiver, name)
             if isinstance(receiver, Module) and isinstance(function, Chain):
                 # A function of another module, `files.write(frame)`, and no writer of a frame.
                 function = Module(f"{receiver.name}.{name}")
@@ -301,10 +301,10 @@ class Expressions:
             return self.follow(function, arguments)
         full = function.name if isinstance(function, Module) else ""
         if full == "builtins.super":
-            return scope.find(SUPER) or Unknown()
+            return scope.find(SUPER) or UnknownValue()
         if full not in _LOOKS and name not in LOGS:
             for value in (receiver, *arguments.values()):
-                self.escape(value or Unknown())
+                self.escape(value or UnknownValue())
         self.reading.call(receiver, name, function, arguments)
         if not isinstance(receiver, Chain | Known) and not is_harmless(full, name):
             change(value for value in arguments.values() if not _is_namespace(value))
@@ -312,9 +312,9 @@ class Expressions:
             self.use_frame(frame)
         result = self._result(receiver, name, full, arguments)
         runs_own = any(isinstance(value, Function) for value in arguments.values())
-        if not isinstance(result, Unknown) or is_harmless(full, name) or runs_own:
+        if not isinstance(result, UnknownValue) or is_harmless(full, name) or runs_own:
             # What a function of the program does, that is called elsewhere, is read with it.
-            return replace(result, sources=()) if isinstance(result, Unknown) else result
+            return replace(result, sources=()) if isinstance(result, UnknownValue) else result
         sources = sources_of(result, function)
         if self.objects.is_foreign(full):
             sources = (*sources_of(*arguments.values()), self.reading.unread(full))
@@ -330,7 +330,7 @@ class Expressions:
         if full in _IMPORTS:
             module = whole_text(arguments.get(0, "name"))
             if module is None:
-                return Unknown(sources=(self.reading.unread(full),))
+                return UnknownValue(sources=(self.reading.unread(full),))
             self.objects.add([module], [])
             return self.imported(module)
         if full == "builtins.getattr" and len(arguments.positional) > 1:
@@ -338,7 +338,7 @@ class Expressions:
             if attribute is not None:
                 return self._member(owner, attribute)
             is_own = isinstance(owner, Module) and self.module(owner.name) is not None
-            return Unknown(sources=(self.reading.unread(full),) if is_own else ())
+            return UnknownValue(sources=(self.reading.unread(full),) if is_own else ())
         if full == "os.getenv":
             receiver, name = self._given["os.environ"], "get"
         if receiver is None:
@@ -376,7 +376,7 @@ class Expressions:
 
     def _lambda(self, node: ast.Lambda, scope: Scope) -> Value:
         self.escape(self.function(node, scope))
-        return Unknown()
+        return UnknownValue()
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope) -> Function:
         """Return a function with the defaults of its parameters; Python evaluates them here."""
@@ -396,7 +396,7 @@ class Expressions:
             value = arguments.find(number if number < len(positional) else -1, parameter.arg)
             if value is None and arguments.is_complete:
                 value = function.defaults.get(parameter.arg)
-            yield parameter.arg, value or Unknown()
+            yield parameter.arg, value or UnknownValue()
         names = {parameter.arg for parameter in (*positional, *signature.kwonlyargs)}
         more: dict[object, Value] = {name: value for name, value in arguments.named if name not in names}
         for rest, values in (
@@ -404,7 +404,7 @@ class Expressions:
             (signature.kwarg, Container({**more})),
         ):
             if rest:
-                yield rest.arg, values if arguments.is_complete else Unknown()
+                yield rest.arg, values if arguments.is_complete else UnknownValue()
 
 
 _LOOKS = frozenset(
@@ -431,7 +431,7 @@ def _of_container(container: Container, method: str, arguments: Arguments) -> Va
         return (arguments.get(1, "default") or Known(None)) if is_missing else container.get(key.value)
     if method in ("items", "values") and container.pairs:
         return listed(listed(pair) if method == "items" else pair[1] for pair in container.pairs)
-    return Unknown()
+    return UnknownValue()
 
 
 _NODES: Mapping[type, Callable[..., Value]] = {

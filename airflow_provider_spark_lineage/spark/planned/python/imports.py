@@ -8,7 +8,7 @@ from airflow_provider_spark_lineage.spark.gaps import of_programs
 from airflow_provider_spark_lineage.spark.planned.python.modules import (
     ModuleFiles,
     ModuleText,
-    UnreadableError,
+    UnreadableModuleError,
 )
 from airflow_provider_spark_lineage.spark.planned.python.reading import Reading
 from airflow_provider_spark_lineage.spark.planned.python.scopes import Scope
@@ -70,6 +70,6 @@ class Imports:
     def _text(self, name: str) -> ModuleText | None:
         try:
             return self._files.find(name)
-        except UnreadableError as error:
+        except UnreadableModuleError as error:
             self._reading.gap(of_programs.MODULE(name=name, error=error))
             return None

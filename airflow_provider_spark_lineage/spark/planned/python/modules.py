@@ -28,7 +28,7 @@ _AT_START = frozenset({*sys.builtin_module_names, "abc", "codecs", "encodings", 
 """Modules that Python has loaded before it looks beside the script."""
 
 
-class UnreadableError(Exception):
+class UnreadableModuleError(Exception):
     """A text is there, but cannot be read or parsed."""
 
     def __init__(self, reason: str, line: int = 0) -> None:
@@ -56,7 +56,7 @@ def parsed(text: str) -> ast.Module:
             return ast.parse(text)
     except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
         problem = getattr(error, "msg", "it cannot be parsed")
-        raise UnreadableError(problem, getattr(error, "lineno", 0) or 1) from error
+        raise UnreadableModuleError(problem, getattr(error, "lineno", 0) or 1) from error
 
 
 def decoded(data: bytes) -> str:
@@ -95,9 +95,9 @@ class ModuleFiles:
         try:
             return next(self._found(name.replace(".", "/")), None)
         except (EOFError, NotImplementedError, OSError, RuntimeError, ValueError) as error:
-            raise UnreadableError(f"it cannot be read ({type(error).__name__})") from error
+            raise UnreadableModuleError(f"it cannot be read ({type(error).__name__})") from error
         except (zipfile.BadZipFile, zlib.error) as error:
-            raise UnreadableError("the archive is damaged") from error
+            raise UnreadableModuleError("the archive is damaged") from error
 
     def close(self) -> None:
         """Close the archives."""
@@ -138,8 +138,8 @@ class ModuleFiles:
             data = stream.read(MAX_BYTES - self._bytes + 1)
         self._bytes += len(data)
         if self._count > MAX_MODULES or self._bytes > MAX_BYTES:
-            raise UnreadableError(f"at most {MAX_MODULES} modules and {MAX_BYTES:,} bytes are read")
+            raise UnreadableModuleError(f"at most {MAX_MODULES} modules and {MAX_BYTES:,} bytes are read")
         try:
             return ModuleText(file, parsed(decoded(data)), path.name == "__init__.py")
-        except UnreadableError as error:
-            raise UnreadableError(f"it is not Python: line {error.line}: {error}") from error
+        except UnreadableModuleError as error:
+            raise UnreadableModuleError(f"it is not Python: line {error.line}: {error}") from error

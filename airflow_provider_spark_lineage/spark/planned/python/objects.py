@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.spark.planned.python.values import (
     Known,
     Module,
     Other,
-    Unknown,
+    UnknownValue,
     Value,
     sources_of,
 )
@@ -131,13 +131,13 @@ class Objects:
 
     def by_name(self, name: str, value: Value) -> Value:
         """Guess from a conventional name (`spark`, `sc`) if the value is unknown."""
-        if self._is_other or not isinstance(value, Unknown | Module) or _is_other(value):
+        if self._is_other or not isinstance(value, UnknownValue | Module) or _is_other(value):
             return value
         if _SESSION.fullmatch(name):
             return Chain("session")
-        if self._imports_spark and isinstance(value, Unknown) and _ANY_SESSION.fullmatch(name):
+        if self._imports_spark and isinstance(value, UnknownValue) and _ANY_SESSION.fullmatch(name):
             return Chain("session?" if self._is_mixed else "session")
-        if self._imports_models and isinstance(value, Unknown) and _MODEL.fullmatch(name):
+        if self._imports_models and isinstance(value, UnknownValue) and _MODEL.fullmatch(name):
             return Chain("model")
         return Chain("context") if _CONTEXT.fullmatch(name) else value
 
@@ -154,17 +154,17 @@ class Objects:
         kind = _ATTRIBUTES.get((receiver.kind if isinstance(receiver, Chain) else "", name))
         if kind is None and name in _UNCLEAR and not self._is_other:
             kind = _UNCLEAR[name].rstrip("?") + "?" if self._is_mixed else _UNCLEAR[name]
-        return Chain(kind) if kind else self.by_name(name, Unknown(sources=sources_of(receiver)))
+        return Chain(kind) if kind else self.by_name(name, UnknownValue(sources=sources_of(receiver)))
 
     def called(self, receiver: Value, name: str, arguments: Arguments) -> Value:
         """Return the result of a method of an object; `model.write()` is MLlib's."""
         if _is_other(receiver):
             return Other()
         if isinstance(receiver, Class | Instance):
-            return Unknown()
+            return UnknownValue()
         if name == "writeTo" or (name == "write" and not arguments.values()):
             kind = "model" if name == "write" else name
-            return Unknown() if self._is_other else Chain(kind, ((name, arguments),))
+            return UnknownValue() if self._is_other else Chain(kind, ((name, arguments),))
         if not isinstance(receiver, Chain):
             return _of_function(receiver, name, arguments)
         if receiver.kind == "frame" or (receiver.kind == "session" and _SAME.fullmatch(name)):
@@ -172,7 +172,7 @@ class Objects:
         if (receiver.kind, name) in _FRAMES:
             return Chain("frame")
         if receiver.kind in ("catalog", "context", "session") or (receiver.kind, name) in ROWS:
-            return Unknown()
+            return UnknownValue()
         return Chain(receiver.kind, (*receiver.calls, (name, arguments)))
 
 
@@ -185,7 +185,7 @@ def frames_of(receiver: Value | None, method: str, arguments: Arguments) -> tupl
     """Return the values that the called method shows to be frames, or functions that get one."""
     if method == "writeTo" or VIEW.fullmatch(method):
         return () if receiver is None else (receiver,)
-    is_frame = isinstance(receiver, Chain) or (isinstance(receiver, Unknown) and receiver.sources)
+    is_frame = isinstance(receiver, Chain) or (isinstance(receiver, UnknownValue) and receiver.sources)
     return arguments.values() if is_frame and method in _TAKE_FRAMES else ()
 
 
@@ -193,7 +193,7 @@ def result_of(function: str) -> Value:
     """Return the result of a function, by its full name."""
     if _OTHERS.fullmatch(function):
         return Other()
-    return next((Chain(kind) for pattern, kind in _MAKES if pattern.fullmatch(function)), Unknown())
+    return next((Chain(kind) for pattern, kind in _MAKES if pattern.fullmatch(function)), UnknownValue())
 
 
 def _of_function(receiver: Value, name: str, arguments: Arguments) -> Value:
@@ -201,14 +201,14 @@ def _of_function(receiver: Value, name: str, arguments: Arguments) -> Value:
     if function.endswith(("DeltaTable.forName", "DeltaTable.forPath")):
         return Chain("delta", (("forName", Arguments((_of_delta(name, arguments),))),))
     result = result_of(function)
-    return receiver if isinstance(receiver, Unknown) and isinstance(result, Unknown) else result
+    return receiver if isinstance(receiver, UnknownValue) and isinstance(result, UnknownValue) else result
 
 
 def _of_delta(method: str, arguments: Arguments) -> Value:
     """Return the name of a Delta table in SQL."""
     if method == "forName":
-        return arguments.get(1, "tableOrViewName") or Unknown()
-    path = arguments.get(1, "path") or Unknown()
+        return arguments.get(1, "tableOrViewName") or UnknownValue()
+    path = arguments.get(1, "path") or UnknownValue()
     return joined(Known("delta.`"), path, Known("`")) if isinstance(path, Known) else path
 
 

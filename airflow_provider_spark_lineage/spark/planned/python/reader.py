@@ -19,7 +19,7 @@ from airflow_provider_spark_lineage.spark.planned.python.methods import CHANGE_T
 from airflow_provider_spark_lineage.spark.planned.python.modules import (
     ModuleFiles,
     ModuleText,
-    UnreadableError,
+    UnreadableModuleError,
     parsed,
 )
 from airflow_provider_spark_lineage.spark.planned.python.reading import Reading
@@ -29,7 +29,7 @@ from airflow_provider_spark_lineage.spark.planned.python.values import (
     Chain,
     Known,
     Module,
-    Unknown,
+    UnknownValue,
     Value,
     constant,
     items_of,
@@ -52,7 +52,7 @@ def read_script(
     program = Program()
     try:
         tree = parsed(text)
-    except UnreadableError as error:
+    except UnreadableModuleError as error:
         program.add([Unread(error.line, of_programs.NOT_PYTHON(error=error))])
     else:
         reading = Reading(program, Session({}, conf))
@@ -152,7 +152,7 @@ class _Walk:
         items = items_of(self._expressions.value(node.iter, scope))
         leaves, continues = has(node.body, ast.Break, ast.Return), has(node.body, ast.Continue)
         is_unknown = not items
-        for item in items or (Unknown(),):
+        for item in items or (UnknownValue(),):
             if is_unknown:
                 # An earlier iteration may have assigned the names.
                 scope.forget(assigned([node]))
@@ -185,7 +185,7 @@ class _Walk:
             scope.values = dict(before.values)
             self._expressions.uncertain(handler.type, scope)
             if handler.name:
-                scope.bind(handler.name, Unknown())
+                scope.bind(handler.name, UnknownValue())
             if not self._block(handler.body, scope, uncertain=True):
                 ends.append(scope.values)
         self._join(ends or [before.values], scope)
@@ -206,7 +206,7 @@ class _Walk:
 
     def _expression(self, node: ast.Expr, scope: Scope) -> bool:
         value = self._expressions.value(node.value, scope)
-        if isinstance(value, Unknown):
+        if isinstance(value, UnknownValue):
             # The call of a function that is not followed, for what it does.
             self._reading.program.add(value.sources)
         if isinstance(value, Chain) and value.kind in CHANGE_THEMSELVES:

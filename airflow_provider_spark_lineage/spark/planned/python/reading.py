@@ -19,14 +19,14 @@ from airflow_provider_spark_lineage.spark.planned.python.values import (
     Known,
     Module,
     Other,
-    Unknown,
+    UnknownValue,
     Value,
     reason_of,
     whole_text,
 )
 from airflow_provider_spark_lineage.spark.planned.session import Session
 from airflow_provider_spark_lineage.spark.planned.sql.statements import MAX_STATEMENTS, read_sql
-from airflow_provider_spark_lineage.spark.planned.sql.targets import Result, without_version
+from airflow_provider_spark_lineage.spark.planned.sql.targets import StatementTargets, without_version
 
 _NAME = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
@@ -173,7 +173,7 @@ class Reading:
             self.gap(of_programs.TABLE(call=call.what, why=reason_of(value)))
             return
         name = tuple(quoted.replace("``", "`") or plain for quoted, plain in parts)
-        result = Result(self.session, self.line, not self.conditions, HOLE)
+        result = StatementTargets(self.session, self.line, not self.conditions, HOLE)
         rewrites = call.chain.kind == "delta" and bool(change)
         if rewrites:
             result.access(name, "", partial=False)
@@ -183,7 +183,7 @@ class Reading:
     # --- SQL, views and settings
 
     def _sql(self, arguments: Arguments) -> None:
-        query = arguments.get(0, "sqlQuery") or Unknown()
+        query = arguments.get(0, "sqlQuery") or UnknownValue()
         if {name for name, _ in arguments.named} - {"args", "sqlQuery"}:
             self.gap(of_programs.PARTS_IN_BRACES())
             return

@@ -15,7 +15,7 @@ from airflow_provider_spark_lineage.spark.planned.python.values import (
     Arguments,
     Container,
     Known,
-    Unknown,
+    UnknownValue,
     Value,
     constant,
     items_of,
@@ -36,7 +36,7 @@ def joined(*parts: Value) -> Value:
     """Return constants joined to one text, with a hole for each unknown part."""
     texts = [str(part.value) if isinstance(part, Known) else HOLE for part in parts]
     if sum(map(len, texts)) > MAX_TEXT:
-        return Unknown("is too long")
+        return UnknownValue("is too long")
     holes = (reason_of(part) for part in parts if not isinstance(part, Known) or part.reason)
     return Known("".join(texts), next(holes, ""))
 
@@ -47,13 +47,13 @@ def added(left: Value, right: Value) -> Value:
     # Only a text can be added to a text.
     if constants and all(isinstance(value, str) for value in constants):
         return joined(left, right)
-    return Unknown(reason_of(left if isinstance(left, Unknown) else right))
+    return UnknownValue(reason_of(left if isinstance(left, UnknownValue) else right))
 
 
 def formatted(text: Value, arguments: Arguments) -> Value:
     """Return the result of `text.format(...)`."""
     if not isinstance(text, Known) or not isinstance(text.value, str) or "{" in _BRACES.sub("", text.value):
-        return Unknown(reason_of(text))
+        return UnknownValue(reason_of(text))
     parts: list[Value] = []
     end = count = 0
     for match in _BRACES.finditer(text.value):
@@ -61,7 +61,7 @@ def formatted(text: Value, arguments: Arguments) -> Value:
         count += match["name"] == ""
         value = arguments.get(int(name) if name.isdecimal() else -1, name)
         parts += [Known(text.value[end : match.start()], text.reason)]
-        parts += [Known(match["own"]) if match["own"] else value or Unknown()]
+        parts += [Known(match["own"]) if match["own"] else value or UnknownValue()]
         end = match.end()
     return joined(*parts, Known(text.value[end:], text.reason))
 
@@ -82,7 +82,7 @@ def compared(comparison: type, left: Value, right: Value) -> Value:
     if first and second and comparison in _COMPARISONS:
         with contextlib.suppress(TypeError):
             return Known(bool(_COMPARISONS[comparison](first.value, second.value)))
-    return Unknown()
+    return UnknownValue()
 
 
 def _path(*parts: Value) -> Value:
@@ -90,7 +90,7 @@ def _path(*parts: Value) -> Value:
     text = joined(*parts)
     is_path = all(isinstance(part.value, str) for part in parts if isinstance(part, Known))
     if not parts or not is_path or not isinstance(text, Known):
-        return Unknown(reason_of(text))
+        return UnknownValue(reason_of(text))
     texts = (str(part.value) if isinstance(part, Known) else HOLE for part in parts)
     return Known(posixpath.join(*texts), text.reason)
 
@@ -100,21 +100,21 @@ def part_of(value: Value, start: Value | None, stop: Value | None, step: Value |
     bounds = [constant(bound or Known(None)) for bound in (start, stop, step)]
     numbers = [bound.value for bound in bounds if bound and isinstance(bound.value, int | None)]
     if not isinstance(value, Container) or not value.is_list or value.is_changed or len(numbers) < 3:
-        return Unknown(reason_of(value))
+        return UnknownValue(reason_of(value))
     if value.is_open:
         first, last = numbers[0] or 0, numbers[1]
         if last is None or min(first, last) < 0 or last > MAX_ITEMS or numbers[2] is not None:
-            return Unknown()
+            return UnknownValue()
         # Of arguments that are not given, the reason has the number.
         return listed(value.get(number) for number in range(first, last))
     with contextlib.suppress(ValueError):
         return listed([*value.entries.values()][slice(*numbers)])
-    return Unknown()
+    return UnknownValue()
 
 
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
-    "builtins.len": lambda value: Known(len(items_of(value))) if items_of(value) else Unknown(),
-    "builtins.str": lambda *parts: joined(*parts) if len(parts) == 1 else Unknown(),
+    "builtins.len": lambda value: Known(len(items_of(value))) if items_of(value) else UnknownValue(),
+    "builtins.str": lambda *parts: joined(*parts) if len(parts) == 1 else UnknownValue(),
     "os.path.join": _path,
 }
 """Full name of a function -> its result for positional arguments."""

@@ -18,7 +18,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Unknown(Value):
+class UnknownValue(Value):
     """A value that is known only at run time."""
 
     reason: str = NOT_CONSTANT
@@ -28,8 +28,8 @@ class Unknown(Value):
     """Gaps about the functions that gave it and are not followed; they count if it is a frame."""
 
 
-SEVERAL = Unknown("has several values")
-CHANGED = Unknown("may be changed elsewhere")
+SEVERAL = UnknownValue("has several values")
+CHANGED = UnknownValue("may be changed elsewhere")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Container(Value):
         """Return the value at a position or of a name."""
         if self.is_list and not self.is_open and isinstance(key, int) and key < 0:
             key += len(self.entries)
-        return CHANGED if self.is_changed else self.entries.get(key) or Unknown(self.missing.format(key))
+        return CHANGED if self.is_changed else self.entries.get(key) or UnknownValue(self.missing.format(key))
 
     @property
     def pairs(self) -> tuple[tuple[Value, Value], ...]:
@@ -183,7 +183,7 @@ class Arguments:
         """Return an argument; None if it is not given. A negative position: by name only."""
         if 0 <= position < len(self.positional):
             return self.positional[position]
-        return dict(self.named).get(name, None if self.is_complete or position < 0 else Unknown())
+        return dict(self.named).get(name, None if self.is_complete or position < 0 else UnknownValue())
 
     def get(self, position: int, name: str) -> Value | None:
         """Return an argument; None if it is not given or is `None`."""
@@ -207,10 +207,10 @@ class Chain(Value):
     def last(self, *methods: str) -> Value | None:
         """Return the first argument of the last call of any of these methods; None if there is none."""
         calls = [arguments for name, arguments in self.calls if name in methods]
-        return [*calls[-1].values(), Unknown()][0] if calls else None
+        return [*calls[-1].values(), UnknownValue()][0] if calls else None
 
 
-_ANY = Arguments((Unknown(),), is_complete=False)
+_ANY = Arguments((UnknownValue(),), is_complete=False)
 _UNCLEAR_CALLS = tuple((name, _ANY) for name in ("options", "format", "mode"))
 
 
@@ -241,7 +241,7 @@ def change(values: Iterable[Value]) -> None:
 
 def sources_of(*values: Value) -> tuple[Unread, ...]:
     """Return the gaps about the functions that gave these values."""
-    gaps = (value.sources for value in values if isinstance(value, Unknown))
+    gaps = (value.sources for value in values if isinstance(value, UnknownValue))
     return tuple(dict.fromkeys(chain.from_iterable(gaps)))
 
 
@@ -249,7 +249,7 @@ def reason_of(value: Value | None) -> str:
     """Return why a value is unknown."""
     if isinstance(value, Container) and value.is_changed:
         return CHANGED.reason
-    return (value.reason if isinstance(value, Known | Unknown) else "") or NOT_CONSTANT
+    return (value.reason if isinstance(value, Known | UnknownValue) else "") or NOT_CONSTANT
 
 
 def constant(value: Value | None) -> Known | None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.spark.gaps import of_programs
-from airflow_provider_spark_lineage.spark.planned.sql.targets import Result, of_table
+from airflow_provider_spark_lineage.spark.planned.sql.targets import StatementTargets, of_table
 
 
-def _create(tree: Any, result: Result) -> None:
+def _create(tree: Any, result: StatementTargets) -> None:
     kind = str(tree.args.get("kind") or "").upper()
     if kind in ("TABLE", "VIEW"):
         properties, options = _properties(tree)
@@ -28,7 +28,7 @@ def _create(tree: Any, result: Result) -> None:
 
 
 def _temporary_view(
-    tree: Any, properties: Mapping[str, str], options: dict[str, str], result: Result
+    tree: Any, properties: Mapping[str, str], options: dict[str, str], result: StatementTargets
 ) -> None:
     """Note a temporary view; a view over files is noted as a read of the files."""
     parts = of_table(tree.this)
@@ -45,7 +45,9 @@ def _temporary_view(
             result.unread(of_programs.SOURCE_OF_VIEW())
 
 
-def _table(tree: Any, properties: Mapping[str, str], options: Mapping[str, str], result: Result) -> None:
+def _table(
+    tree: Any, properties: Mapping[str, str], options: Mapping[str, str], result: StatementTargets
+) -> None:
     path = properties.get("LocationProperty") or options.get("path") or ""
     copied = tree.args.get("clone")
     if copied is not None:
@@ -80,7 +82,7 @@ def _properties(tree: Any) -> tuple[dict[str, str], dict[str, str]]:
     return values, options
 
 
-def _drop(tree: Any, result: Result) -> None:
+def _drop(tree: Any, result: StatementTargets) -> None:
     kind = str(tree.args.get("kind") or "").upper()
     if kind not in ("TABLE", "VIEW"):
         if kind in ("DATABASE", "NAMESPACE", "SCHEMA"):
@@ -96,13 +98,13 @@ def _drop(tree: Any, result: Result) -> None:
             result.write(table, "drop", if_exists=exists, is_view=kind == "VIEW")
 
 
-def _truncate(tree: Any, result: Result) -> None:
+def _truncate(tree: Any, result: StatementTargets) -> None:
     partition = bool(tree.args.get("partition"))
     for table in tree.expressions:
         result.write(table, "truncate", partial=partition, rewrites=partition)
 
 
-def _alter(tree: Any, result: Result) -> None:
+def _alter(tree: Any, result: StatementTargets) -> None:
     from sqlglot import exp
 
     kind = str(tree.args.get("kind") or "").upper()
@@ -124,7 +126,7 @@ def _alter(tree: Any, result: Result) -> None:
         result.write(tree.this, "alter", is_view=is_view, paths=paths)
 
 
-def _rename(old: Any, new: Any, result: Result, *, is_view: bool) -> None:
+def _rename(old: Any, new: Any, result: StatementTargets, *, is_view: bool) -> None:
     before, after = of_table(old), of_table(new)
     if result.session.is_view(before or ("",)):
         result.session.add_view(before[-1], is_view=False)
@@ -135,7 +137,7 @@ def _rename(old: Any, new: Any, result: Result, *, is_view: bool) -> None:
     result.rename(before, after, is_view=is_view)
 
 
-DDL: Mapping[str, Callable[[Any, Result], None]] = {
+DDL: Mapping[str, Callable[[Any, StatementTargets], None]] = {
     "Alter": _alter,
     "Create": _create,
     "Drop": _drop,

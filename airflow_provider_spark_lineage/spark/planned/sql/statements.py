@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.spark.planned.program import HOLE, Access, U
 from airflow_provider_spark_lineage.spark.planned.session import Session
 from airflow_provider_spark_lineage.spark.planned.sql.ddl import DDL
 from airflow_provider_spark_lineage.spark.planned.sql.script import statements, with_variables
-from airflow_provider_spark_lineage.spark.planned.sql.targets import Result, of_table
+from airflow_provider_spark_lineage.spark.planned.sql.targets import StatementTargets, of_table
 
 MAX_STATEMENTS = 500
 """Limit of the statements of one text: sqlglot needs milliseconds for each statement."""
@@ -98,7 +98,7 @@ def read_sql(
             yield Unread(line or statement.line, of_programs.TOO_MANY_STATEMENTS(count=number))
             return
         filled, missing = with_variables(statement.text, session.variables)
-        result = Result(session, line or statement.line, is_certain, WORD)
+        result = StatementTargets(session, line or statement.line, is_certain, WORD)
         for name in missing:
             result.unread(of_programs.NO_VARIABLE(name=name))
         if HOLE in filled and not missing:
@@ -130,7 +130,7 @@ def _is_parsed(text: str) -> bool:
         return False
 
 
-def _read(text: str, result: Result) -> None:
+def _read(text: str, result: StatementTargets) -> None:
     from sqlglot import exp
 
     setting = _SET.fullmatch(text)
@@ -190,7 +190,7 @@ def _table_of(name: str) -> Any:
     return query.find(exp.Table) if query is not None else None
 
 
-def _insert_directory(match: re.Match[str], result: Result) -> None:
+def _insert_directory(match: re.Match[str], result: StatementTargets) -> None:
     """Read INSERT OVERWRITE DIRECTORY; sqlglot does not parse most of its forms."""
     rest = _ROW_FORMAT.sub("", match["rest"], count=1)
     stored = _STORED.match(rest)
@@ -207,7 +207,7 @@ def _insert_directory(match: re.Match[str], result: Result) -> None:
     result.path(path, "overwrite", (match["format"] or (stored[1] if stored else "")).lower())
 
 
-def _change(match: re.Match[str], result: Result) -> None:
+def _change(match: re.Match[str], result: StatementTargets) -> None:
     """Read a change of a table's columns, partitions or layout; a change of properties is ignored."""
     table = _table_of(match["name"])
     if table is None:
@@ -216,7 +216,7 @@ def _change(match: re.Match[str], result: Result) -> None:
         result.write(table, "alter")
 
 
-def _analyze(text: str, result: Result) -> None:
+def _analyze(text: str, result: StatementTargets) -> None:
     """Read ANALYZE, which counts the rows of a table; with NOSCAN it looks only at files."""
     match = _ANALYZE.match(text)
     table = _table_of(match["name"]) if match else None
@@ -230,7 +230,7 @@ def _analyze(text: str, result: Result) -> None:
         result.unread(of_programs.ANALYZED_TABLE())
 
 
-def _insert(tree: Any, result: Result) -> None:
+def _insert(tree: Any, result: StatementTargets) -> None:
     from sqlglot import exp
 
     result.reads(tree, besides=tree.this)
@@ -244,26 +244,26 @@ def _insert(tree: Any, result: Result) -> None:
     result.write(tree.this, change, partial=(overwrites and keeps_others) or replaces)
 
 
-def _inserts(tree: Any, result: Result) -> None:
+def _inserts(tree: Any, result: StatementTargets) -> None:
     """Read `FROM ... INSERT ... INSERT ...`."""
     result.reads(tree.args.get("source"))
     for insert in tree.expressions:
         _insert(insert, result)
 
 
-def _rewrite(tree: Any, result: Result) -> None:
+def _rewrite(tree: Any, result: StatementTargets) -> None:
     """Read UPDATE, DELETE and MERGE: unchanged rows are read and written again."""
     result.reads(tree)
     result.write(tree.this, "overwrite", rewrites=True, partial=True)
 
 
-def _cache(tree: Any, result: Result) -> None:
+def _cache(tree: Any, result: StatementTargets) -> None:
     if tree.expression is not None:
         result.reads(tree.expression)
         result.session.add_view(tree.this.name)
 
 
-def _use(tree: Any, result: Result) -> None:
+def _use(tree: Any, result: StatementTargets) -> None:
     parts = of_table(tree.this)
     kind = str(tree.args.get("kind") or "").upper()
     if any(WORD in part for part in parts):
@@ -274,7 +274,7 @@ def _use(tree: Any, result: Result) -> None:
         result.session.use(parts, is_certain=result.is_certain)
 
 
-def _load(tree: Any, result: Result) -> None:
+def _load(tree: Any, result: StatementTargets) -> None:
     path = tree.args["inpath"].name
     if tree.args.get("local") and path.startswith("/"):
         path = "file:" + path
@@ -285,7 +285,7 @@ def _load(tree: Any, result: Result) -> None:
 
 _NOTHING = frozenset({"Refresh", "Semicolon", "Uncache"})
 
-READERS: Mapping[str, Callable[[Any, Result], None]] = {
+READERS: Mapping[str, Callable[[Any, StatementTargets], None]] = {
     "Cache": _cache,
     # The values of variables may be queries.
     **dict.fromkeys(("Declare", "Set"), lambda tree, result: result.reads(tree)),

@@ -49,7 +49,7 @@ def without_version(file_format: str, path: str) -> str:
 
 
 @dataclass
-class Result:
+class StatementTargets:
     """Collects the reads and writes of one statement."""
 
     session: Session

@@ -43,14 +43,14 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.rows impo
 from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.text import is_formatted, split
 from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.translation import UNREAD
 from airflow_provider_spark_lineage.spark.plan.spark.explain.nodes import CLASSES, NODES, unknown
-from airflow_provider_spark_lineage.spark.plan.spark.explain.physical import Scan, scans_of
+from airflow_provider_spark_lineage.spark.plan.spark.explain.physical import PhysicalScan, scans_of
 from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import (
     ANALYZED,
     OPTIMIZED,
     PARSED,
     PHYSICAL,
     Drawn,
-    UnreadableError,
+    UnreadablePlanError,
     draw,
     sections,
 )
@@ -111,7 +111,7 @@ def read_explain(
     kinds = {**printed_types([parts.get(ANALYZED, ""), parts.get(OPTIMIZED, "")]), **kinds}
     try:
         root = draw(_without_header(parts[ANALYZED]))
-    except UnreadableError as error:
+    except UnreadablePlanError as error:
         return Explained(problems=[of_explained.UNREAD_ANALYZED(error=error)])
     if root.name == _RUNS_ANOTHER and inside:
         return Explained()
@@ -142,7 +142,7 @@ def _of_formatted(
         scans, kinds = scans_of_operators(formatted, locations)
         for other in others:
             scans.extend(scans_of_operators(other, locations)[0])
-    except UnreadableError as error:
+    except UnreadablePlanError as error:
         return Explained(problems=[of_explained.UNREAD_PHYSICAL(error=error)])
     state = PlanState(Columns(kinds), settings)
     state.loops.extend(loops_of(formatted))
@@ -153,7 +153,9 @@ def _of_formatted(
     return _explained(_read(drawn, state).tree, state, scans, {})
 
 
-def _explained(tree: Tree, state: PlanState, scans: list[Scan], reused: Mapping[int, int]) -> Explained:
+def _explained(
+    tree: Tree, state: PlanState, scans: list[PhysicalScan], reused: Mapping[int, int]
+) -> Explained:
     entries = relation_facts(state, scans, reused)
     # If nothing writes the rows, their columns do not matter.
     problems = list(state.problems) if state.targets or state.is_unread else []
@@ -171,7 +173,7 @@ def _without_header(section: str) -> str:
             break
         try:
             _, end = types.read_type(first, colon + 2)
-        except UnreadableError:
+        except UnreadablePlanError:
             position = colon + 2
             continue
         if end == len(first):
@@ -187,7 +189,7 @@ def _loops(section: str) -> Iterator[list[tuple[int, str]]]:
     for match in re.finditer(r"UnionLoop \d+, (?=\[)", section):
         try:
             yield [item[:2] for item in listed(section, match.end())[0]]
-        except UnreadableError:
+        except UnreadablePlanError:
             continue
 
 
@@ -249,7 +251,7 @@ def _node(drawn: Drawn, children: list[Built], inner: list[Built], state: PlanSt
         place.problem(of_explained.NO_DETAILS())
     try:
         built = row(place)
-    except UnreadableError as error:
+    except UnreadablePlanError as error:
         state.columns.is_open = True
         place.problem(of_explained.UNREAD_NODE(error=error))
         place.name = f"unread {place.name}"

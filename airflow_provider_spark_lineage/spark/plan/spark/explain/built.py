@@ -9,8 +9,8 @@ from typing import Any
 from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import Columns, listed
-from airflow_provider_spark_lineage.spark.plan.spark.explain.expressions import Reader
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.spark.plan.spark.explain.expressions import ExplainReader
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Drawn, UnreadablePlanError
 from airflow_provider_spark_lineage.spark.records.plan_json import Tree
 
 _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
@@ -98,13 +98,13 @@ class NodeContext:
     children: list[Built]
     inner: list[Built]
     state: PlanState
-    reader: Reader = field(init=False)
+    reader: ExplainReader = field(init=False)
 
     def __post_init__(self) -> None:
         kinds = self.columns.kinds
         plans = [(plan.tree, kinds.get(plan.output[0]) if plan.output else None) for plan in self.inner]
         inputs = self.below if self.state.is_analyzed else []
-        self.reader = Reader(self.text, self.columns, plans, inputs)
+        self.reader = ExplainReader(self.text, self.columns, plans, inputs)
 
     @property
     def columns(self) -> Columns:
@@ -146,7 +146,7 @@ class NodeContext:
             try:
                 ids, end = self.defined(position)
                 lists.append(ids)
-            except UnreadableError:
+            except UnreadablePlanError:
                 end = position + 1
             position = self.text.find("[", end)
         return lists
@@ -171,10 +171,10 @@ def printed_types(texts: list[str]) -> dict[int, types.Type]:
                 continue
             try:
                 types_by_id[int(text[digits:colon])] = types.read_type(text, start)[0]
-            except UnreadableError:
+            except UnreadablePlanError:
                 continue
     return types_by_id
 
 
 NodeReader = Callable[[NodeContext], Built]
-"""Reads a node; raises `UnreadableError` if its text is not understood."""
+"""Reads a node; raises `UnreadablePlanError` if its text is not understood."""

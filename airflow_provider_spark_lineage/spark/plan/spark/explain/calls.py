@@ -23,7 +23,7 @@ from airflow_provider_spark_lineage.spark.records.plan_json import Tree, simple_
 
 
 @dataclass
-class Value:
+class ReadExpression:
     """An expression that was read."""
 
     tree: Tree
@@ -38,7 +38,9 @@ class Value:
     """It is a literal."""
 
 
-def called(name: str, values: list[Value], texts: list[str], lambdas: list[Value], end: int) -> Value:
+def called(
+    name: str, values: list[ReadExpression], texts: list[str], lambdas: list[ReadExpression], end: int
+) -> ReadExpression:
     """Return the call of a function; `texts` is Spark's text of each value, `end` the position after it.
 
     `lambdas` are the values that are lambdas.
@@ -69,10 +71,10 @@ def called(name: str, values: list[Value], texts: list[str], lambdas: list[Value
             result_type(class_name, kinds),
         )
     tree, kind = result or (call("Function", trees), types.closed())
-    return Value(tree, kind, end)
+    return ReadExpression(tree, kind, end)
 
 
-def _struct(values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | None:
+def _struct(values: list[ReadExpression], texts: list[str]) -> tuple[Tree, types.Type] | None:
     """Return a struct from alternating names and values."""
     # A field may be named after its expression: `count(1)`.
     if len(values) % 2 or any(MARK.search(name) for name in texts[::2]):
@@ -87,7 +89,7 @@ _OPERATIONS = {"dropfield": ("DropField", 1), "withfield": ("WithField", 2)}
 """Function in lower case -> its class, and the number of its arguments: a name, and the new value if any."""
 
 
-def _operation(name: str, values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | None:
+def _operation(name: str, values: list[ReadExpression], texts: list[str]) -> tuple[Tree, types.Type] | None:
     """Return an operation of `update_fields`."""
     class_name, arity = _OPERATIONS[name]
     if len(values) != arity:
@@ -97,7 +99,7 @@ def _operation(name: str, values: list[Value], texts: list[str]) -> tuple[Tree, 
     return tree, values[-1].kind
 
 
-def _updated(values: list[Value]) -> tuple[Tree, types.Type] | None:
+def _updated(values: list[ReadExpression]) -> tuple[Tree, types.Type] | None:
     """Return an `update_fields`: its struct, and operations on the struct's fields."""
     names = {class_name for class_name, _ in _OPERATIONS.values()}
     struct, *operations = values
@@ -118,7 +120,7 @@ def _updated(values: list[Value]) -> tuple[Tree, types.Type] | None:
     return tree, {"type": "struct", "fields": [*fields.values()]}
 
 
-def _zipped(values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | None:
+def _zipped(values: list[ReadExpression], texts: list[str]) -> tuple[Tree, types.Type] | None:
     """Return an `arrays_zip`: Spark prints the names of the fields after the arrays."""
     count = len(values) // 2
     arrays, names = values[:count], values[count:]
@@ -131,7 +133,9 @@ def _zipped(values: list[Value], texts: list[str]) -> tuple[Tree, types.Type] | 
     return call("ArraysZip", [array.tree for array in arrays]), kind
 
 
-def _higher_order(name: str, values: list[Value], lambdas: list[Value]) -> tuple[Tree, types.Type] | None:
+def _higher_order(
+    name: str, values: list[ReadExpression], lambdas: list[ReadExpression]
+) -> tuple[Tree, types.Type] | None:
     arguments = values[: values.index(lambdas[0])] if lambdas else []
     if len(lambdas) != len(FUNCTIONS[name].variables) or not arguments:
         return None

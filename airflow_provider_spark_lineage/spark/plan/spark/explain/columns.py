@@ -9,7 +9,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.spark.plan.database_sql.functions import Body
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadablePlanError
 from airflow_provider_spark_lineage.spark.records.plan_json import Tree, is_tree
 
 EXPRESSION = "org.apache.spark.sql.catalyst.expressions."
@@ -108,13 +108,13 @@ def definitions(text: str, separator: str) -> list[tuple[int, str, types.Type | 
         if typed:
             try:
                 kind, end = types.read_type(text, typed.end())
-            except UnreadableError:
+            except UnreadablePlanError:
                 continue
         if mark.start() >= begin and (end == len(text) or text.startswith(separator, end)):
             items.append((int(mark[1]), text[begin : mark.start()], kind, bool(mark[2])))
             begin = end + len(separator)
     if begin < len(text):
-        raise UnreadableError(f"no list of columns at character {begin}")
+        raise UnreadablePlanError(f"no list of columns at character {begin}")
     return items
 
 
@@ -128,7 +128,7 @@ def listed(
 ) -> tuple[list[tuple[int, str, types.Type | None, bool]], int]:
     """Read the list of columns in brackets at a position; return it with the position after it."""
     if not text.startswith("[", position):
-        raise UnreadableError(f"no list at character {position}")
+        raise UnreadablePlanError(f"no list at character {position}")
     if text.startswith("]", position + 1):
         return [], position + 2
     for mark in MARK.finditer(text, position):
@@ -136,4 +136,4 @@ def listed(
         typed = _TYPED.match(text, mark.end())
         if end == mark.end() or (typed and end > 0 and types.whole_type(text[typed.end() : end]) is not None):
             return definitions(text[position + 1 : end], separator), end + 1
-    raise UnreadableError(f"a list without an end at character {position}")
+    raise UnreadablePlanError(f"a list without an end at character {position}")

@@ -17,7 +17,7 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.facts import (
     session_table,
     settings_facts,
 )
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError, required
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadablePlanError, required
 from airflow_provider_spark_lineage.spark.plan.spark.explain.writes import WRITES
 
 
@@ -78,7 +78,7 @@ def _drop_database(place: NodeContext) -> Built:
 def _view(place: NodeContext) -> Built:
     kind = re.search(r", (PersistedView|LocalTempView|GlobalTempView)\b", place.text)
     if place.name == "CreateViewCommand" and not kind:
-        raise UnreadableError("no kind of view")
+        raise UnreadablePlanError("no kind of view")
     if kind and kind[1] != "PersistedView":
         return command(place, viewType={"object": f"org.apache.spark.sql.catalyst.analysis.{kind[1]}$"})
     facts = session_table(place)

@@ -2,7 +2,7 @@
 
 Spark prints literals without quotes, so a text may be read in several ways. The references to columns
 (`name#id`) decide: every reference in the text is in the tree, and no literal contains one. If there is no
-such reading, `UnreadableError` is raised, and the caller uses all references of the text instead.
+such reading, `UnreadablePlanError` is raised, and the caller uses all references of the text instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import replace
 from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
-from airflow_provider_spark_lineage.spark.plan.spark.explain.calls import Value, called, meant
+from airflow_provider_spark_lineage.spark.plan.spark.explain.calls import ReadExpression, called, meant
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import EXPRESSION, Columns, Marks
 from airflow_provider_spark_lineage.spark.plan.spark.explain.functions import (
     CLASSES,
@@ -24,7 +24,7 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.functions import (
     literal,
     result_type,
 )
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadablePlanError
 from airflow_provider_spark_lineage.spark.plan.spark.explain.subplans import (
     CALL,
     RESULT,
@@ -71,7 +71,7 @@ _ESCAPE = re.compile(r" ESCAPE '.'")
 _PATTERN = re.compile(r" (?:LIKE|ILIKE|RLIKE) ")
 
 
-class Reader:
+class ExplainReader:
     """Reads the expressions in the arguments of one node."""
 
     def __init__(
@@ -100,20 +100,20 @@ class Reader:
             self.problems.append(of_explained.AMBIGUOUS_SUBQUERY())
         return self._subplans.trees(start, end)
 
-    def expression(self, position: int, stops: Stops) -> Value:
+    def expression(self, position: int, stops: Stops) -> ReadExpression:
         """Read the expression that begins at a position."""
         return self._continued(self._operand(position, stops), stops)
 
-    def whole(self, position: int, stops: Stops) -> Value:
+    def whole(self, position: int, stops: Stops) -> ReadExpression:
         """Read an expression; one of the stops must follow it."""
         value = self.expression(position, stops)
         if not self.text.startswith(stops, value.end):
             raise self.unreadable(value.end)
         return value
 
-    def several(self, position: int, separator: str, end: str) -> tuple[list[Value], int]:
+    def several(self, position: int, separator: str, end: str) -> tuple[list[ReadExpression], int]:
         """Read a list; return its expressions, and the position after its end."""
-        values: list[Value] = []
+        values: list[ReadExpression] = []
         while not (self.text.startswith(end, position) and not values):
             values.append(self.whole(position, (separator, end)))
             position = values[-1].end
@@ -122,9 +122,9 @@ class Reader:
             position += len(separator)
         return values, position + len(end)
 
-    def unreadable(self, position: int) -> UnreadableError:
+    def unreadable(self, position: int) -> UnreadablePlanError:
         """Return the error for a position."""
-        return UnreadableError(f"at character {position}")
+        return UnreadablePlanError(f"at character {position}")
 
     def expect(self, position: int, text: str) -> int:
         """Return the position after a text that must be at this position."""
@@ -134,7 +134,7 @@ class Reader:
 
     # Beginnings of expressions.
 
-    def _operand(self, position: int, stops: Stops) -> Value:
+    def _operand(self, position: int, stops: Stops) -> ReadExpression:
         text = self.text
         mark = self.marks.column_at(position, self.columns)
         if mark:
@@ -142,13 +142,13 @@ class Reader:
             if self._is_argument and expr_id not in self.inputs:
                 expr_id = self._renumbered(expr_id, name)
             tree = self.columns.tree(expr_id, name)
-            return Value(tree, self.columns.kinds[expr_id], mark.end(), is_column=True)
+            return ReadExpression(tree, self.columns.kinds[expr_id], mark.end(), is_column=True)
         for pattern, read in _FORMS:
             match = pattern.match(text, position)
             if not match:
                 continue
             # A literal may look like any of these: a regular expression like a call, for example.
-            with contextlib.suppress(UnreadableError):
+            with contextlib.suppress(UnreadablePlanError):
                 value = read(self, match, stops)
                 if text.startswith((*stops, " ", ".", "["), value.end):
                     return value
@@ -169,7 +169,7 @@ class Reader:
         ]
         return same[0] if len(same) == 1 else expr_id
 
-    def _literal(self, position: int, stops: Stops) -> Value:
+    def _literal(self, position: int, stops: Stops) -> ReadExpression:
         stops = (*stops, *_BEHIND_OPERAND)
         end = self._end_of_literal(position, stops, balanced=True)
         if end is None:
@@ -182,7 +182,7 @@ class Reader:
         if self.columns.is_open and _REFERENCE.search(self.text, position, end):
             # It may be a column of a node that was not understood.
             raise self.unreadable(position)
-        return Value(literal(), types.LITERAL, end, is_literal=True)
+        return ReadExpression(literal(), types.LITERAL, end, is_literal=True)
 
     def _end_of_literal(self, position: int, stops: Stops, *, balanced: bool) -> int | None:
         text, depth = self.text, 0
@@ -193,7 +193,7 @@ class Reader:
                 depth += (text[index] in "([{") - (text[index] in ")]}")
         return None
 
-    def _in_parentheses(self, match: re.Match[str], stops: Stops) -> Value:
+    def _in_parentheses(self, match: re.Match[str], stops: Stops) -> ReadExpression:
         """Read operands with operators between them; chains nest to the left, often hundreds deep."""
         position, opened = match.start(), 0
         while self.text.startswith("(", position) and not self.marks.column_at(position, self.columns):
@@ -208,14 +208,14 @@ class Reader:
                 values.append(value)
             end, opened = self.expect(value.end, ")"), opened - 1
             if len(values) > 1:
-                value = Value(call("Function", [part.tree for part in values]), types.closed(), end)
+                value = ReadExpression(call("Function", [part.tree for part in values]), types.closed(), end)
             else:
                 value = replace(value, end=end)
             if not opened:
                 return value
             value = self._continued(value, _IN_PARENTHESES)
 
-    def _case(self, match: re.Match[str], stops: Stops) -> Value:
+    def _case(self, match: re.Match[str], stops: Stops) -> ReadExpression:
         branches: list[Tree] = []
         kinds: list[types.Type] = []
         position = match.start() + len("CASE")
@@ -230,45 +230,45 @@ class Reader:
             branches.append(value.tree)
             kinds.append(value.kind)
             position = value.end
-        return Value(call("CaseWhen", branches), types.common(kinds), self.expect(position, " END"))
+        return ReadExpression(call("CaseWhen", branches), types.common(kinds), self.expect(position, " END"))
 
-    def _if(self, match: re.Match[str], stops: Stops) -> Value:
+    def _if(self, match: re.Match[str], stops: Stops) -> ReadExpression:
         condition = self.whole(match.end(), (")",))
         chosen = self.whole(self.expect(condition.end, ") "), (" else ",))
         other = self.expression(chosen.end + 6, stops)
         tree = call("If", [condition.tree, chosen.tree, other.tree])
-        return Value(tree, types.common([chosen.kind, other.kind]), other.end)
+        return ReadExpression(tree, types.common([chosen.kind, other.kind]), other.end)
 
-    def _prefixed(self, match: re.Match[str], stops: Stops) -> Value:
+    def _prefixed(self, match: re.Match[str], stops: Stops) -> ReadExpression:
         value = self._with_suffixes(match.end(), stops)
         if value.is_literal:
             raise self.unreadable(match.start())
         if match[0] == "distinct ":
             return replace(value, is_column=False)
-        return Value(call("Operator", [value.tree]), types.whole(), value.end)
+        return ReadExpression(call("Operator", [value.tree]), types.whole(), value.end)
 
-    def _cast(self, match: re.Match[str], stops: Stops) -> Value:
+    def _cast(self, match: re.Match[str], stops: Stops) -> ReadExpression:
         child = self.whole(match.end(), (" as ",))
         kind, position = types.read_type(self.text, child.end + 4)
         position = self.expect(position, ")")
         tree = call("Cast", [child.tree])
         tree[0]["dataType"] = kind
-        return Value(tree, kind, position)
+        return ReadExpression(tree, kind, position)
 
-    def _variable(self, match: re.Match[str], stops: Stops) -> Value:
+    def _variable(self, match: re.Match[str], stops: Stops) -> ReadExpression:
         expr_id = int(match[2])
         kind = self.columns.kinds.setdefault(expr_id, types.whole())
         (node,) = self.columns.tree(expr_id, match[1])
-        return Value([{**node, "class": EXPRESSION + "NamedLambdaVariable"}], kind, match.end())
+        return ReadExpression([{**node, "class": EXPRESSION + "NamedLambdaVariable"}], kind, match.end())
 
-    def _session_variable(self, match: re.Match[str], stops: Stops) -> Value:
+    def _session_variable(self, match: re.Match[str], stops: Stops) -> ReadExpression:
         """Read a variable with its value: `variablereference(system.session.bound=1.0D)`."""
         value = self._literal(match.end(), (")",))
         tree = call("VariableReference", [])
         tree[0]["originalNameParts"] = match[1].split(".")
-        return Value(tree, types.whole(), value.end + 1)
+        return ReadExpression(tree, types.whole(), value.end + 1)
 
-    def _subquery(self, match: re.Match[str], stops: Stops) -> Value:
+    def _subquery(self, match: re.Match[str], stops: Stops) -> ReadExpression:
         if match.start() not in self._subplans.placed:
             raise self.unreadable(match.start())
         ((plan, kind),) = self._subplans.placed[match.start()]
@@ -276,22 +276,22 @@ class Reader:
         _, position = self.several(match.end(), " && ", "]")
         tree = call(_SUBQUERIES[match[1]], [])
         tree[0]["plan"] = plan
-        return Value(tree, types.whole() if kind is None else kind, position)
+        return ReadExpression(tree, types.whole() if kind is None else kind, position)
 
     # Calls.
 
-    def _call(self, match: re.Match[str], stops: Stops) -> Value:
+    def _call(self, match: re.Match[str], stops: Stops) -> ReadExpression:
         around, self._is_argument = self._is_argument, match[1] != _OUTER
         try:
             return self._read_call(match)
         finally:
             self._is_argument = around
 
-    def _read_call(self, match: re.Match[str]) -> Value:
+    def _read_call(self, match: re.Match[str]) -> ReadExpression:
         name, position = match[1], match.end()
         starts: list[int] = []
-        values: list[Value] = []
-        lambdas: list[Value] = []
+        values: list[ReadExpression] = []
+        lambdas: list[ReadExpression] = []
         while not (self.text.startswith(")", position) and not values):
             starts.append(position)
             if self.text.startswith(_LAMBDA, position):
@@ -309,20 +309,22 @@ class Reader:
         result = RESULT.match(self.text, position)
         if result:
             # A Python function: Spark prints the id of its result.
-            return Value(call("PythonUDF", trees), types.whole(), result.end())
+            return ReadExpression(call("PythonUDF", trees), types.whole(), result.end())
         body = self.columns.bodies.get(name)
         if body is not None and body.arity == len(values) and self._subplans.are_certain:
             queries = self._subplans.trees(match.start(), match.end())
             if body.queries == len(queries):
-                return Value(result_of(body, trees, queries), types.whole(), position)
+                return ReadExpression(result_of(body, trees, queries), types.whole(), position)
         if not is_known(name) and (body is not None or not all(value.is_literal for value in values)):
             self.foreign[name] = None
             extra = self.subqueries(match.start(), match.end())
-            return Value(call("Function", [*trees, *extra]), types.whole(), position)
+            return ReadExpression(call("Function", [*trees, *extra]), types.whole(), position)
         texts = [self.text[start : value.end] for start, value in zip(starts, values, strict=True)]
         return called(name, values, texts, lambdas, position)
 
-    def _lambda(self, function: str, position: int, arguments: list[Value], number: int) -> Value:
+    def _lambda(
+        self, function: str, position: int, arguments: list[ReadExpression], number: int
+    ) -> ReadExpression:
         """Read a lambda, twice: its variables, with the arguments' types, are listed after its body."""
         value, variables = self._read_lambda(position)
         meanings = FUNCTIONS[function].variables[number:][:1] if function in FUNCTIONS else ()
@@ -330,7 +332,7 @@ class Reader:
             self.columns.kinds[expr_id] = meant(meaning, [argument.kind for argument in arguments])
         return self._read_lambda(position)[0] if meanings else value
 
-    def _read_lambda(self, position: int) -> tuple[Value, list[int]]:
+    def _read_lambda(self, position: int) -> tuple[ReadExpression, list[int]]:
         body = self.whole(position + len(_LAMBDA), IN_CALL)
         trees, ids, position = [body.tree], [], body.end
         while match := _VARIABLE.match(self.text, position + 2):
@@ -340,39 +342,41 @@ class Reader:
         hidden = re.compile(r"(?:, (?:true|false))?\)").match(self.text, position)
         if not hidden:
             raise self.unreadable(position)
-        return Value(call("LambdaFunction", trees), body.kind, hidden.end()), ids
+        return ReadExpression(call("LambdaFunction", trees), body.kind, hidden.end()), ids
 
     # Suffixes that belong to an expression.
 
-    def _with_suffixes(self, position: int, stops: Stops) -> Value:
+    def _with_suffixes(self, position: int, stops: Stops) -> ReadExpression:
         value = self._operand(position, stops)
         while further := self._suffix(value, stops):
             value = further
         return value
 
-    def _continued(self, value: Value, stops: Stops) -> Value:
+    def _continued(self, value: ReadExpression, stops: Stops) -> ReadExpression:
         """Return an expression that begins with a value: with all suffixes and operators after it."""
         while further := self._suffix(value, stops) or self._operator(value, stops):
             value = further
         return value
 
-    def _suffix(self, value: Value, stops: Stops) -> Value | None:
+    def _suffix(self, value: ReadExpression, stops: Stops) -> ReadExpression | None:
         text, end = self.text, value.end
         if text.startswith(".", end) and not value.is_literal:
             return self._field(value)
         if text.startswith("[", end) and not value.is_literal:
             index = self.whole(end + 1, ("]",))
             kind = result_type("GetArrayItem", [value.kind])
-            return Value(call("GetArrayItem", [value.tree, index.tree]), kind, index.end + 1)
+            return ReadExpression(call("GetArrayItem", [value.tree, index.tree]), kind, index.end + 1)
         if not text.startswith(" ", end):
             return None
         if text.startswith(" IN (", end):
             values, position = self.several(end + 5, ",", ")")
-            return Value(call("In", [value.tree, *(item.tree for item in values)]), "boolean", position)
+            return ReadExpression(
+                call("In", [value.tree, *(item.tree for item in values)]), "boolean", position
+            )
         if text.startswith(" INSET ", end):
             # The optimizer's IN of many values, which are printed without brackets.
             listed = self._literal(end + 7, tuple(stop for stop in stops if stop != ", "))
-            return Value(call("In", [value.tree, listed.tree]), "boolean", listed.end)
+            return ReadExpression(call("In", [value.tree, listed.tree]), "boolean", listed.end)
         if text.startswith(" windowspecdefinition(", end):
             match = CALL.match(text, end + 1)
             specification = self._call(match, stops) if match else value
@@ -382,31 +386,31 @@ class Reader:
                 call("AggregateExpression", [value.tree]) if _is(value.tree, "PythonUDF") else value.tree
             )
             tree = call("WindowExpression", [function, specification.tree])
-            return Value(tree, value.kind, specification.end)
+            return ReadExpression(tree, value.kind, specification.end)
         if text.startswith(" FILTER (WHERE ", end):
             condition = self.whole(end + 15, (")",))
             of_aggregate = value.tree[1:] if _is(value.tree, "AggregateExpression") else value.tree
             tree = call("AggregateExpression", [of_aggregate, condition.tree])
-            return Value(tree, value.kind, condition.end + 1)
+            return ReadExpression(tree, value.kind, condition.end + 1)
         match = _PATTERN.match(text, end)
         if match:
             pattern = self.expression(match.end(), stops)
             escape = _ESCAPE.match(text, pattern.end)
             tree = call("Operator", [value.tree, pattern.tree])
-            return Value(tree, "boolean", escape.end() if escape else pattern.end)
+            return ReadExpression(tree, "boolean", escape.end() if escape else pattern.end)
         match = _ORDER.match(text, end)
         if match:
-            return Value(call("SortOrder", [value.tree]), value.kind, match.end())
+            return ReadExpression(call("SortOrder", [value.tree]), value.kind, match.end())
         return None
 
-    def _operator(self, value: Value, stops: Stops) -> Value | None:
+    def _operator(self, value: ReadExpression, stops: Stops) -> ReadExpression | None:
         match = _OPERATOR.match(self.text, value.end)
         if not match:
             return None
         other = self._with_suffixes(match.end(), stops)
-        return Value(call("Operator", [value.tree, other.tree]), types.whole(), other.end)
+        return ReadExpression(call("Operator", [value.tree, other.tree]), types.whole(), other.end)
 
-    def _field(self, value: Value) -> Value:
+    def _field(self, value: ReadExpression) -> ReadExpression:
         start = value.end + 1
         known = sorted(types.field_names(value.kind), key=len, reverse=True)
         name = next((name for name in known if self.text.startswith(name, start)), "")
@@ -417,32 +421,32 @@ class Reader:
             raise self.unreadable(start)
         end = start + len(name)
         if types.is_whole(value.kind):
-            return Value(call("Function", [value.tree]), types.whole(), end)
+            return ReadExpression(call("Function", [value.tree]), types.whole(), end)
         field = types.field_of(value.kind, name)
         if field is None:
             # A value without known fields is taken as a whole.
             self.problems.append(of_explained.AMBIGUOUS_FIELD(name=name))
-            return Value(call("Function", [value.tree]), types.closed(), end)
+            return ReadExpression(call("Function", [value.tree]), types.closed(), end)
         tree = call("GetStructField", [value.tree])
         tree[0].update(ordinal=field[0], name=name)
-        return Value(tree, field[1], end, is_column=False)
+        return ReadExpression(tree, field[1], end, is_column=False)
 
 
 def _is(tree: Tree, name: str) -> bool:
     return bool(tree[0]["class"] == EXPRESSION + name)
 
 
-_Read = Callable[[Reader, "re.Match[str]", Stops], Value]
+_Read = Callable[[ExplainReader, "re.Match[str]", Stops], ReadExpression]
 
 _FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
-    (re.compile(r"\("), Reader._in_parentheses),
-    (re.compile(r"CASE WHEN "), Reader._case),
-    (re.compile(r"if \("), Reader._if),
-    (re.compile(r"NOT |-(?!\d)|~|distinct "), Reader._prefixed),
-    (re.compile(r"variablereference\(([^=()]+)="), Reader._session_variable),
-    (_VARIABLE, Reader._variable),
-    (SUBQUERY, Reader._subquery),
-    (re.compile(r"(?:ansi_|try_)?cast\("), Reader._cast),
-    (CALL, Reader._call),
+    (re.compile(r"\("), ExplainReader._in_parentheses),
+    (re.compile(r"CASE WHEN "), ExplainReader._case),
+    (re.compile(r"if \("), ExplainReader._if),
+    (re.compile(r"NOT |-(?!\d)|~|distinct "), ExplainReader._prefixed),
+    (re.compile(r"variablereference\(([^=()]+)="), ExplainReader._session_variable),
+    (_VARIABLE, ExplainReader._variable),
+    (SUBQUERY, ExplainReader._subquery),
+    (re.compile(r"(?:ansi_|try_)?cast\("), ExplainReader._cast),
+    (CALL, ExplainReader._call),
 )
 """The beginning of each form of an expression, and the method that reads the form."""

@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.built import (
     PlanState,
     Relation,
 )
-from airflow_provider_spark_lineage.spark.plan.spark.explain.physical import Scan, split_paths
+from airflow_provider_spark_lineage.spark.plan.spark.explain.physical import PhysicalScan, split_paths
 
 Facts = dict[str, Any]
 
@@ -91,13 +91,15 @@ def table_facts(name: str, settings: Mapping[str, str]) -> Facts:
     return {"table": parts, **settings_facts(settings)}
 
 
-def relation_facts(plan: PlanState, scans: Sequence[Scan], reused: Mapping[int, int]) -> list[dict[str, Any]]:
+def relation_facts(
+    plan: PlanState, scans: Sequence[PhysicalScan], reused: Mapping[int, int]
+) -> list[dict[str, Any]]:
     """Return the entry of each relation that the text can name; complete targets that are the same table."""
     relations, settings = plan.relations, plan.settings
     matched = {
         index: _agreed(_scans_with(relation, scans, reused)) for index, relation in enumerate(relations)
     }
-    by_name: dict[tuple[str, ...], list[Scan]] = {}
+    by_name: dict[tuple[str, ...], list[PhysicalScan]] = {}
     for index, scan in matched.items():
         if scan:
             for key in _keys(relations[index]):
@@ -126,14 +128,16 @@ def relation_facts(plan: PlanState, scans: Sequence[Scan], reused: Mapping[int, 
     return entries
 
 
-def _scans_with(relation: Relation, scans: Sequence[Scan], reused: Mapping[int, int]) -> list[Scan]:
+def _scans_with(
+    relation: Relation, scans: Sequence[PhysicalScan], reused: Mapping[int, int]
+) -> list[PhysicalScan]:
     """Return the scans that have columns of the relation."""
     ids = {expr_id for expr_id, _ in relation.output}
     ids |= {reused[expr_id] for expr_id in ids if expr_id in reused}
     return [scan for scan in scans if any(expr_id in ids for expr_id, _ in scan.columns)]
 
 
-def _agreed(scans: Sequence[Scan]) -> Scan | None:
+def _agreed(scans: Sequence[PhysicalScan]) -> PhysicalScan | None:
     """Return the first scan with a location, if all scans have the same one."""
     places = {(scan.paths, scan.index) for scan in scans if scan.paths}
     return next(scan for scan in scans if scan.paths) if len(places) == 1 else None
@@ -151,8 +155,11 @@ def _keys(relation: Relation) -> list[tuple[str, ...]]:
 
 
 def _only_candidate(
-    index: int, relations: Sequence[Relation], scans: Sequence[Scan], matched: Mapping[int, Scan | None]
-) -> Scan | None:
+    index: int,
+    relations: Sequence[Relation],
+    scans: Sequence[PhysicalScan],
+    matched: Mapping[int, PhysicalScan | None],
+) -> PhysicalScan | None:
     """Return the scan with other ids that can only belong to this relation: the optimizer copies plans."""
     used_ids = {expr_id for scan in matched.values() if scan for expr_id, _ in scan.columns}
     free = [scan for scan in scans if not any(expr_id in used_ids for expr_id, _ in scan.columns)]
@@ -168,7 +175,7 @@ def _only_candidate(
     return _agreed(candidates)
 
 
-def _may_be_of(scan: Scan, relation: Relation) -> bool:
+def _may_be_of(scan: PhysicalScan, relation: Relation) -> bool:
     """Return whether a scan's name and columns match a relation."""
     names = {name for _, name in relation.output}
     if not all(name in names for _, name in scan.columns):
@@ -178,7 +185,7 @@ def _may_be_of(scan: Scan, relation: Relation) -> bool:
     return scan.relation == f"{relation.text} {relation.table}".strip()
 
 
-def _facts(relation: Relation, scan: Scan | None, settings: Mapping[str, str]) -> Facts:
+def _facts(relation: Relation, scan: PhysicalScan | None, settings: Mapping[str, str]) -> Facts:
     named = table_facts(relation.table, settings) if relation.table else {}
     if scan and scan.paths:
         if scan.index in _OF_DELTA_ITSELF:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import MARK
-from airflow_provider_spark_lineage.spark.plan.spark.explain.expressions import END, Reader
+from airflow_provider_spark_lineage.spark.plan.spark.explain.expressions import END, ExplainReader
 from airflow_provider_spark_lineage.spark.plan.spark.explain.functions import call
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadablePlanError
 from airflow_provider_spark_lineage.spark.records.plan_json import Tree
 
 _AS = " AS "
@@ -23,14 +23,14 @@ class Item:
     expr_id: int
 
 
-def named_list(reader: Reader, position: int) -> tuple[list[Item], int]:
+def named_list(reader: ExplainReader, position: int) -> tuple[list[Item], int]:
     """Read a list of named expressions in brackets; return it with the position after it."""
     position = reader.expect(position, "[")
     items: list[Item] = []
     while not (reader.text.startswith("]", position) and not items):
         try:
             item, position = _item(reader, position)
-        except UnreadableError:
+        except UnreadablePlanError:
             item, position = _unread_item(reader, position)
         items.append(item)
         if reader.text.startswith(("]" + END, "], "), position):
@@ -39,7 +39,7 @@ def named_list(reader: Reader, position: int) -> tuple[list[Item], int]:
     return items, position + 1
 
 
-def condition(reader: Reader, position: int, *stops: str) -> tuple[Tree, int]:
+def condition(reader: ExplainReader, position: int, *stops: str) -> tuple[Tree, int]:
     """Read an expression up to one of the stops; if it cannot be read, return all columns that it names."""
     stops = stops or (END,)
     try:
@@ -49,7 +49,7 @@ def condition(reader: Reader, position: int, *stops: str) -> tuple[Tree, int]:
             value = replace(value, end=types.read_type(reader.text, value.end + 2)[1])
         if not reader.text.startswith(stops, value.end):
             raise reader.unreadable(value.end)
-    except UnreadableError:
+    except UnreadablePlanError:
         ends = [reader.text.find(stop, position) for stop in stops]
         end = min((place for place in ends if place >= 0), default=len(reader.text) - 1)
         reader.problems.append(of_explained.UNREAD_EXPRESSION(what="a condition"))
@@ -57,19 +57,19 @@ def condition(reader: Reader, position: int, *stops: str) -> tuple[Tree, int]:
     return value.tree, value.end
 
 
-def listed_values(reader: Reader, what: str) -> list[Tree]:
+def listed_values(reader: ExplainReader, what: str) -> list[Tree]:
     """Read the list at the beginning of the arguments; if that fails, return all columns that it names.
 
     `what` is the beginning of the problem's sentence.
     """
     try:
         return [value.tree for value in reader.several(1, ", ", "]")[0]]
-    except UnreadableError:
+    except UnreadablePlanError:
         reader.problems.append(of_explained.UNREAD_EXPRESSION(what=what))
         return [everything_named(reader, 0, len(reader.text) - len(END))]
 
 
-def everything_named(reader: Reader, start: int, end: int) -> Tree:
+def everything_named(reader: ExplainReader, start: int, end: int) -> Tree:
     """Return a function of all columns and subqueries that are named between two positions."""
     references = reader.marks.references(start, end, reader.columns)
     return call(
@@ -78,7 +78,7 @@ def everything_named(reader: Reader, start: int, end: int) -> Tree:
     )
 
 
-def _item(reader: Reader, position: int) -> tuple[Item, int]:
+def _item(reader: ExplainReader, position: int) -> tuple[Item, int]:
     value = reader.whole(position, (_AS, ", ", "]"))
     if not reader.text.startswith(_AS, value.end):
         if not value.is_column:
@@ -98,7 +98,7 @@ def alias(tree: Tree, expr_id: int, name: str) -> Item:
     return Item(named, expr_id)
 
 
-def _definition(reader: Reader, position: int) -> tuple[str, int, int, bool]:
+def _definition(reader: ExplainReader, position: int) -> tuple[str, int, int, bool]:
     """Read the name of an expression: its text, its id, the position after it, whether it is bigint."""
     for mark in reader.marks.after(position):
         name = reader.text[position : mark.start()]
@@ -109,11 +109,11 @@ def _definition(reader: Reader, position: int) -> tuple[str, int, int, bool]:
     raise reader.unreadable(position)
 
 
-def _ends_an_item(reader: Reader, position: int) -> bool:
+def _ends_an_item(reader: ExplainReader, position: int) -> bool:
     return reader.text.startswith((", ", "]" + END, "], "), position)
 
 
-def _unread_item(reader: Reader, position: int) -> tuple[Item, int]:
+def _unread_item(reader: ExplainReader, position: int) -> tuple[Item, int]:
     """Read an item by its own name and by the columns that it names; its expression is not readable."""
     for mark in reader.marks.after(position):
         if not _ends_an_item(reader, mark.end()) or int(mark[1]) in reader.columns.names:
@@ -129,7 +129,7 @@ def _unread_item(reader: Reader, position: int) -> tuple[Item, int]:
     raise reader.unreadable(position)
 
 
-def _name_of(reader: Reader, start: int, end: int) -> int | None:
+def _name_of(reader: ExplainReader, start: int, end: int) -> int | None:
     """Return the start of the name that ends at `end`: after the first AS outside brackets, or any AS."""
     depth, last = 0, None
     for index in range(start, end):

@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.built import (
 )
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import MARK
 from airflow_provider_spark_lineage.spark.plan.spark.explain.items import named_list
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadablePlanError
 
 
 def _relation(place: NodeContext) -> Built:
@@ -31,7 +31,7 @@ def _first_list(text: str) -> int:
     for match in re.finditer(r"\[", text):
         if MARK.search(text, match.start()) or text.startswith("]", match.end()):
             return match.start()
-    raise UnreadableError("no columns")
+    raise UnreadablePlanError("no columns")
 
 
 def _v2_relation(place: NodeContext) -> Built:
@@ -46,7 +46,7 @@ def _hive_relation(place: NodeContext) -> Built:
     data = re.search(r", Data Cols: (?=\[)", place.text)
     partitions = re.search(r", Partition Cols: (?=\[)", place.text)
     if not match or not data:
-        raise UnreadableError("no columns")
+        raise UnreadablePlanError("no columns")
     ids = place.defined(data.end())[0]
     of_partitions = place.defined(partitions.end())[0] if partitions else []
     fields = {"dataCols": place.trees(ids), "partitionCols": place.trees(of_partitions)}
@@ -109,7 +109,7 @@ def _opaque(place: NodeContext) -> Built:
     keys = [expr_id for ids in lists if known.issuperset(ids) for expr_id in ids]
     output = new[-1] if new else _objects(place)
     if not output:
-        raise UnreadableError("no columns")
+        raise UnreadablePlanError("no columns")
     # The keys of cogrouped code are the first columns of each side.
     lengths = re.match(r"(\d+), (\d+), ", place.text)
     sides = (
@@ -142,13 +142,13 @@ def _append_columns(place: NodeContext) -> Built:
     for start in reversed(lists):
         try:
             items, _ = named_list(place.reader, start)
-        except UnreadableError:
+        except UnreadablePlanError:
             continue
         added = [item for item in items if item.expr_id not in known]
         if added:
             output = [*place.first, *(item.expr_id for item in added)]
             return place.built(output, serializer=[item.tree for item in added])
-    raise UnreadableError("no columns")
+    raise UnreadablePlanError("no columns")
 
 
 LEAVES: dict[str, NodeReader] = {

@@ -8,7 +8,7 @@ from typing import Any
 from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
 from airflow_provider_spark_lineage.spark.plan.spark.explain.built import Built, NodeContext, NodeReader
-from airflow_provider_spark_lineage.spark.plan.spark.explain.calls import Value
+from airflow_provider_spark_lineage.spark.plan.spark.explain.calls import ReadExpression
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import EXPRESSION
 from airflow_provider_spark_lineage.spark.plan.spark.explain.expressions import END
 from airflow_provider_spark_lineage.spark.plan.spark.explain.items import (
@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.items import (
     named_list,
 )
 from airflow_provider_spark_lineage.spark.plan.spark.explain.leaves import LEAVES
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError, required
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadablePlanError, required
 from airflow_provider_spark_lineage.spark.plan.spark.relational import UNTRACED
 from airflow_provider_spark_lineage.spark.plan.spark.tree import element, end_of
 from airflow_provider_spark_lineage.spark.records.observed import OF_CHECKS
@@ -59,12 +59,12 @@ def _grouping(place: NodeContext) -> tuple[list[Tree], int]:
         values, end = reader.several(1, ", ", "]")
         if reader.text.startswith(", [", end):
             return [value.tree for value in values], end + 2
-    except UnreadableError:
+    except UnreadablePlanError:
         pass
     for match in split.finditer(place.text):
         try:
             named_list(reader, match.end())
-        except UnreadableError:
+        except UnreadablePlanError:
             continue
         reader.problems.append(of_explained.UNREAD_KEYS())
         return [everything_named(reader, 0, match.start())], match.end()
@@ -122,7 +122,7 @@ def _collect_metrics(place: NodeContext) -> Built:
     known = len(place.reader.problems)
     try:
         items, _ = named_list(place.reader, match.end())
-    except UnreadableError:
+    except UnreadablePlanError:
         return place.built(place.first, name=match[1])
     finally:
         # Lineage does not need them.
@@ -157,7 +157,7 @@ def _join(place: NodeContext) -> Built:
 def _as_of_join(place: NodeContext) -> Built:
     kinds = list(re.finditer(r", (Inner|LeftOuter)(?=, |$)", place.text))
     if len(kinds) != 1:
-        raise UnreadableError("no kind of join")
+        raise UnreadablePlanError("no kind of join")
     fields: dict[str, Any] = {"joinType": {"object": f"{_PLANS}{kinds[0][1]}$"}}
     fields["asOfCondition"], end = condition(place.reader, 0, kinds[0][0])
     # All other columns that it compares.
@@ -169,7 +169,7 @@ def _lateral_join(place: NodeContext) -> Built:
     value = place.reader.whole(0, (", ",))
     kind = re.compile(r", (\w+)(?:, |$)").match(place.text, value.end)
     if not kind or "plan" not in value.tree[0]:
-        raise UnreadableError("no lateral subquery")
+        raise UnreadablePlanError("no lateral subquery")
     fields = {}
     if kind.end() < len(place.text):
         fields["condition"] = condition(place.reader, kind.end())[0]
@@ -180,18 +180,20 @@ def _lateral_join(place: NodeContext) -> Built:
 _BEHIND_GENERATOR = re.compile(r", (?:\[[^\[\]]*\], )?(?:true|false), (?:\w+, )?\[[^\[\]]*\]$")
 
 
-def _generator(place: NodeContext) -> Value:
+def _generator(place: NodeContext) -> ReadExpression:
     """Return the generator; if it cannot be read, a function of the columns that it names."""
     try:
         value = place.reader.whole(0, (", ",))
-    except UnreadableError:
+    except UnreadablePlanError:
         behind = _BEHIND_GENERATOR.search(place.text)
         if not behind:
             raise
         place.reader.problems.append(of_explained.UNREAD_EXPRESSION(what="its generator"))
-        return Value(everything_named(place.reader, 0, behind.start()), types.closed(), behind.start())
+        return ReadExpression(
+            everything_named(place.reader, 0, behind.start()), types.closed(), behind.start()
+        )
     if value.is_literal:
-        raise UnreadableError("no generator")
+        raise UnreadablePlanError("no generator")
     return value
 
 
@@ -201,7 +203,7 @@ def _generate(place: NodeContext) -> Built:
     for match in re.finditer(r", (?=\[)", place.text[value.end :]):
         try:
             ids, end = place.defined(value.end + match.end())
-        except UnreadableError:
+        except UnreadablePlanError:
             continue
         if end == len(place.text):
             of_elements = element(value.kind)
@@ -213,7 +215,7 @@ def _generate(place: NodeContext) -> Built:
                 _spread(place, value.tree, value.kind, ids)
             output = [*place.first, *ids]
             return place.built(output, generator=value.tree, generatorOutput=place.trees(ids))
-    raise UnreadableError("no columns of the generator")
+    raise UnreadablePlanError("no columns of the generator")
 
 
 def _spread(place: NodeContext, generator: Tree, kind: types.Type, ids: list[int]) -> None:
@@ -244,7 +246,7 @@ def _expand(place: NodeContext) -> Built:
         position = reader.expect(position, ", ")
     ids, _ = place.defined(reader.expect(position, "], "))
     if any(len(projection) != len(ids) for projection in projections):
-        raise UnreadableError("projections of other widths")
+        raise UnreadablePlanError("projections of other widths")
     return place.built(ids, projections=projections, output=place.trees(ids))
 
 
@@ -252,7 +254,7 @@ def _union(place: NodeContext) -> Built:
     kinds = place.columns.kinds
     sides = [child.output for child in place.children]
     if len({len(side) for side in sides}) != 1:
-        raise UnreadableError("inputs of other widths")
+        raise UnreadablePlanError("inputs of other widths")
     for column in zip(*sides, strict=True):
         kinds[column[0]] = types.common([kinds[expr_id] for expr_id in column])
     return place.built(place.first)
@@ -296,7 +298,7 @@ def _loop(place: NodeContext) -> Built:
         ):
             break
     else:
-        raise UnreadableError("its columns are not named")
+        raise UnreadablePlanError("its columns are not named")
     place.state.loops.remove(loop)
     for expr_id, name in loop:
         columns.define(expr_id, name, types.closed())

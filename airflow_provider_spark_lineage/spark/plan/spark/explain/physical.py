@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import MARK, listed
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Drawn, UnreadableError, draw
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Drawn, UnreadablePlanError, draw
 
 _SCAN = re.compile(r"(?:File|Batch)?Scan (?=\S)")
 _PATHS = re.compile(r"(\w+) ?\((\d+) paths\)\[(.*?)\](?=, \w+: | RuntimeFilters: |$)", re.DOTALL)
@@ -24,7 +24,7 @@ _PASSES = tuple("BroadcastExchange ColumnarToRow Exchange Filter InputAdapter So
 
 
 @dataclass(frozen=True)
-class Scan:
+class PhysicalScan:
     """One physical scan."""
 
     columns: tuple[tuple[int, str], ...]
@@ -42,13 +42,13 @@ class Scan:
     """The text has only a part of its location."""
 
 
-def scans_of(text: str) -> tuple[list[Scan], dict[int, types.Type], dict[int, int]]:
+def scans_of(text: str) -> tuple[list[PhysicalScan], dict[int, types.Type], dict[int, int]]:
     """Return the scans, their types by column id, and reused columns with the columns that they repeat."""
-    scans: list[Scan] = []
+    scans: list[PhysicalScan] = []
     kinds: dict[int, types.Type] = {}
     try:
         root = draw(text)
-    except UnreadableError:
+    except UnreadablePlanError:
         return [], {}, {}
     nodes = list(root.below())
     for node in nodes:
@@ -63,18 +63,18 @@ def scans_of(text: str) -> tuple[list[Scan], dict[int, types.Type], dict[int, in
     return scans, kinds, dict(_reused(nodes))
 
 
-def _scan(text: str, position: int) -> Scan | None:
+def _scan(text: str, position: int) -> PhysicalScan | None:
     for bracket in re.compile(r"\[").finditer(text, position):
         for separator in (",", ", "):
             try:
                 items, end = listed(text, bracket.start(), separator)
-            except UnreadableError:
+            except UnreadablePlanError:
                 continue
             if items or text.startswith("]", bracket.end()):
                 rest = text[end:]
                 file_format, location = _FORMAT.search(rest), _LOCATION.search(rest)
                 paths = listed_paths(rest[location.start() + len("Location: ") :]) if location else ()
-                return Scan(
+                return PhysicalScan(
                     tuple(item[:2] for item in items),
                     text[position : bracket.start()].strip(),
                     file_format[1] if file_format else "",
@@ -109,11 +109,11 @@ def split_paths(text: str, number: int | None = None) -> tuple[tuple[str, ...], 
     return (paths if number in (None, len(paths)) else ()), False
 
 
-def kinds_of(schema: str, scan: Scan) -> Iterator[tuple[int, types.Type]]:
+def kinds_of(schema: str, scan: PhysicalScan) -> Iterator[tuple[int, types.Type]]:
     """Yield the types of a scan's columns, without structs: a scan may read fewer fields than the column."""
     try:
         read, _ = types.read_type(schema)
-    except UnreadableError:
+    except UnreadablePlanError:
         return
     by_name = {field["name"]: field["type"] for field in read["fields"]}
     for expr_id, name in scan.columns:
@@ -137,7 +137,7 @@ def _reused(nodes: list[Drawn]) -> Iterator[tuple[int, int]]:
         try:
             columns, _ = listed(node.text, node.text.index("["))
             origins = _output(exchange) if exchange else []
-        except (UnreadableError, ValueError):
+        except (UnreadablePlanError, ValueError):
             continue
         if len(columns) == len(origins):
             yield from ((column[0], origin) for column, origin in zip(columns, origins, strict=True))

@@ -20,14 +20,14 @@ _PREFIX = re.compile(r"((?:   |:  )*)(?:\+- |:- )")
 _NAME = re.compile(r"['!~]*(?:\*\(\d+\) )?(\w+(?:\$\w+)*)")
 
 
-class UnreadableError(ValueError):
+class UnreadablePlanError(ValueError):
     """A text is not in Spark's form for such a plan, or is ambiguous."""
 
 
 def required(match: re.Match[str] | None, missing: str) -> re.Match[str]:
     """Return a match; without one, raise UnreadableError that names the missing part."""
     if not match:
-        raise UnreadableError(missing)
+        raise UnreadablePlanError(missing)
     return match
 
 
@@ -106,5 +106,5 @@ def draw(text: str) -> Drawn:
             (above.children if depth - above.depth == 1 else above.inner).append(node)
             path.append(node)
     if root is None or not root.name:
-        raise UnreadableError("it has no plan")
+        raise UnreadablePlanError("it has no plan")
     return root

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadablePlanError
 from airflow_provider_spark_lineage.spark.plan.spark.tree import element
 
 _ATOMIC = re.compile(
@@ -62,7 +62,7 @@ def read_type(text: str, position: int = 0) -> tuple[Type, int]:
         value, position = read_type(text, _behind(text, position, ","))
         return {"type": "map", "keyType": key, "valueType": value}, _behind(text, position, ">")
     if not text.startswith("struct<", position):
-        raise UnreadableError(f"no type at character {position}")
+        raise UnreadablePlanError(f"no type at character {position}")
     position += 7
     fields: list[dict[str, Any]] = []
     while not text.startswith(">", position):
@@ -70,7 +70,7 @@ def read_type(text: str, position: int = 0) -> tuple[Type, int]:
             position = _behind(text, position, ",")
         colon = text.find(":", position)
         if colon < 0:
-            raise UnreadableError("a struct without an end")
+            raise UnreadablePlanError("a struct without an end")
         name = text[position:colon]
         kind, position = read_type(text, colon + 1)
         fields.append({"name": name, "type": kind})
@@ -79,7 +79,7 @@ def read_type(text: str, position: int = 0) -> tuple[Type, int]:
 
 def _behind(text: str, position: int, expected: str) -> int:
     if not text.startswith(expected, position):
-        raise UnreadableError(f"no {expected!r} in a type")
+        raise UnreadablePlanError(f"no {expected!r} in a type")
     return position + len(expected)
 
 
@@ -87,7 +87,7 @@ def whole_type(text: str) -> Type | None:
     """Return the type of a text; None if the whole text is not a type."""
     try:
         kind, end = read_type(text)
-    except UnreadableError:
+    except UnreadablePlanError:
         return None
     return kind if end == len(text) else None
 

@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.facts import (
     v2_facts,
 )
 from airflow_provider_spark_lineage.spark.plan.spark.explain.items import condition
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError, required
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadablePlanError, required
 from airflow_provider_spark_lineage.spark.plan.spark.relational import UNTRACED
 from airflow_provider_spark_lineage.spark.plan.spark.tree import children
 from airflow_provider_spark_lineage.spark.records.plan_json import Tree, simple_name
@@ -211,10 +211,10 @@ def _update(place: NodeContext) -> Built:
     """`UpdateCommand Delta[version=0, /t], `db`.`t`, [a#1, (b#2 + 1)], (a#1 = 3)`."""
     facts, position = _delta(place)
     if not place.text.startswith("[", position):
-        raise UnreadableError("no values")
+        raise UnreadablePlanError("no values")
     values, end = place.reader.several(position + 1, ", ", "]")
     if len(values) != len(place.first):
-        raise UnreadableError("values of another width")
+        raise UnreadablePlanError("values of another width")
     fields: dict[str, Any] = {"updateExpressions": [value.tree for value in values]}
     if end < len(place.text):
         fields["condition"] = condition(place.reader, end + 2)[0]

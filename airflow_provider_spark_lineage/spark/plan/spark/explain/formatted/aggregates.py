@@ -15,7 +15,11 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.condition
 )
 from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.text import Operator
 from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.translation import Translation
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Drawn, UnreadableError, required
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import (
+    Drawn,
+    UnreadablePlanError,
+    required,
+)
 
 AGGREGATES = ("HashAggregate", "ObjectHashAggregate", "SortAggregate")
 
@@ -37,13 +41,13 @@ def aggregate(operator: Operator, plan: Translation) -> Drawn:
     """Return the whole aggregate: `Aggregate [a#1], [a#1, sum(b#2) AS total#5]`."""
     functions = listed_items(operator.detail("Functions"))
     if any(_PART.match(function) for function in functions):
-        raise UnreadableError("the other part of its aggregate is not in the text")
+        raise UnreadablePlanError("the other part of its aggregate is not in the text")
     parts = _parts(operator, functions)
     first = parts[-1] if parts else operator
     functions = _with_filters(functions, parts)
     attributes = listed_items(operator.detail("Aggregate Attributes"))
     if len(attributes) != len(functions):
-        raise UnreadableError("the numbers of its functions and columns differ")
+        raise UnreadablePlanError("the numbers of its functions and columns differ")
     results = _inlined(operator.detail("Results"), dict(zip(attributes, functions, strict=True)))
     keys = listed_items(operator.detail("Keys"))
     plain = [_ALIAS.split(key)[-1] for key in keys]
@@ -60,7 +64,7 @@ def _inlined(results: str, functions: Mapping[str, str]) -> str:
     for attribute in functions:
         mark = MARK.search(attribute, max(attribute.rfind("#"), 0))
         if mark is None:
-            raise UnreadableError("a function has no column")
+            raise UnreadablePlanError("a function has no column")
         attributes[mark[0]] = attribute
     parts, end = [], 0
     for mark in MARK.finditer(results):
@@ -115,7 +119,7 @@ def _with_filters(functions: list[str], parts: list[Operator]) -> list[str]:
     if not any(_FILTERED in function for function in partial):
         return functions
     if [function.partition(_FILTERED)[0] for function in partial] != functions:
-        raise UnreadableError("its functions with a condition could not be told apart")
+        raise UnreadablePlanError("its functions with a condition could not be told apart")
     return partial
 
 
@@ -152,5 +156,5 @@ def _lists(arguments: str) -> list[list[str]]:
     """Return the first three lists of the arguments."""
     parts = split_outside(arguments, ", ")
     if len(parts) < 3 or not all(part.startswith("[") for part in parts[:3]):
-        raise UnreadableError("no lists")
+        raise UnreadablePlanError("no lists")
     return [listed_items(part) for part in parts[:3]]

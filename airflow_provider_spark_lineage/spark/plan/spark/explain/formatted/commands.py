@@ -11,7 +11,11 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.translati
     OperatorReader,
     Translation,
 )
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Drawn, UnreadableError, required
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import (
+    Drawn,
+    UnreadablePlanError,
+    required,
+)
 
 _ON_TABLE = re.compile(
     r"(?P<table>[\w.$]+(?:@[0-9a-f]+|\(\w+\)), (?:`[^`]*`|[^,\s`])+)(?:, (?P<rest>.*))?", re.DOTALL
@@ -63,7 +67,7 @@ def _alter(operator: Operator, plan: Translation) -> Drawn:
     table, rest = _resolved(operator)
     changes = {_CHANGES.get(change, "") for change in re.findall(r"TableChange\$(\w+)@", rest)}
     if len(changes) != 1 or "" in changes:
-        raise UnreadableError("its change is not in the text")
+        raise UnreadablePlanError("its change is not in the text")
     return plan.node(changes.pop(), table)
 
 
@@ -77,7 +81,7 @@ def _as_select(operator: Operator, plan: Translation) -> Drawn:
         if write.name in ("AppendData", "OverwriteByExpression") and write.children
     ]
     if len(writes) != 1:
-        raise UnreadableError("its query is not in the text")
+        raise UnreadablePlanError("its query is not in the text")
     ((run, write),) = writes
     return plan.node(operator.name.removeprefix("Atomic"), table, run.translated(write.children[0]))
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import MARK
 from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.text import Formatted
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadablePlanError
 
 _NOT_NULL = re.compile(r"isnotnull\([^()]*#(\d+)L?\)")
 
@@ -18,12 +18,12 @@ def split_outside(text: str, separator: str) -> list[str]:
     for index, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")
         if depth < 0:
-            raise UnreadableError("its brackets do not match")
+            raise UnreadablePlanError("its brackets do not match")
         if depth == 0 and text.startswith(separator, index):
             parts.append(text[begin:index])
             begin = index + len(separator)
     if depth:
-        raise UnreadableError("its brackets do not match")
+        raise UnreadablePlanError("its brackets do not match")
     return [*parts, text[begin:]]
 
 

@@ -35,7 +35,11 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.translati
     unread,
 )
 from airflow_provider_spark_lineage.spark.plan.spark.explain.nodes import NODES
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Drawn, UnreadableError, required
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import (
+    Drawn,
+    UnreadablePlanError,
+    required,
+)
 
 
 def row_of(operator: Operator) -> OperatorReader:
@@ -187,11 +191,11 @@ def _repeated_rows(operator: Operator, plan: Translation, columns: str) -> Drawn
     """INTERSECT ALL and EXCEPT ALL: Spark counts equal rows of both sides, and repeats each that often."""
     union = next((below for below in operator.below() if below.name == "Union"), None)
     if union is None:
-        raise UnreadableError("the rows that it repeats are not in the text")
+        raise UnreadablePlanError("the rows that it repeats are not in the text")
     sides = []
     for child in union.children:
         if child.name != "Project":
-            raise UnreadableError("the rows that it repeats are not in the text")
+            raise UnreadablePlanError("the rows that it repeats are not in the text")
         marks = required(
             re.match(r"\[(?:(?:true|null|-?1) AS vcol\d*#\d+L?, )+", child.detail("Output")),
             "the rows that it repeats are not in the text",

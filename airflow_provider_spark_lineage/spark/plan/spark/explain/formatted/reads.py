@@ -19,8 +19,12 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.translati
     OperatorReader,
     Translation,
 )
-from airflow_provider_spark_lineage.spark.plan.spark.explain.physical import Scan, kinds_of, listed_paths
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.spark.plan.spark.explain.physical import (
+    PhysicalScan,
+    kinds_of,
+    listed_paths,
+)
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Drawn, UnreadablePlanError
 
 
 def _file_scan(operator: Operator, plan: Translation) -> Drawn:
@@ -58,7 +62,7 @@ def _source_scan(operator: Operator, plan: Translation) -> Drawn:
     """A table of a catalog. Computations inside the source are not traced."""
     query = operator.details.get("External engine query", "").strip()
     if query and not _PLAIN_QUERY.fullmatch(query):
-        raise UnreadableError("a database computes a part of the query")
+        raise UnreadablePlanError("a database computes a part of the query")
     relation = operator.name.removeprefix(_FROM_DATABASE).removeprefix("BatchScan ")
     return plan.node(f"SourceRows {_columns(operator)} {relation}")
 
@@ -88,7 +92,7 @@ def _cached_scan(operator: Operator, plan: Translation) -> Drawn:
 def _reused(operator: Operator, plan: Translation) -> Drawn:
     repeated = plan.formatted.numbered.get(operator.reuses)
     if repeated is None:
-        raise UnreadableError("the rows that it repeats are not in the text")
+        raise UnreadablePlanError("the rows that it repeats are not in the text")
     return plan.node(f"Renamed {operator.detail('Output')}", plan.translated(repeated))
 
 
@@ -130,23 +134,23 @@ _LOCATION = re.compile(r"(\w+) \[(.*)\]")
 
 def scans_of_operators(
     formatted: Formatted, locations: Sequence[str]
-) -> tuple[list[Scan], dict[int, types.Type]]:
+) -> tuple[list[PhysicalScan], dict[int, types.Type]]:
     """Return all scans of a text, and the types of their columns."""
-    scans: list[Scan] = []
+    scans: list[PhysicalScan] = []
     kinds: dict[int, types.Type] = {}
     for operator in formatted.numbered.values():
         if not operator.name.startswith("Scan ") or "Output" not in operator.details:
             continue
         try:
             items = definitions(operator.details["Output"].strip("[]"), ", ")
-        except UnreadableError:
+        except UnreadablePlanError:
             continue
         relation = operator.name.partition(" ")[2]
         match = _LOCATION.fullmatch(operator.details.get("Location", ""))
         paths = _folders(match[1], match[2], locations) if match else ()
         columns = tuple((expr_id, name) for expr_id, name, _, _ in items)
         columns = columns or ((NO_COLUMN + int(operator.number), "rows"),)
-        scan = Scan(columns, relation, relation.partition(" ")[0], match[1] if match else "", paths)
+        scan = PhysicalScan(columns, relation, relation.partition(" ")[0], match[1] if match else "", paths)
         scans.append(scan)
         kinds.update(kinds_of(operator.details.get("ReadSchema", ""), scan))
     return scans, kinds
@@ -171,5 +175,5 @@ def loops_of(formatted: Formatted) -> Iterator[list[tuple[int, str]]]:
     """Yield the columns of each loop, which is a recursive CTE."""
     for operator in formatted.numbered.values():
         if operator.name == "UnionLoop":
-            with suppress(UnreadableError):
+            with suppress(UnreadablePlanError):
                 yield [item[:2] for item in definitions(operator.detail("Output").strip("[]"), ", ")]

@@ -9,7 +9,7 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.translati
 from airflow_provider_spark_lineage.spark.plan.spark.explain.functions import call
 from airflow_provider_spark_lineage.spark.plan.spark.explain.items import alias, listed_values
 from airflow_provider_spark_lineage.spark.plan.spark.explain.leaves import leaf
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadableError
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import UnreadablePlanError
 from airflow_provider_spark_lineage.spark.plan.spark.relational import HIDDEN, UNTRACED
 from airflow_provider_spark_lineage.spark.records.plan_json import Tree
 
@@ -44,7 +44,7 @@ def _renamed_at_least(place: NodeContext) -> Built:
     """The columns of the input; the text lists only the first columns: `RenamedAtLeast [a#1, b#2]`."""
     ids, _ = place.defined(0)
     if ids != place.first[: len(ids)]:
-        raise UnreadableError("its text was cut")
+        raise UnreadablePlanError("its text was cut")
     return place.built(place.first, "SubqueryAlias")
 
 
@@ -55,7 +55,7 @@ def _renamed(place: NodeContext) -> Built:
     known = {expr_id: place.trees([expr_id])[0] for expr_id in before}
     ids, _ = place.defined(0)
     if len(ids) != len(before):
-        raise UnreadableError("its number of columns differs from its input")
+        raise UnreadablePlanError("its number of columns differs from its input")
     items = []
     for expr_id, origin, kind in zip(ids, before, kinds, strict=True):
         place.columns.kinds[expr_id] = kind

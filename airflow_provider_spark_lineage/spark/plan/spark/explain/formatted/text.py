@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import (
     PHYSICAL,
     Drawn,
-    UnreadableError,
+    UnreadablePlanError,
     draw,
     required,
 )
@@ -60,7 +60,7 @@ class Operator:
     def detail(self, name: str) -> str:
         """Return a detail; raise UnreadableError if the text does not have it."""
         if name not in self.details:
-            raise UnreadableError(f"{self.name} has no {name}")
+            raise UnreadablePlanError(f"{self.name} has no {name}")
         return self.details[name]
 
     def below(self) -> Iterator[Operator]:
@@ -88,7 +88,7 @@ def is_formatted(text: str) -> bool:
 
 
 def split(text: str) -> Formatted:
-    """Split a text; raise `UnreadableError` if a part of it is missing."""
+    """Split a text; raise `UnreadablePlanError` if a part of it is missing."""
     first, *others = _SUBQUERY.split(text.removeprefix(PHYSICAL + "\n").partition("\n\n===== Adaptively")[0])
     named = dict(zip(others[::2], others[1::2], strict=True))
     trees: dict[str, str] = {}
@@ -98,7 +98,7 @@ def split(text: str) -> Formatted:
         for block in blocks:
             number, operator = _operator(block)
             if number in operators:
-                raise UnreadableError(f"there are two operators with the number {number}")
+                raise UnreadablePlanError(f"there are two operators with the number {number}")
             operators[number] = operator
         match = SUBQUERY_NAME.match(name)
         if tree.strip() and (match or not name):
@@ -123,7 +123,7 @@ def _operator(block: str) -> tuple[str, Operator]:
     for line in lines[first:]:
         match = _DETAIL.fullmatch(line)
         if match and match[1] in details:
-            raise UnreadableError(f"{head[2]} has {match[1]} twice")
+            raise UnreadablePlanError(f"{head[2]} has {match[1]} twice")
         if match:
             last = match[1]
             details[last] = match[2] or ""
@@ -139,7 +139,7 @@ def _placed(root: Drawn, operators: dict[str, Operator]) -> Operator:
     for node in reversed(list(root.below())):
         match = _LINE.fullmatch(node.text.rpartition("\n")[2])
         if not match or match[2] not in operators:
-            raise UnreadableError(f"an operator has no details: {node.text[:60]}")
+            raise UnreadablePlanError(f"an operator has no details: {node.text[:60]}")
         operator = operators[match[2]]
         operator.children = [done[id(child)] for child in _plans(node.children)]
         if len(operator.children) == 1 and "Input" in operator.details:

@@ -14,7 +14,7 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.formatted.text impo
     Formatted,
     Operator,
 )
-from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Drawn, UnreadableError
+from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Drawn, UnreadablePlanError
 
 NO_COLUMN = 10**12
 """The number of a scan without columns plus this is a column id: the key of its facts."""
@@ -54,7 +54,7 @@ class Translation:
     def input(self, operator: Operator) -> Drawn:
         """Return the node of the only input."""
         if len(operator.children) != 1:
-            raise UnreadableError(f"{operator.name} has {len(operator.children)} inputs")
+            raise UnreadablePlanError(f"{operator.name} has {len(operator.children)} inputs")
         return self.of(operator.children[0])
 
     def arguments(self, operator: Operator) -> str:
@@ -63,7 +63,7 @@ class Translation:
         if MORE.search(arguments):
             cut = of_explained.CUT()
             self.problems[cut.reworded(f"{operator.name}: {cut}")] = operator.name
-            raise UnreadableError("its text was cut")
+            raise UnreadablePlanError("its text was cut")
         return arguments
 
     def problem(self, operator: Operator, reason: Reason) -> None:
@@ -76,7 +76,7 @@ class Translation:
         inner = []
         for match in SUBQUERY_NAME.finditer(text):
             if match[1] not in self.formatted.subqueries:
-                raise UnreadableError(f"the plan of {match[1]} is not in the text")
+                raise UnreadablePlanError(f"the plan of {match[1]} is not in the text")
             inner.append(self.translated(self.formatted.subqueries[match[1]]))
         return Drawn(SUBQUERY_NAME.sub(r"scalar-subquery#\2 []", text), 0, list(children), inner)
 
@@ -91,13 +91,13 @@ class Translation:
             if id(operator) not in self.done:
                 try:
                     self.done[id(operator)] = self.row_of(operator)(operator, self)
-                except UnreadableError:
+                except UnreadablePlanError:
                     self.done[id(operator)] = unread(operator, self)
         return self.of(root)
 
 
 OperatorReader = Callable[[Operator, Translation], Drawn]
-"""Returns the node of an operator; raises `UnreadableError` if its details are not understood."""
+"""Returns the node of an operator; raises `UnreadablePlanError` if its details are not understood."""
 
 
 def unread(operator: Operator, plan: Translation) -> Drawn:

@@ -12,8 +12,6 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from airflow_provider_spark_lineage.airflow import conf
-from airflow_provider_spark_lineage.airflow.task import provider
 from airflow_provider_spark_lineage.spark.guard import harmless
 from airflow_provider_spark_lineage.spark.lineage.job_names import JobNames
 from airflow_provider_spark_lineage.spark.lineage.model import Lineage
@@ -220,20 +218,3 @@ class Sender:
                 for event in events:
                     if not self._given_up.is_set():
                         self._sent += self._emit(event) is not False
-
-
-def sender_of(task_instance: Any) -> Sender | None:
-    """Return the sender of a task's executions by the options; None if none of them has events."""
-    which = conf.execution_events()
-    if which == "none":
-        return None
-    return Sender(
-        provider.identity_of(task_instance),
-        provider.emit,
-        per_field=conf.repeat_dataset_edges(),
-        max_event_bytes=conf.max_event_bytes(),
-        which=which,
-        start_outputs=conf.start_outputs(),
-        progress_interval_seconds=conf.progress_interval_seconds(),
-        wait_until_sent=provider.wait_until_sent,
-    )

@@ -1,7 +1,7 @@
 """Names of the tables that a check reads over a connection whose hook does not name them.
 
 A Spark Thrift server is asked where a table is: a Spark job names it by its files. That happens in the task's
-process (`described_tables`); the provider's forked child only reads the stored answers (`checked_tables`).
+process (`described_tables`); the provider's forked child only reads the result (`checked_tables`).
 """
 
 from __future__ import annotations
@@ -9,23 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from airflow_provider_spark_lineage.airflow.submitted.planned import certain
 from airflow_provider_spark_lineage.airflow.task.process import TASK
-from airflow_provider_spark_lineage.spark.gaps import of_programs
-from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
-from airflow_provider_spark_lineage.spark.guard import harmless
-from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Gap, Input, Lineage
-from airflow_provider_spark_lineage.spark.planned.lineage import Planner
-from airflow_provider_spark_lineage.spark.planned.program import Access, Program, Unread
-from airflow_provider_spark_lineage.spark.planned.session import Session
-from airflow_provider_spark_lineage.spark.planned.sources import of_relation
-from airflow_provider_spark_lineage.spark.planned.sql.statements import read_sql
-from airflow_provider_spark_lineage.spark.sources import identify, source_of
-
-if TYPE_CHECKING:
-    from airflow_provider_spark_lineage.spark.sources.dataset import Facts, Identity
+from airflow_provider_spark_lineage.spark import GapKind, Lineage, ServerTables, harmless
 
 _MOST_TABLES = 20
 """Each is one more statement on the server."""
@@ -55,23 +43,22 @@ def _connection_of(hook: Any) -> Any:
 # --- A Spark Thrift server
 
 
-def described_tables(operator: Any) -> Mapping[tuple[str, ...], Facts]:
-    """Return the facts about tables that the server of a check has; empty if it is not a Spark Thrift server.
+def described_tables(operator: Any) -> Mapping[tuple[str, ...], Any]:
+    """Return the facts of a check's tables from its server; empty if it is not a Spark Thrift server.
 
     Talks to the server: only for the task's own process, after its `execute`.
     """
     hook = operator.get_db_hook()
     if getattr(hook, "conn_type", "") != "hiveserver2":
         return {}
-    steps = _steps(operator, _connection_of(hook))
-    names = list(dict.fromkeys(_name(step) for step in steps if isinstance(step, Access) and step.table))
-    described: dict[tuple[str, ...], Facts] = {}
+    described: dict[tuple[str, ...], Any] = {}
+    descriptions = _tables(operator, _connection_of(hook)).descriptions()
     with closing(hook.get_conn()) as connection, closing(connection.cursor()) as cursor:
         settings = {key: _setting(cursor, names) for key, names in _SETTINGS.items()}
-        for name in names[:_MOST_TABLES]:
+        for name, statement in [*descriptions.items()][:_MOST_TABLES]:
             with harmless("the location of a checked table is not known"):
-                cursor.execute(f"DESCRIBE FORMATTED {'.'.join(map(_quoted, name))}")
-                described[name] = _facts(dict(_details(cursor.fetchall())), settings)
+                cursor.execute(statement)
+                described[name] = ServerTables.facts(dict(_details(cursor.fetchall())), settings)
     return described
 
 
@@ -103,69 +90,18 @@ def _details(rows: list[Any]) -> Iterator[tuple[str, str]]:
             yield key, str(row[1] or "").strip()
 
 
-def _facts(details: Mapping[str, str], settings: Mapping[str, str]) -> Facts:
-    """Return the facts about a table that a Spark job would have, from its description."""
-    name = [details.get("Catalog", ""), details.get("Database", ""), details.get("Table", "")]
-    facts: Any = {**settings}
-    if details.get("Type") == "VIEW":
-        facts["view"] = name
-    elif details.get("Location"):
-        provider = details.get("Provider", "hive").lower()
-        facts |= of_relation(provider, [details["Location"]], {}, writes=False)
-        if details.get("Table"):
-            facts["table"] = name
-        if provider == "hive":
-            facts["format"] = details.get("Serde Library", provider)
-    else:
-        facts = {}
-    described: Facts = facts
-    return described
-
-
 def _of_thrift_server(operator: Any, connection: Any) -> Lineage:
     """Return tables as a Spark job names them; one that was not described, by its name on the server."""
-    program = Program()
-    inputs: dict[Input, None] = {}
-    gaps = []
-    for step in _steps(operator, connection):
-        identities: tuple[Identity, ...] = ()
-        if isinstance(step, Access) and step.table:
-            identities = _identities(TASK.described.get(_name(step), {}))
-            if not identities:
-                gaps.append(Gap("text", of_programs.NOT_LOCATED(name=".".join(_name(step)))))
-                url = ("url", _url("hive2", connection, 10000, "default"))
-                table = ("dbtable", ".".join(map(_quoted, step.table)))
-                step = Access(1, format="jdbc", options=(url, table))  # noqa: PLW2901
-        inputs.update((Input(Dataset(identity)), None) for identity in identities)
-        if not identities:
-            program.add([step])
-    lineage = Planner({}, "").lineage(program)
-    return replace(lineage, inputs=(*inputs, *lineage.inputs), gaps=(*lineage.gaps, *dict.fromkeys(gaps)))
+    return _tables(operator, connection).lineage(TASK.described, _url("hive2", connection, 10000, "default"))
 
 
-def _identities(facts: Facts) -> tuple[Identity, ...]:
-    if not facts:
-        return ()
-    if facts.get("view"):
-        return tuple(replace(entry, type="VIEW") for entry in source_of(facts).entries())
-    return identify(facts)
-
-
-def _steps(operator: Any, connection: Any) -> list[Access | Unread]:
-    """Return the reads of an operator's statements."""
+def _tables(operator: Any, connection: Any) -> ServerTables:
+    """Return the tables in the statements of an operator."""
     # Column and Table checks call `get_records`, for which the hook uses the database `default`.
     is_of_records = hasattr(operator, "column_mapping") or hasattr(operator, "checks")
     database = "default" if is_of_records else connection.schema or "default"
-    texts = [f"TABLE {text}" if kind == "dbtable" else text for kind, text in _texts(operator)]
-    return [*read_sql(";\n".join((f"USE {_quoted(database)}", *texts)), Session({}, {}))]
-
-
-def _name(access: Access) -> tuple[str, ...]:
-    return (*filter(None, [access.catalog]), *access.table)
-
-
-def _quoted(name: str) -> str:
-    return "`{}`".format(name.replace("`", "``"))
+    texts = (f"TABLE {text}" if kind == "dbtable" else text for kind, text in _texts(operator))
+    return ServerTables(texts, database)
 
 
 # --- Others
@@ -176,9 +112,7 @@ def _by_url(subprotocol: str, port: int) -> Callable[[Any, Any], Lineage]:
 
     def tables(operator: Any, connection: Any) -> Lineage:
         url = _url(subprotocol, connection, port, getattr(operator, "database", None) or "default")
-        program = Program()
-        program.add(Access(1, format="jdbc", options=(("url", url), text)) for text in _texts(operator))
-        return Planner({}, "").lineage(program)
+        return ServerTables.by_jdbc(url, _texts(operator))
 
     return tables
 

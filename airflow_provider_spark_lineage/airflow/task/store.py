@@ -1,7 +1,7 @@
 """Stores the lineage of a task for the viewer: in an XCom of the task, or in a file.
 
-Only in the task's own process: the provider's forked child cannot reach Airflow's supervisor. `stored`
-defines the stored form.
+Only in the task's own process: the provider's forked child cannot reach Airflow's supervisor. `stored_form`
+reads and writes the form.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ import json
 import logging
 import sys
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
-from airflow_provider_spark_lineage.airflow import conf, stored
+from airflow_provider_spark_lineage.airflow import conf, stored_form
 from airflow_provider_spark_lineage.airflow.task import provider
 from airflow_provider_spark_lineage.airflow.task.answers import answer
 from airflow_provider_spark_lineage.airflow.task.report import TaskReport
-from airflow_provider_spark_lineage.spark.facets.events import EventFacets, plain, task_event
-from airflow_provider_spark_lineage.spark.facets.jobs import LINEAGE
-from airflow_provider_spark_lineage.spark.facets.runs import GAPS, error_facet
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
-from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, told_elsewhere, within
+from airflow_provider_spark_lineage.spark import (
+    EventParts,
+    Gap,
+    alarm_paused,
+    harmless,
+    of_tasks,
+    told_elsewhere,
+    within,
+)
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +106,7 @@ def _supervisor_is_here() -> bool:
 
 def _store_interim(task_instance: Any, event_of: Callable[[int | None], Any]) -> None:
     with harmless(_LOST):
-        _store_fitting(task_instance, lambda max_bytes: _plain(event_of(max_bytes)))
+        _store_fitting(task_instance, event_of, [])
 
 
 def _store_end(
@@ -117,31 +119,33 @@ def _store_end(
             return
         ended = report.failed(error) if failed else report.succeeded()
 
-        def event_of(max_bytes: int | None) -> stored.Json:
+        def event_of(max_bytes: int | None) -> Any:
             with told_elsewhere():
-                event = _end_event(task_instance, ended, failed, max_bytes)
-            if conf.store() == "xcom" and _is_rescheduled(task_instance):
-                _add_gap(event, of_tasks.LAST_LOOK())
-            return event
+                return _end_event(task_instance, ended, failed, max_bytes)
 
-        _store_fitting(task_instance, event_of)
+        is_last_look = conf.store() == "xcom" and _is_rescheduled(task_instance)
+        gaps = [Gap("task", of_tasks.LAST_LOOK())] if is_last_look else []
+        _store_fitting(task_instance, event_of, gaps)
 
 
-def _store_fitting(task_instance: Any, event_of: Callable[[int | None], stored.Json]) -> None:
-    """Store an event behind those that this try has stored before, with as much in it as the store holds."""
+def _store_fitting(task_instance: Any, event_of: Callable[[int | None], Any], gaps: list[Gap]) -> None:
+    """Store an event behind those that this try has stored before, with as much in it as the store holds.
+
+    `gaps` are added to the stored event; the event that is sent has none of them.
+    """
     earlier = _earlier_events(task_instance)
     recent = [*earlier]
     # Half of the space is for the event.
-    while (used := stored.excess_of(recent, stored.pack(recent, {}))) > 0.5 and recent:
+    while (used := stored_form.excess_of(recent, stored_form.pack(recent, {}))) > 0.5 and recent:
         recent.pop(0)
+    if len(recent) < len(earlier):
+        gaps = [*gaps, Gap("task", of_tasks.TOO_MANY_PROCESSES())]
     max_bytes = None
     for _ in range(_TRIES):
-        event = event_of(max_bytes)
-        if len(recent) < len(earlier):
-            _add_gap(event, of_tasks.TOO_MANY_PROCESSES())
+        event = _masked(event_of(max_bytes), gaps)
         events = [*recent, event]
-        value = stored.pack(events, _summary_of(event, task_instance, is_whole=max_bytes is None))
-        excess = stored.excess_of(events, value)
+        value = stored_form.pack(events, _summary_of(event, task_instance, is_whole=max_bytes is None))
+        excess = stored_form.excess_of(events, value)
         if excess <= 1:
             _put(task_instance, value)
             return
@@ -150,80 +154,29 @@ def _store_fitting(task_instance: Any, event_of: Callable[[int | None], stored.J
     log.warning("Spark lineage: %s: it is too large to store. This has no impact on the task.", _LOST)
 
 
-def _add_gap(event: stored.Json, reason: Reason) -> None:
-    """Add a gap of the store to an event that was sent without it."""
-    gaps = event["run"].setdefault("facets", {}).setdefault(GAPS, {"gaps": []})
-    gaps["gaps"].append({"where": "task", "kind": reason.kind.value, "reason": str(reason)})
+def _masked(event: Any, gaps: list[Gap]) -> stored_form.Json:
+    """Return an event as JSON, without what Airflow masks, and with further gaps."""
+    with told_elsewhere():
+        return EventParts.masked(event, provider.redactor(), gaps)
 
 
-def _end_event(task_instance: Any, report: TaskReport, failed: bool, max_bytes: int | None) -> stored.Json:
+def _end_event(task_instance: Any, report: TaskReport, failed: bool, max_bytes: int | None) -> Any:
     """Return the event that ends a task: what its operator reports, with Airflow's facets."""
-    start = EventFacets({}, {})
+    start = EventParts()
     with harmless("the stored lineage of this task does not have Airflow's facets"):
         start = provider.facets_of_start(task_instance)
     result = answer(
         report, task_instance.task, task_instance, has_failed=failed, whole=True, max_bytes=max_bytes
     )
-    run_facets = {**start.run, **result.run_facets}
+    parts = EventParts.of_report(result).merged(start)
     if failed and report.failure is not None:
-        run_facets |= error_facet((report.failure,))
-    facets = EventFacets(run_facets, {**start.job, **result.job_facets})
-    identity = provider.identity_of(task_instance)
-    state = "FAIL" if failed else "COMPLETE"
-    return _plain(task_event(state, identity, facets, result.inputs, result.outputs))
+        parts = parts.with_failure(report.failure)
+    return parts.event("FAIL" if failed else "COMPLETE", provider.identity_of(task_instance))
 
 
-def _plain(event: Any) -> stored.Json:
-    """Return an event as JSON, without what Airflow masks.
-
-    The provider's redactor takes long for many columns: in what names them, each text is masked once.
-    """
-    redact, document = provider.redactor(), plain(event)
-    mask = cache(redact)
-    datasets = {
-        name: [_masked_dataset(each, redact, mask) for each in document[name]]
-        for name in ("inputs", "outputs")
-    }
-    lineage = document["job"]["facets"].get(LINEAGE)
-    event.inputs, event.outputs = [], []
-    event.job.facets.pop(LINEAGE, None)
-    document = plain(redact(event, max_depth=20)) | datasets
-    if lineage is not None:
-        document["job"].setdefault("facets", {})[LINEAGE] = _masked(lineage, mask)
-    return document
-
-
-_NAMING = frozenset({"schema", "columnLineage", "symlinks"})
-"""Facets of datasets whose keys are not names of secrets: a key may be the name of a column."""
-
-
-def _masked_dataset(
-    dataset: stored.Json, redact: Callable[..., Any], mask: Callable[[str], str]
-) -> stored.Json:
-    """Return a dataset without what Airflow masks: by the names of keys, and in texts."""
-    masked = {
-        key: _masked(value, mask) for key, value in dataset.items() if not key.lower().endswith("facets")
-    }
-    for key in dataset.keys() - masked.keys():
-        masked[key] = {
-            name: _masked(facet, mask) if name in _NAMING else redact(facet, max_depth=20)
-            for name, facet in dataset[key].items()
-        }
-    return masked
-
-
-def _masked(value: Any, mask: Callable[[str], str]) -> Any:
-    """Return a JSON value with each text masked."""
-    if isinstance(value, dict):
-        return {name: _masked(part, mask) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_masked(part, mask) for part in value]
-    return mask(value) if isinstance(value, str) else value
-
-
-def _summary_of(event: stored.Json, task_instance: Any, *, is_whole: bool) -> stored.Json:
+def _summary_of(event: stored_form.Json, task_instance: Any, *, is_whole: bool) -> stored_form.Json:
     began = getattr(task_instance, "start_date", None)
-    summary = stored.summary_of(
+    summary = stored_form.summary_of(
         event,
         try_number=task_instance.try_number,
         map_index=_instance(task_instance).map_index,
@@ -234,13 +187,13 @@ def _summary_of(event: stored.Json, task_instance: Any, *, is_whole: bool) -> st
     return summary if is_whole else summary | {"edges": ""}
 
 
-def _instance(task_instance: Any) -> stored.Instance:
+def _instance(task_instance: Any) -> stored_form.InstanceKey:
     map_index = getattr(task_instance, "map_index", None)
     ids = (task_instance.dag_id, task_instance.run_id, task_instance.task_id)
-    return stored.Instance(*ids, -1 if map_index is None else map_index)
+    return stored_form.InstanceKey(*ids, -1 if map_index is None else map_index)
 
 
-def _earlier_events(task_instance: Any) -> tuple[stored.Json, ...]:
+def _earlier_events(task_instance: Any) -> tuple[stored_form.Json, ...]:
     """Return what this try has stored in other processes: it deferred itself there, or was rescheduled."""
     is_xcom = conf.store() == "xcom"
     if not (_is_resumed(task_instance) or (_is_rescheduled(task_instance) and not is_xcom)):
@@ -249,10 +202,10 @@ def _earlier_events(task_instance: Any) -> tuple[stored.Json, ...]:
         if not is_xcom:
             file = _file(task_instance)
             content = file.fs.cat_file(file.path) if file.exists() else None
-            return stored.unpack(stored.from_file(content)).events if content is not None else ()
+            return stored_form.unpack(stored_form.from_file(content)).events if content is not None else ()
         of_instance = {"task_ids": task_instance.task_id, "map_indexes": _instance(task_instance).map_index}
-        value = task_instance.xcom_pull(key=stored.XCOM_KEY, **of_instance)
-        return stored.unpack(value).events if value is not None else ()
+        value = task_instance.xcom_pull(key=stored_form.XCOM_KEY, **of_instance)
+        return stored_form.unpack(value).events if value is not None else ()
     return ()
 
 
@@ -270,29 +223,29 @@ def _context_of(task_instance: Any) -> Any:
     return getattr(task_instance, "_ti_context_from_server", None)
 
 
-def _put(task_instance: Any, value: stored.Json) -> None:
+def _put(task_instance: Any, value: stored_form.Json) -> None:
     if conf.store() == "xcom":
         _put_xcom(task_instance, value)
         return
     file = _file(task_instance)
     # Not by the methods of the path, which report what they read and write as lineage of the task.
     file.fs.makedirs(file.parent.path, exist_ok=True)
-    file.fs.pipe_file(file.path, stored.to_file(value))
+    file.fs.pipe_file(file.path, stored_form.to_file(value))
 
 
 def _file(task_instance: Any) -> Any:
     """Return the file of this try."""
     from airflow.providers.common.compat.sdk import ObjectStoragePath
 
-    name = stored.file_of(_instance(task_instance), task_instance.try_number)
+    name = stored_form.file_of(_instance(task_instance), task_instance.try_number)
     return ObjectStoragePath(conf.store()) / name
 
 
-def _put_xcom(task_instance: Any, value: stored.Json) -> None:
+def _put_xcom(task_instance: Any, value: stored_form.Json) -> None:
     """Write the XCom, past a custom backend where Airflow can: the API server reads the database only."""
     try:
         from airflow.sdk.execution_time.task_runner import _xcom_push_to_db
     except ImportError:
-        task_instance.xcom_push(stored.XCOM_KEY, value)
+        task_instance.xcom_push(stored_form.XCOM_KEY, value)
     else:
-        _xcom_push_to_db(task_instance, stored.XCOM_KEY, value)
+        _xcom_push_to_db(task_instance, stored_form.XCOM_KEY, value)

@@ -11,7 +11,7 @@ from typing import Any
 from airflow_provider_spark_lineage.airflow.known_operators import CHECKS
 from airflow_provider_spark_lineage.airflow.task.process import TASK
 from airflow_provider_spark_lineage.airflow.task.selection import is_selected
-from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless
+from airflow_provider_spark_lineage.spark import alarm_paused, harmless
 
 TIMEOUT_SECONDS = 10.0
 """Limit of the wait for the server."""
@@ -33,7 +33,7 @@ def describe_after_execute(task_instance: Any) -> None:
 
     def ask() -> None:
         with harmless("the tables that this task checks are not located"):
-            from airflow_provider_spark_lineage.airflow.extractors.checked_tables import described_tables
+            from airflow_provider_spark_lineage.airflow.checks.checked_tables import described_tables
 
             TASK.described = described_tables(task)
 
@@ -59,7 +59,7 @@ def describe_after_execute(task_instance: Any) -> None:
 def _is_ours(task: Any) -> bool:
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
-    from airflow_provider_spark_lineage.airflow.extractors.checks import SqlCheckExtractor
+    from airflow_provider_spark_lineage.airflow.checks.extractor import SqlCheckExtractor
 
     extractor = get_openlineage_listener().extractor_manager.get_extractor_class(task)
     return extractor is not None and issubclass(extractor, SqlCheckExtractor)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from airflow.providers.openlineage.extractors.base import BaseExtractor, DefaultExtractor, OperatorLineage
 
 from airflow_provider_spark_lineage.airflow.known_operators import CHECKS
-from airflow_provider_spark_lineage.spark.guard import harmless
+from airflow_provider_spark_lineage.spark import harmless
 
 
 class SqlCheckExtractor(BaseExtractor):
@@ -51,17 +51,16 @@ class SqlCheckExtractor(BaseExtractor):
         with harmless("the results of checks are not complete in the event of this task"):
             if not self._is_active():
                 return lineage
-            from airflow_provider_spark_lineage.airflow.extractors.checked_tables import (
+            from airflow_provider_spark_lineage.airflow.checks.checked_tables import (
                 checked_tables,
                 tables_at_start,
             )
+            from airflow_provider_spark_lineage.airflow.checks.results import findings_of
             from airflow_provider_spark_lineage.airflow.task.answers import answer, reported
-            from airflow_provider_spark_lineage.airflow.task.check_results import findings_of
             from airflow_provider_spark_lineage.airflow.task.provider import is_skipped, send_valid_json
             from airflow_provider_spark_lineage.airflow.task.report import TaskReport
             from airflow_provider_spark_lineage.airflow.task.starts import start_of
-            from airflow_provider_spark_lineage.spark.lineage.model import Lineage
-            from airflow_provider_spark_lineage.spark.runs.run import Run
+            from airflow_provider_spark_lineage.spark import Lineage, Run
 
             send_valid_json()
             failed = has_failed or is_skipped(task_instance)

@@ -1,4 +1,4 @@
-"""The session of operators that check data, in place of a database's hook, and their report."""
+"""Session of operators that check data, in place of a database's hook."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from airflow.providers.apache.spark.operators.spark_pyspark import PySparkOperat
 from airflow.providers.common.compat.sdk import AirflowException
 from airflow.providers.common.compat.standard.operators import PythonOperator
 
-from airflow_provider_spark_lineage.operators.findings import ReportsFindings
-from airflow_provider_spark_lineage.spark.checks.aggregates import validate_severity
-from airflow_provider_spark_lineage.spark.checks.comparison import is_without_text
+from airflow_provider_spark_lineage.airflow.checks.findings import ReportsFindings
+from airflow_provider_spark_lineage.spark import is_without_text
 
 if TYPE_CHECKING:
     from airflow.providers.common.sql.operators.sql import BaseSQLOperator as _Operator
@@ -62,7 +61,7 @@ class _Session(PySparkOperator, _Calls):
 
 
 class _SparkHook:
-    """The methods of a database's hook that Airflow's operators call."""
+    """The part of a database's hook that operators of Airflow use."""
 
     def __init__(self, spark: Any) -> None:
         self._spark = spark
@@ -112,17 +111,12 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 class ChecksOnSpark(ReportsFindings, _Operator):
-    """Opens the session of a connection, and reports the results of the checks."""
+    """Opens the session of a connection, and reports the results of checks."""
 
     config_kwargs: dict[str, Any]
     severity: str
     _spark: Any = None
     _spark_hook: _SparkHook | None = None
-
-    def _set_up(self, config_kwargs: dict[str, Any] | None, severity: str) -> None:
-        validate_severity(self.task_id, severity)
-        self.config_kwargs = config_kwargs or {}
-        self.severity = severity
 
     def execute(self, context: Context) -> Any:
         """Run the checks in a session of the connection."""

@@ -32,7 +32,7 @@ thirty times as much memory."""
 Json = dict[str, Any]
 
 
-class Instance(NamedTuple):
+class InstanceKey(NamedTuple):
     """One instance of a task; `map_index` is -1 if the task is not mapped."""
 
     dag_id: str
@@ -253,7 +253,7 @@ def folder_of(dag_id: str, run_id: str = "", task_id: str = "", map_index: int |
     return "/".join(_encoded(each) for each in ids if each)
 
 
-def file_of(instance: Instance, try_number: int) -> str:
+def file_of(instance: InstanceKey, try_number: int) -> str:
     """Return the file of one try of a task instance, relative to the store."""
     return f"{folder_of(*instance)}/{try_number}{SUFFIX}"
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_provider_spark_lineage.airflow import stored
+from airflow_provider_spark_lineage.airflow import stored_form
 from airflow_provider_spark_lineage.errors import StoredLineageError
 
 
@@ -47,12 +47,12 @@ def event(*outputs: dict[str, Any], **run_facets: Any) -> dict[str, Any]:
 
 
 def summary(*outputs: dict[str, Any], map_index: int = -1, **run_facets: Any) -> dict[str, Any]:
-    return stored.summary_of(
+    return stored_form.summary_of(
         event(*outputs, **run_facets), try_number=2, map_index=map_index, began="b", ended="e"
     )
 
 
-GOOD = stored.pack([event(output())], summary(output()))
+GOOD = stored_form.pack([event(output())], summary(output()))
 
 
 def packed(document: Any) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def with_data(content: bytes) -> dict[str, Any]:
 
 def test_what_was_packed_is_unpacked():
     """Events and summary arrive as they were, after a way through JSON."""
-    item = stored.unpack(json.loads(json.dumps(GOOD)))
+    item = stored_form.unpack(json.loads(json.dumps(GOOD)))
     assert item.events == (event(output()),)
     assert item.summary == summary(output())
 
@@ -115,10 +115,10 @@ def test_the_summary_can_be_stored_in_any_database():
 
 def test_a_bomb_is_not_unpacked():
     """A few bytes may be gigabytes: reading stops at a limit."""
-    bomb = zlib.compress(b" " * (stored.MAX_UNPACKED_BYTES + 1), 9)
-    assert len(bomb) < stored.MAX_STORED_BYTES
+    bomb = zlib.compress(b" " * (stored_form.MAX_UNPACKED_BYTES + 1), 9)
+    assert len(bomb) < stored_form.MAX_STORED_BYTES
     with pytest.raises(StoredLineageError, match="larger than 8 MB"):
-        stored.unpack(with_data(bomb))
+        stored_form.unpack(with_data(bomb))
 
 
 NESTED = b'{"events":' + b"[" * 100_000
@@ -138,7 +138,7 @@ NESTED = b'{"events":' + b"[" * 100_000
         (GOOD | {"summary": summary() | {"try": "2"}}, "summary"),
         (GOOD | {"summary": summary() | {"gaps": -1}}, "summary"),
         (GOOD | {"data": None}, "has no `data`"),
-        (GOOD | {"data": "A" * (stored.MAX_STORED_BYTES + 1)}, "larger than a task stores"),
+        (GOOD | {"data": "A" * (stored_form.MAX_STORED_BYTES + 1)}, "larger than a task stores"),
         (GOOD | {"data": "*"}, "not base64"),
         (GOOD | {"data": "é"}, "not base64"),
         (with_data(b"no zlib"), "is damaged"),
@@ -155,7 +155,7 @@ NESTED = b'{"events":' + b"[" * 100_000
 def test_what_is_not_lineage_is_one_sentence(value, sentence):
     """The person who looks reads it in place of the picture."""
     with pytest.raises(StoredLineageError, match=sentence) as raised:
-        stored.unpack(value)
+        stored_form.unpack(value)
     assert "\n" not in str(raised.value)
     assert "<b>" not in str(raised.value)
 
@@ -171,20 +171,20 @@ JSON = st.recursive(
 def test_no_value_raises_another_error(value):
     """An XCom may hold anything."""
     with contextlib.suppress(StoredLineageError):
-        stored.unpack(value)
+        stored_form.unpack(value)
 
 
 @given(at=st.integers(0, len(GOOD["data"]) - 1), letter=st.sampled_from("Aa0+/=*"))
 def test_a_torn_value_raises_no_other_error(at, letter):
     """One letter is another one."""
     with contextlib.suppress(StoredLineageError):
-        stored.unpack(GOOD | {"data": GOOD["data"][:at] + letter + GOOD["data"][at + 1 :]})
+        stored_form.unpack(GOOD | {"data": GOOD["data"][:at] + letter + GOOD["data"][at + 1 :]})
 
 
 @given(ids=st.tuples(st.text(min_size=1), st.text(min_size=1), st.text(min_size=1), st.integers(-1, 99)))
 def test_no_id_leads_out_of_the_folder(ids):
     """Ids of runs and tasks are their users'."""
-    parts = stored.file_of(stored.Instance(*ids), 1).split("/")
+    parts = stored_form.file_of(stored_form.InstanceKey(*ids), 1).split("/")
     assert len(parts) == 5
     assert not {"", ".", ".."} & set(parts)
 
@@ -192,12 +192,12 @@ def test_no_id_leads_out_of_the_folder(ids):
 def test_files_of_different_instances_are_different():
     """`a/b` of one task is not `b` of another."""
     ids = [("a", "b/c", "d"), ("a/b", "c", "d"), ("a", "b", "c/d"), ("a", "b%2Fc", "d")]
-    assert len({stored.file_of(stored.Instance(*each), 1) for each in ids}) == len(ids)
+    assert len({stored_form.file_of(stored_form.InstanceKey(*each), 1) for each in ids}) == len(ids)
 
 
 def test_a_file_holds_the_stored_form():
     """It is compressed once more, because `data` are text; what else is there is one sentence."""
-    assert stored.from_file(stored.to_file(GOOD)) == GOOD
-    for content in (b"", b"torn", stored.to_file(GOOD)[:-9], zlib.compress(b"{")):
+    assert stored_form.from_file(stored_form.to_file(GOOD)) == GOOD
+    for content in (b"", b"torn", stored_form.to_file(GOOD)[:-9], zlib.compress(b"{")):
         with pytest.raises(StoredLineageError):
-            stored.from_file(content)
+            stored_form.from_file(content)

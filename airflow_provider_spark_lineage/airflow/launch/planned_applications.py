@@ -15,12 +15,15 @@ from urllib.request import url2pathname
 
 from airflow_provider_spark_lineage.airflow.launch.application import PYTHON, SQL, LaunchedApplication
 from airflow_provider_spark_lineage.airflow.submitted.planned import is_readable
-from airflow_provider_spark_lineage.spark.gaps import of_tasks
-from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason, reason_of
-from airflow_provider_spark_lineage.spark.lineage.compose import Composer
-from airflow_provider_spark_lineage.spark.lineage.model import Gap, Lineage
-from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage, program_text
-from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
+from airflow_provider_spark_lineage.spark import (
+    Gap,
+    GapKind,
+    Lineage,
+    composed,
+    of_tasks,
+    planned_lineage,
+    without_secrets,
+)
 
 
 def planned_of(applications: Iterable[LaunchedApplication]) -> tuple[Lineage | None, tuple[Gap, ...]]:
@@ -28,23 +31,22 @@ def planned_of(applications: Iterable[LaunchedApplication]) -> tuple[Lineage | N
 
     The lineage is None if no text was read.
     """
-    composer, gaps, unread = Composer(), dict[Gap, None](), dict[Gap, None]()
-    is_known = False
+    lineages, gaps, unread = list[Lineage](), dict[Gap, None](), dict[Gap, None]()
     for application in applications:
         reason = _unread(application)
         try:
             lineage = _of_application(application)
         except (OSError, UnicodeError) as error:
-            lineage, reason = None, of_tasks.UNREAD_TEXT(error=type(error).__name__)
+            lineage, reason = None, Gap(_where(application), of_tasks.UNREAD_TEXT(error=type(error).__name__))
         if lineage is None:
-            unread[Gap(_where(application), _curable(reason, application))] = None
+            unread[_with_cure(reason, application)] = None
             continue
-        is_known = True
-        composer.add(replace(lineage, gaps=()))
-        gaps.update(dict.fromkeys(_with_cure(gap, application) for gap in lineage.gaps))
+        lineages.append(replace(lineage, gaps=()))
+        for gap in lineage.gaps:
+            gaps[_with_cure(gap, application) if gap.kind is GapKind.PLANNED else gap] = None
         if application.problem:
-            gaps[Gap(_where(application), _problem(application.problem))] = None
-    planned = replace(composer.lineage(), gaps=tuple(gaps)) if is_known else None
+            gaps[_problem(application)] = None
+    planned = replace(composed(lineages), gaps=tuple(gaps)) if lineages else None
     return planned, tuple(unread)
 
 
@@ -53,12 +55,13 @@ def _of_application(application: LaunchedApplication) -> Lineage | None:
     if application.kind not in (PYTHON, SQL):
         return None
     directory = application.directory or ""
-    text, gaps, path = application.statements, list[Gap](), None
+    text: str | Path = application.statements
+    gaps, path = list[Gap](), None
     if not text:
         path = _path(application.main, directory)
         if path is None or not is_readable(path):
             return None
-        text = program_text(path)
+        text = path
         if not application.is_here:
             gaps.append(Gap(_where(application), of_tasks.OTHER_MACHINE(path=path)))
     arguments = list[str]()
@@ -94,24 +97,21 @@ def _where(application: LaunchedApplication) -> str:
     return without_secrets(name) or "application"
 
 
-def _problem(sentence: str) -> Reason:
-    return reason_of(sentence, GapKind.NOT_CONSTANT)
+def _problem(application: LaunchedApplication) -> Gap:
+    return Gap(_where(application), GapKind.NOT_CONSTANT.reason(application.problem))
 
 
 def _with_cure(gap: Gap, application: LaunchedApplication) -> Gap:
-    """Return the gap of a text that has not run, with the option that gives what Spark did instead."""
-    is_planned = gap.kind is GapKind.PLANNED
-    return replace(gap, reason=_curable(reason_of(gap.reason), application)) if is_planned else gap
+    """Return a gap with the option that gives what Spark did instead."""
+    if not application.cure:
+        return gap
+    return replace(gap, reason=gap.reason.reworded(f"{gap.reason}; {application.cure}"))
 
 
-def _curable(reason: Reason, application: LaunchedApplication) -> Reason:
-    return reason.reworded(f"{reason}; {application.cure}") if application.cure else reason
-
-
-def _unread(application: LaunchedApplication) -> Reason:
-    """Return the reason why an application has no planned lineage."""
+def _unread(application: LaunchedApplication) -> Gap:
+    """Return the gap of an application that has no planned lineage."""
     if application.problem:
-        return _problem(application.problem)
+        return _problem(application)
     if application.kind in (PYTHON, SQL):
-        return of_tasks.TEXT_ELSEWHERE()
-    return of_tasks.UNREAD_CODE(kind=application.kind)
+        return Gap(_where(application), of_tasks.TEXT_ELSEWHERE())
+    return Gap(_where(application), of_tasks.UNREAD_CODE(kind=application.kind))

@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.spark.capture.connect.capture import Connect
 from airflow_provider_spark_lineage.spark.capture.hooks import hooks
 from airflow_provider_spark_lineage.spark.capture.new_contexts import NewContexts
 from airflow_provider_spark_lineage.spark.capture.own_thread import is_interrupted, on_own_thread
-from airflow_provider_spark_lineage.spark.capture.watched import Call
+from airflow_provider_spark_lineage.spark.capture.watched import WatchedCall
 from airflow_provider_spark_lineage.spark.guard import alarm_paused, harmless, tell, withhold
 from airflow_provider_spark_lineage.spark.records.application import (
     LISTENERS,
@@ -120,7 +120,7 @@ class Capture:
             else:
                 self._listen(spark.sparkContext)
 
-    def called(self, call: Call) -> None:
+    def called(self, call: WatchedCall) -> None:
         """Record a call of a watched method; called before its start and after its end."""
         context = call.context
         if context is None or context._jsc is None or self._is_forked():

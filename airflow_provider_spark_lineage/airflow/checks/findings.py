@@ -1,13 +1,13 @@
-"""Mixin of operators that check data: their results are in the log and in the task's event."""
+"""Mixin of operators that check data: results are in the log and in the task's event."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
 
+from airflow_provider_spark_lineage.airflow.task.reporting import ReportsLineage
 from airflow_provider_spark_lineage.openlineage.words import counted
-from airflow_provider_spark_lineage.operators.reporting import ReportsLineage
-from airflow_provider_spark_lineage.spark.checks.assertion import WARN, Assertion, Findings
+from airflow_provider_spark_lineage.spark import Assertion, Findings
 
 
 class ReportsFindings(ReportsLineage):
@@ -21,7 +21,7 @@ class ReportsFindings(ReportsLineage):
 
 def passed_sentence(assertions: Iterable[Assertion]) -> str:
     """Return the last line of a log whose checks did not fail the task."""
-    warnings = sum(not (each.success or each.is_skipped) and each.severity == WARN for each in assertions)
+    warnings = sum(not (each.success or each.is_skipped) and each.is_warning for each in assertions)
     if not warnings:
         return "All checks passed"
     return f"All checks with severity error passed; {counted(warnings, 'warning')}"
@@ -34,7 +34,7 @@ def log_findings(log: logging.Logger, assertions: Iterable[Assertion]) -> None:
             log.info("Check %s is skipped: %s is absent", each.name, each.params.get("absent"))
         elif each.not_evaluated:
             log.warning("Check %s could not be evaluated: %s", each.name, each.not_evaluated)
-        elif not each.success and each.severity == WARN:
+        elif not each.success and each.is_warning:
             log.warning(
                 "Check %s failed, with severity warn: expected %s, found %s",
                 each.name,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = "airflow_provider_spark_lineage.airflow"
 _CAPTURE, _LAUNCHERS = f"{_PACKAGE}.task.task_lineage", f"{_PACKAGE}.extractors.launchers"
-"""Every process that has lineage of a task has loaded at least one of these modules."""
+"""Modules: a process that has lineage of a task has loaded one of them."""
 
 
 class StoredLineage:
@@ -32,7 +32,7 @@ class StoredLineage:
     def on_task_instance_running(self, previous_state: Any, task_instance: Any) -> None:
         """Prepare the end of a task that may launch Spark, if our extractor is configured."""
         if _LAUNCHERS in sys.modules:
-            from airflow_provider_spark_lineage.spark.guard import harmless
+            from airflow_provider_spark_lineage.spark import harmless
 
             with harmless("the viewer may not show the lineage of this task"):
                 _prepare(task_instance.task)
@@ -66,10 +66,10 @@ def _prepare(task: Any) -> None:
 
 def _store(task_instance: Any, error: Any = None, *, failed: bool = False) -> None:
     if _CAPTURE in sys.modules or _LAUNCHERS in sys.modules:
-        from airflow_provider_spark_lineage.spark.guard import harmless
+        from airflow_provider_spark_lineage.spark import harmless
 
         with harmless("the viewer will not show the lineage of this task"):
-            from airflow_provider_spark_lineage.airflow.task.stored_lineage import store_at_end
+            from airflow_provider_spark_lineage.airflow.task.store import store_at_end
 
             store_at_end(task_instance, partial(_report_of, task_instance), error, failed=failed)
 
