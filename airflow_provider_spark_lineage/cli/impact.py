@@ -147,7 +147,7 @@ def _print_tree(impact: Impact) -> None:
 
 
 def _trees(impact: Impact, shown: Mapping[Id, str]) -> list[Tree]:
-    """Return a tree of all that depends on the selection; what is many jobs away is in trees of its own."""
+    """Return a tree of all that depends on the selection; a path of many jobs goes on in another tree."""
     tree = Tree(Text(_names(impact), style="bold"))
     trees = [tree]
     columns: dict[Id, dict[str, Reached]] = defaultdict(dict)
@@ -231,7 +231,7 @@ class _Origins:
 def _column_lines(
     columns: Mapping[str, Reached], own: Collection[str], copied: Collection[str]
 ) -> Iterable[Text]:
-    """Yield a line for each way in which columns of a dataset were reached; `own` are all it has."""
+    """Yield a line for each kind of path to columns of a dataset; `own` are all of its columns."""
     by_value = [field for field, reached in columns.items() if "value" in reached.how]
     for title, names in (
         ("copied  ", [field for field in by_value if field in copied]),

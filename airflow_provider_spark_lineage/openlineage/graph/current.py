@@ -355,7 +355,7 @@ def _repeated(edges: Iterable[Mapping[str, Any]]) -> set[Any]:
 
 
 def _decision(edge: Mapping[str, Any]) -> tuple[Id, str, str]:
-    """Return what an edge has in common with those of other columns that say the same."""
+    """Return the parts of an edge that are equal if it is repeated at other columns."""
     return id_of(edge["source"]), edge["field"], edge["subtype"].upper()
 
 
