@@ -26,8 +26,9 @@ PLANNED = "planned"
 NO_COLUMNS = "no_column_lineage"
 """Kind of the gap of an output whose event says nothing of columns."""
 
-GONE = frozenset({"drop", "truncate"})
-"""Changes after which a dataset has no rows."""
+_OF_DATASET = frozenset({"FILTER", "JOIN", "GROUP_BY", "SORT"})
+"""Subtypes of indirect edges that decide about rows. A producer without edges of a dataset repeats them at
+every column."""
 
 
 class JobName(NamedTuple):
@@ -119,7 +120,7 @@ class Current:
         """
         items = [event for event in events if as_of is None or (event.time_ns or 0) <= as_of]
         names = DatasetNames.of(items)
-        collected = _Collected(names)
+        collected = _Collected(names, events)
         runs = runs_of(events if len(items) == len(events) else Events(tuple(items)))
         for run in sorted(runs, key=_time):
             if since is None or _time(run) >= since:
@@ -196,52 +197,60 @@ class Current:
 class _Collected:
     """Runs in the order of their times; a later run takes the place of an earlier one of its job."""
 
-    def __init__(self, names: DatasetNames) -> None:
-        self._names = names
-        self._writes: dict[tuple[JobName, Id], tuple[str, JobWrite]] = {}
-        self._reads: dict[JobName, tuple[str, dict[Id, JobRead]]] = {}
+    def __init__(self, names: DatasetNames, events: Events) -> None:
+        self._names, self._events = names, events
+        self._parts: dict[tuple[JobName, Id, str], JobWrite] = {}
+        """What the instances of a mapped task wrote, by their DAG run: several may run at a time."""
+        self._reads_of_parts: dict[tuple[JobName, str], dict[Id, JobRead]] = {}
+        self._writes: dict[tuple[JobName, Id], JobWrite] = {}
+        self._reads: dict[JobName, dict[Id, JobRead]] = {}
         self._first: dict[tuple[JobName, Id], dict[ColumnEdge, int]] = defaultdict(dict)
         self.last: dict[JobName, JobRun] = {}
 
     def writes(self) -> Iterable[JobWrite]:
-        return (write for _, write in self._writes.values())
+        return self._writes.values()
 
     def reads(self) -> Iterable[JobRead]:
-        return (read for _, reads in self._reads.values() for read in reads.values())
+        return (read for reads in self._reads.values() for read in reads.values())
 
     def add(self, events: RunEvents) -> None:
         last = events.last
-        job, run = JobName(last.text("job", "namespace"), last.subject), _run_of(events)
+        job = JobName(last.text("job", "namespace"), last.subject)
+        run = _run_of(events, self._task_above(events))
         # The instances of a mapped task are parts of one run.
-        group = last.parent_run_id if last.map_index is not None and last.parent_run_id else last.run_id
+        group = last.parent_run_id if last.map_index is not None else ""
         self.last[job] = run
         lineage = events.document()
         reads = {
             (dataset := self._resolve(id_of(each), run)): JobRead(job, dataset, run, _fields(each))
             for each in lineage["inputs"]
+            if any(id_of(each))
         }
-        before = self._reads.get(job)
-        if before and before[0] == group:
-            reads = before[1] | reads
+        if last.type in ("start", "fail", "abort"):
+            # It may have stopped before it read the rest.
+            reads = self._reads.get(job, {}) | reads
+        if group:
+            reads = self._reads_of_parts[job, group] = self._reads_of_parts.get((job, group), {}) | reads
         if reads or lineage["outputs"]:
-            self._reads[job] = group, reads
+            self._reads[job] = reads
         if lineage["outputs"]:
             self._add_writes(events, lineage, job, run, group)
 
     def _add_writes(
         self, events: RunEvents, lineage: Mapping[str, Any], job: JobName, run: JobRun, group: str
     ) -> None:
+        outputs = [output for output in lineage["outputs"] if any(id_of(output))]
         facets = [object_at(event.document, "run", "facets") for event in events.ends]
         executions = [each for some in facets for each in executions_of(some)]
         flows, is_whole = flows_of(events, lineage["outputs"], executions)
         sources: dict[Id, dict[Id, None]] = defaultdict(dict)
         for source, target in flows:
-            sources[target][self._resolve(source, run)] = None
+            if any(source):
+                sources[target][self._resolve(source, run)] = None
         # A text has no columns, and the silence of another producer is no proof that there are none.
         is_planned = any(gap["kind"] == PLANNED for gap in lineage["gaps"])
         says_all = is_ours(events.last) and not is_planned
-        with_columns = {id_of(each) for each in events.outputs if object_at(each, "facets", "columnLineage")}
-        for output in lineage["outputs"]:
+        for output in outputs:
             own = id_of(output)
             dataset = self._resolve(own, run)
             gaps = [
@@ -249,10 +258,11 @@ class _Collected:
                 for gap in lineage["gaps"]
                 if (gap["output"] is None or id_of(gap["output"]) == own) and gap["kind"] != PLANNED
             ]
-            edges = dict.fromkeys(self._edges(output, run))
-            if not edges and "previous" in output:
+            edges = dict.fromkeys(self._edges(output, run, is_own=is_ours(events.last)))
+            is_renamed = not edges and "previous" in output
+            if is_renamed:
                 edges, sources[own] = self._renamed(output, run)
-            elif own not in with_columns and sources[own] and not says_all:
+            if not edges and sources[own] and (is_renamed or not says_all):
                 gaps.append(_gap("the event says nothing of its columns"))
             elif not is_whole and not sources[own]:
                 gaps.append(_gap("the event does not say which inputs fed it"))
@@ -271,20 +281,35 @@ class _Collected:
                 first_seen=first,
                 is_planned=is_planned,
             )
-            known = self._writes.get((job, dataset))
-            if known and known[0] == group:
-                write = _joined(known[1], write)
-            self._writes[job, dataset] = group, write
+            if group:
+                part = self._parts.get((job, dataset, group))
+                write = self._parts[job, dataset, group] = _joined(part, write) if part else write
+            self._writes[job, dataset] = write
+
+    def _task_above(self, events: RunEvents) -> Event:
+        """Return the event of the run, or of the nearest run above it, that is of a task of Airflow.
+
+        Another producer's run is its child: to run it again, the task is cleared.
+        """
+        own = next((each for each in reversed(events.events) if each.task_try), None)
+        at, visited = own or events.last, {""}
+        while not at.task_try and at.parent_run_id not in visited:
+            visited.add(at.parent_run_id)
+            at = self._events.by_run_id.get(at.parent_run_id, at)
+        return at if at.task_try else events.last
 
     def _resolve(self, name: Id, run: JobRun) -> Id:
         return self._names.resolve(name, run.time_ns)
 
-    def _edges(self, output: Mapping[str, Any], run: JobRun) -> Iterable[ColumnEdge]:
-        for edge in output["edges"]:
-            if edge["field"]:
+    def _edges(self, output: Mapping[str, Any], run: JobRun, *, is_own: bool) -> Iterable[ColumnEdge]:
+        edges = output["edges"]
+        whole = set() if is_own else _repeated(edges)
+        for edge in edges:
+            source = id_of(edge["source"])
+            if edge["field"] and any(source):
                 yield ColumnEdge(
-                    edge["column"],
-                    self._resolve(id_of(edge["source"]), run),
+                    None if _decision(edge) in whole else edge["column"],
+                    self._resolve(source, run),
                     edge["field"],
                     edge["type"].upper() or "DIRECT",
                     edge["subtype"].upper(),
@@ -318,6 +343,22 @@ def _joined(before: JobWrite, later: JobWrite) -> JobWrite:
     )
 
 
+def _repeated(edges: Iterable[Mapping[str, Any]]) -> set[Any]:
+    """Return what decides the rows at every column, and so those of the dataset."""
+    columns_of: dict[Any, set[str | None]] = defaultdict(set)
+    columns = set()
+    for edge in edges:
+        columns.add(edge["column"])
+        if edge["type"].upper() == "INDIRECT" and edge["subtype"].upper() in _OF_DATASET:
+            columns_of[_decision(edge)].add(edge["column"])
+    return {decision for decision, some in columns_of.items() if some == columns}
+
+
+def _decision(edge: Mapping[str, Any]) -> tuple[Id, str, str]:
+    """Return the parts of an edge that are equal if it is repeated at other columns."""
+    return id_of(edge["source"]), edge["field"], edge["subtype"].upper()
+
+
 def _gap(reason: str) -> dict[str, Any]:
     return {"where": "", "kind": NO_COLUMNS, "reason": reason, "output": None, "column": None}
 
@@ -330,9 +371,8 @@ def _fields(dataset: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple((each["name"], each["type"]) for each in dataset["fields"] if each["name"])
 
 
-def _run_of(events: RunEvents) -> JobRun:
+def _run_of(events: RunEvents, described: Event) -> JobRun:
     last = events.last
-    described = next((each for each in reversed(events.events) if each.task_try), last)
     is_task = described.task_try is not None
     airflow = object_at(described.document, "run", "facets", "airflow")
     return JobRun(
