@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 import click
 
 from airflow_provider_spark_lineage.cli.graph_inputs import events_at
+from airflow_provider_spark_lineage.cli.output import echo, print_json
 from airflow_provider_spark_lineage.cli.refusal import say
 from airflow_provider_spark_lineage.openlineage.events.runs import without_run
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
@@ -25,6 +25,7 @@ from airflow_provider_spark_lineage.openlineage.graph.changes import (
 )
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.viewer.datasets import labels_of
+from airflow_provider_spark_lineage.spark.lineage.text import printable
 
 FAILING = {
     "breaking": {BREAKING},
@@ -71,13 +72,11 @@ def command(base: Path, head: Path, production: Path | None, form: str, fail_on:
     base_lineage, head_lineage = map(Current.of, sides)
     changes = changes_of(base_lineage, head_lineage, Current.of(others) if others else None)
     if form == "json":
-        click.echo(
-            json.dumps({"changes": [each.document() for each in changes]}, indent=2, ensure_ascii=False)
-        )
+        print_json({"changes": [each.document() for each in changes]})
     elif form == "markdown":
-        click.echo(markdown_of(changes))
+        echo(f"{markdown_of(changes)}\n")
     else:
-        click.echo("\n".join(lines_of(changes)))
+        echo("".join(f"{printable(line)}\n" for line in lines_of(changes)))
     problems = [
         problem
         for events in (*sides, *filter(None, [others]))
@@ -96,7 +95,7 @@ def lines_of(changes: Sequence[FlowChange]) -> Iterator[str]:
     for severity in SEVERITIES:
         some = [each for each in changes if each.severity == severity]
         if some:
-            yield f"\n{severity}"
+            yield from ("", severity)
         for each in some:
             yield f"  {_place(each, labels)}: {_words(each)}"
             if each.hits:
@@ -170,7 +169,9 @@ def markdown_of(changes: Sequence[FlowChange]) -> str:
 def _cell(text: str) -> str:
     """Return a text that is one cell of a table, and no markup."""
     shown = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}..."
-    return re.sub(r"([\\`*_{}\[\]<>#|&!~$])", lambda mark: f"&#{ord(mark[0])};", " ".join(shown.split()))
+    return re.sub(
+        r"([\\`*_{}\[\]<>#|&!~$])", lambda mark: f"&#{ord(mark[0])};", printable(" ".join(shown.split()))
+    )
 
 
 _LONGEST_CELL = 500

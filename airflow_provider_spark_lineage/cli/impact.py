@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import click
@@ -15,23 +15,34 @@ from rich.text import Text
 from rich.tree import Tree
 
 from airflow_provider_spark_lineage.cli.graph_inputs import AS_OF, EVENTS, SINCE, events_at, instant_option
+from airflow_provider_spark_lineage.cli.output import echo, print_json
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
 from airflow_provider_spark_lineage.openlineage.events.runs import without_run
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph import rerun
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
-from airflow_provider_spark_lineage.openlineage.graph.impact import LOWER, UNKNOWN, Impact, document_of
+from airflow_provider_spark_lineage.openlineage.graph.impact import (
+    LOWER,
+    UNKNOWN,
+    Impact,
+    Reached,
+    document_of,
+)
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
 from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName, JobRun
 from airflow_provider_spark_lineage.openlineage.graph.selection import select
 from airflow_provider_spark_lineage.openlineage.viewer.datasets import labels_of
 from airflow_provider_spark_lineage.openlineage.words import counted
+from airflow_provider_spark_lineage.spark.lineage.text import printable
 
 _MOST_NAMED = 12
 """Limit of the columns that one line names."""
 
 _WIDTH = 110
 """Columns of a page that is not for a terminal."""
+
+_MOST_LEVELS = 5
+"""Limit of the jobs between a root of a tree and its datasets: the page is not wide enough for more."""
 
 _MOST_GAPS = 20
 """Limit of the gaps that the page lists; `--json` has them all."""
@@ -84,61 +95,50 @@ def command(
     if reruns:
         again = rerun.rerun_of(impact)
         if as_json:
-            _print_json(rerun.document_of(impact, again))
+            print_json(rerun.document_of(impact, again))
         else:
             _print_rerun(impact, again)
     elif as_json:
-        _print_json(document_of(impact))
+        print_json(document_of(impact))
     elif as_csv:
-        click.echo(_csv_of(impact), nl=False)
+        echo(_csv_of(impact))
     else:
         _print_tree(impact)
     complain([*events.problems, *filter(None, [without_run(events)])])
 
 
-def _print_json(value: object) -> None:
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
-
-
 def _csv_of(impact: Impact) -> str:
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(("namespace", "name", "field", "how", "depth", "job", "from_name", "from_field"))
+    lines.writerow(
+        ("namespace", "name", "field", "how", "depth", "pass_through", "job", "from_name", "from_field")
+    )
     for (dataset, field), reached in impact.columns.items():
         step = impact.step_to(dataset, field)
         job = "/".join(step.write.job) if step and step.write else ""
         source = (step.source.name, step.source.field or "") if step else ("", "")
-        lines.writerow((*dataset, field, " ".join(reached.how), reached.depth, job, *source))
+        is_copy = str((dataset, field) in impact.passed_through).lower()
+        lines.writerow((*dataset, field, " ".join(reached.how), reached.depth, is_copy, job, *source))
     return text.getvalue()
+
+
+def _names(impact: Impact) -> str:
+    return printable(", ".join(map(str, impact.selection)))
 
 
 def _console() -> Console:
     width = None if sys.stdout.isatty() else _WIDTH
-    return Console(file=sys.stdout, highlight=False, width=width)
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
 
 
 def _print_tree(impact: Impact) -> None:
     console = _console()
     console.print(_summary(impact))
-    tree = Tree(Text(", ".join(map(str, impact.selection)), style="bold"))
-    below: dict[Id, Tree] = dict.fromkeys(impact.start_datasets, tree)
-    of_job: dict[tuple[Id, JobName], Tree] = {}
-    shown = labels_of({*impact.datasets, *impact.start_datasets})
-    for dataset, reached in impact.datasets.items():
-        origin, job = _origin(impact, dataset)
-        parent = below.get(origin, tree)
-        if (origin, job) not in of_job:
-            of_job[origin, job] = parent.add(_job_line(job, impact.current.runs[job]))
-        label = Text(shown[dataset], style="cyan")
-        if reached.how == [UNKNOWN]:
-            label.append("   made from it, nothing is known of its columns", style="yellow")
-        elif not impact.current.readers.get(dataset):
-            label.append("   nobody reads it", style="dim")
-        below[dataset] = node = of_job[origin, job].add(label)
-        for line in _column_lines(impact, dataset):
-            node.add(line)
-    if impact.datasets:
-        console.print(tree)
+    labels = labels_of({*impact.datasets, *impact.start_datasets})
+    shown = {dataset: printable(label) for dataset, label in labels.items()}
+    if impact.columns or impact.datasets:
+        for tree in _trees(impact, shown):
+            console.print(tree)
     idle = [job for job, reached in impact.jobs.items() if not reached.how]
     if idle:
         console.print("\nalso read one of these datasets, and nothing known depends on it there:")
@@ -147,8 +147,50 @@ def _print_tree(impact: Impact) -> None:
     _print_gaps(console, impact, shown)
 
 
+def _trees(impact: Impact, shown: Mapping[Id, str]) -> list[Tree]:
+    """Return a tree of all that depends on the selection; a path of many jobs goes on in another tree."""
+    tree = Tree(Text(_names(impact), style="bold"))
+    trees = [tree]
+    columns: dict[Id, dict[str, Reached]] = defaultdict(dict)
+    for (dataset, field), reached in impact.columns.items():
+        columns[dataset][field] = reached
+    below: dict[Id, Tree] = dict.fromkeys(impact.start_datasets, tree)
+    levels: dict[Id, int] = {}
+    of_job: dict[tuple[Id, JobName], Tree] = {}
+    origins = _Origins(impact)
+    for dataset in sorted(impact.start_datasets & columns.keys()):
+        _add_dataset(tree, impact, dataset, shown, columns[dataset])
+    for dataset in impact.datasets:
+        origin, job = origins.of(dataset)
+        if levels.get(origin) == _MOST_LEVELS:
+            levels[origin] = 0
+            below[origin] = Tree(Text(f"\n{shown[origin]}", style="bold"))
+            trees.append(below[origin])
+        if (origin, job) not in of_job:
+            parent = below.get(origin, tree)
+            of_job[origin, job] = parent.add(_job_line(job, impact.current.runs[job]))
+        levels[dataset] = levels.get(origin, 0) + 1
+        below[dataset] = _add_dataset(of_job[origin, job], impact, dataset, shown, columns[dataset])
+    return trees
+
+
+def _add_dataset(
+    tree: Tree, impact: Impact, dataset: Id, shown: Mapping[Id, str], columns: Mapping[str, Reached]
+) -> Tree:
+    label = Text(shown[dataset], style="cyan")
+    if dataset in impact.datasets and impact.datasets[dataset].how == [UNKNOWN]:
+        label.append("   made from it, nothing is known of its columns", style="yellow")
+    elif not impact.current.readers.get(dataset):
+        label.append("   nobody reads it", style="dim")
+    node = tree.add(label)
+    copied = {field for field in columns if (dataset, field) in impact.passed_through}
+    for line in _column_lines(columns, impact.graph.fields_of(dataset), copied):
+        node.add(line)
+    return node
+
+
 def _summary(impact: Impact) -> str:
-    name = ", ".join(map(str, impact.selection))
+    name = _names(impact)
     if not impact.datasets and not impact.columns:
         return f"Nothing depends on {name}, as far as these events say."
     by_value = sum("value" in reached.how for reached in impact.columns.values())
@@ -164,46 +206,58 @@ def _summary(impact: Impact) -> str:
     )
 
 
-def _origin(impact: Impact, dataset: Id) -> tuple[Id, JobName]:
-    """Return the source of the first path to a dataset, and its job."""
-    graph = impact.graph
-    nodes = [number for number in graph.nodes_of(dataset) if impact.reach.depth(number) > 0]
-    if nodes:
-        first = min(nodes, key=impact.reach.depth)
-        step = impact.step_to(dataset, graph.node(first).field)
-        if step is not None and step.write is not None:
-            return step.source.dataset, step.write.job
-    known = {*impact.start_datasets, *impact.datasets}
-    write = next(write for write in impact.current.writers[dataset] if not known.isdisjoint(write.sources))
-    return next(source for source in write.sources if source in known), write.job
+class _Origins:
+    """The source of the first path to each dataset, and its job."""
+
+    def __init__(self, impact: Impact) -> None:
+        self._impact = impact
+        self._known = {*impact.start_datasets, *impact.datasets}
+
+    def of(self, dataset: Id) -> tuple[Id, JobName]:
+        """Return both for a dataset of the answer."""
+        impact, graph = self._impact, self._impact.graph
+        nodes = [number for number in graph.nodes_of(dataset) if impact.reach.depth(number) > 0]
+        if nodes:
+            first = min(nodes, key=impact.reach.depth)
+            step = impact.step_to(dataset, graph.node(first).field)
+            if step is not None and step.write is not None:
+                return step.source.dataset, step.write.job
+        for write in impact.current.writers[dataset]:
+            for source in write.sources:
+                if source in self._known:
+                    return source, write.job
+        raise LookupError(f"{dataset} is not in the answer")
 
 
-def _column_lines(impact: Impact, dataset: Id) -> Iterable[Text]:
-    columns = {field: reached for (each, field), reached in impact.columns.items() if each == dataset}
-    own = set(impact.graph.fields_of(dataset))
+def _column_lines(
+    columns: Mapping[str, Reached], own: Collection[str], copied: Collection[str]
+) -> Iterable[Text]:
+    """Yield a line for each kind of path to columns of a dataset; `own` are all of its columns."""
+    by_value = [field for field, reached in columns.items() if "value" in reached.how]
     for title, names in (
-        ("by value", [field for field, reached in columns.items() if "value" in reached.how]),
+        ("copied  ", [field for field in by_value if field in copied]),
+        ("computed", [field for field in by_value if field not in copied]),
         ("by rows ", [field for field, reached in columns.items() if reached.how == ["rows"]]),
     ):
         if names:
-            is_all = set(names) == own and len(names) > 1
+            is_all = len(names) == len(own) and len(names) > 1
             named = "every column" if is_all else ", ".join(sorted(names)[:_MOST_NAMED])
             more = "" if is_all or len(names) <= _MOST_NAMED else f" and {len(names) - _MOST_NAMED:,} more"
-            yield Text(f"{title}   ", style="dim").append(f"{named}{more}", style="default")
+            yield Text(f"{title}   ", style="dim").append(printable(f"{named}{more}"))
 
 
 def _job_line(job: JobName, run: JobRun) -> Text:
-    line = Text(job.name, style="magenta").append(
-        f"   {run.state} {run.time[:16].replace('T', ' ')}", style="dim"
+    line = Text(printable(job.name), style="magenta").append(
+        printable(f"   {run.state} {run.time[:16].replace('T', ' ')}"), style="dim"
     )
     if run.owners:
-        line.append(f"   owner {', '.join(run.owners)}", style="dim")
+        line.append(printable(f"   owner {', '.join(run.owners)}"), style="dim")
     return line
 
 
 def _print_gaps(console: Console, impact: Impact, shown: dict[Id, str]) -> None:
     if impact.current.contradictions:
-        names = ", ".join(name for _, name in impact.current.contradictions)
+        names = printable(", ".join(name for _, name in impact.current.contradictions))
         console.print(f"\nnot followed, because the events use it for several datasets in turn: {names}")
     if not impact.hidden:
         return
@@ -212,14 +266,15 @@ def _print_gaps(console: Console, impact: Impact, shown: dict[Id, str]) -> None:
         name = shown.get(hidden.write.output, hidden.write.output[1])
         place = name if hidden.gap["column"] is None else f"{name}.{hidden.gap['column']}"
         bound = "" if hidden.bound == LOWER else " (listed as a whole)"
-        console.print(f"  {place}{bound}: {hidden.gap['reason']}   ({hidden.write.job.name})", markup=False)
+        reason = f"{hidden.gap['reason']}   ({hidden.write.job.name})"
+        console.print(f"  {printable(f'{place}{bound}: {reason}')}")
     if len(impact.hidden) > _MOST_GAPS:
         console.print(f"  and {len(impact.hidden) - _MOST_GAPS:,} more: see --json")
 
 
 def _print_rerun(impact: Impact, again: list[rerun.Again]) -> None:
     console = _console()
-    name = ", ".join(map(str, impact.selection))
+    name = _names(impact)
     if not again:
         console.print(f"Nothing must run again after {name} was wrong, as far as these events say.")
         return
@@ -233,16 +288,16 @@ def _print_rerun(impact: Impact, again: list[rerun.Again]) -> None:
     if commands:
         console.print("\nin Airflow:")
         for text in commands:
-            click.echo(f"  {text}")
+            echo(f"  {printable(text)}\n")
     without = [each for each in again if each.run.dag_id and not each.run.logical_date]
     if without:
         console.print(
             "\nto be cleared in Airflow's UI: the command selects by logical date, which their runs lack:"
         )
         for each in without:
-            console.print(f"  {each.job.name}", markup=False)
+            console.print(f"  {printable(each.job.name)}")
     others = [each for each in again if not each.run.dag_id]
     if others:
         console.print("\nto be run by their own schedulers, because Airflow does not run them:")
         for each in others:
-            console.print(f"  {'/'.join(each.job)}", markup=False)
+            console.print(f"  {printable('/'.join(each.job))}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from airflow_provider_spark_lineage.cli.graph_inputs import AS_OF, EVENTS, SINCE, events_at, instant_option
+from airflow_provider_spark_lineage.cli.output import print_json
 from airflow_provider_spark_lineage.cli.page import show
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse, say
 from airflow_provider_spark_lineage.errors import BadInputError
@@ -73,6 +73,6 @@ def _policy(file: Path) -> Policy:
 
 def _print(report: PolicyReport, *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(report.document(), indent=2, ensure_ascii=False))
+        print_json(report.document())
     else:
         show("".join(f"{printable(line)}\n" for line in lines_of(report)))

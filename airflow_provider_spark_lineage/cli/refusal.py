@@ -9,6 +9,7 @@ from typing import IO, Any, NoReturn
 import click
 
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.spark.lineage.text import printable
 
 
 class Refusal(click.ClickException):
@@ -23,7 +24,8 @@ class Refusal(click.ClickException):
 
 def say(sentence: str) -> None:
     """Print a sentence with the prefix `spark-lineage` on standard error."""
-    click.echo(f"spark-lineage: {sentence}", err=True)
+    lines = map(printable, f"spark-lineage: {sentence}".split("\n"))
+    click.echo("\n".join(lines), err=True)
 
 
 def complain(problems: Sequence[str]) -> NoReturn:

@@ -59,7 +59,7 @@ BEFORE_3_1 = {
 
 def event_uri(dataset):
     """Return the URI of a dataset's asset in Airflow."""
-    return assets._asset(DatasetId(*dataset)).uri
+    return assets._asset(*dataset).uri
 
 
 @pytest.mark.parametrize(("dataset", "uri"), URIS.items())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from itertools import permutations
 
+import pytest
 from graph.estate import current, dataset, edges, run, task, wrote
 
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
@@ -149,3 +151,129 @@ def test_a_run_without_columns_has_a_gap_unless_nothing_is_missing():
     own = run("task", [dataset("a")], [dataset("b", "x")])
     kinds = {write.job.name: [gap["kind"] for gap in write.gaps] for write in current(foreign, own).writes}
     assert kinds == {"dbt.model": ["no_column_lineage"], "task": []}
+
+
+FILTERED = ("x <- a.x", "x <- a.day INDIRECT FILTER", "y <- a.y", "y <- a.day INDIRECT FILTER")
+
+
+def test_what_decides_the_rows_at_every_column_decides_those_of_the_dataset():
+    """A producer without edges of a dataset repeats them; a filter of one column alone is its own."""
+    repeated = run("all", [dataset("a")], [dataset("b", "x y", **edges(*FILTERED))], ours=False)
+    alone = run("one", [dataset("a")], [dataset("c", "x y", **edges(*FILTERED[:3]))], ours=False)
+    assert wrote(current(repeated, alone)) == {
+        ("all", "b"): {("x", "a.x"), ("y", "a.y"), (None, "a.day")},
+        ("one", "c"): {("x", "a.x"), ("y", "a.y"), ("x", "a.day")},
+    }
+
+
+def test_a_facet_without_edges_says_nothing_of_the_columns():
+    """Another producer could not tell; only this package's silence means that there are none."""
+    empty = run("sql", [dataset("a")], [dataset("b", "x", columnLineage={"fields": {}})], ours=False)
+    [write] = current(empty).writes
+    assert [gap["kind"] for gap in write.gaps] == ["no_column_lineage"]
+
+
+def test_a_renamed_dataset_without_a_schema_has_a_gap():
+    """Its columns are those of the former dataset, and the event does not name them."""
+    change = {
+        "lifecycleStateChange": "RENAME",
+        "previousIdentifier": {"namespace": "s3://lake", "name": "old"},
+    }
+    [write] = current(run("etl.rename", [], [dataset("new", lifecycleStateChange=change)])).writes
+    assert [gap["kind"] for gap in write.gaps] == ["no_column_lineage"]
+
+
+def test_what_has_no_name_is_no_dataset():
+    """Two outputs without a name are not one dataset that joins their jobs."""
+    nameless = {"facets": edges("x <- a.x")}
+    events = [run("one", [dataset("a")], [nameless]), run("two", [{"name": 5}], [dataset("c", "x")])]
+    assert {name for _, name in current(*events).datasets} == {"a", "c"}
+
+
+def test_the_instances_of_two_dag_runs_at_a_time_are_two_runs():
+    """The last run that wrote has all of its instances, whatever ran between them."""
+
+    def instance(index, dag_run, hour):
+        parent = {"parent": {"run": {"runId": dag_run}, "job": {"namespace": "jobs", "name": "etl"}}}
+        facets = {**task("etl", "copy", map_index=index), **parent}
+        column = f"{dag_run}_{index}"
+        return run(
+            "etl.copy",
+            [dataset(f"in_{index}")],
+            [dataset("b", column, **edges(f"{column} <- in_{index}.x"))],
+            facets=facets,
+            hour=hour,
+            id=f"{dag_run}-{index}",
+        )
+
+    found = current(instance(0, "a", 1), instance(0, "b", 2), instance(1, "a", 3), instance(1, "b", 4))
+    assert wrote(found) == {("etl.copy", "b"): {("b_0", "in_0.x"), ("b_1", "in_1.x")}}
+    assert {read.input[1] for read in found.reads} == {"in_0", "in_1"}
+
+
+def test_a_run_that_failed_hides_no_reader():
+    """It may have stopped before it read the rest."""
+    whole, failed = (
+        run("mail", [dataset("a"), dataset("b")], hour=1),
+        run("mail", [dataset("a")], hour=2, state="FAIL"),
+    )
+    assert {read.input[1] for read in current(whole, failed).reads} == {"a", "b"}
+
+
+def test_the_run_of_another_producer_is_run_again_by_the_task_above_it():
+    """An application that a task started is cleared with the task."""
+    above = run("etl.spark", facets=task("etl", "spark"), id="task")
+    parent = {"parent": {"run": {"runId": "task"}, "job": {"namespace": "jobs", "name": "etl.spark"}}}
+    child = run("app.insert", [dataset("a")], [dataset("b")], ours=False, facets=parent, hour=7)
+    job = current(above, child).writes[0].run
+    assert (job.dag_id, job.task_id, job.logical_date, job.id) == (
+        "etl",
+        "spark",
+        "2026-01-01T00:00:00+00:00",
+        "app.insert-1-7",
+    )
+
+
+def test_former_facets_have_one_kind_for_all_sources_of_a_field():
+    """`transformationType` is read as the kinds of today."""
+    facet = {
+        "fields": {
+            column: {
+                "inputFields": [{"namespace": "s3://lake", "name": "a", "field": "x"}],
+                "transformationType": kind,
+            }
+            for column, kind in (("x", "IDENTITY"), ("y", "MASKED"), ("z", ""))
+        }
+    }
+    [write] = current(run("old", [dataset("a")], [dataset("b", columnLineage=facet)], ours=False)).writes
+    assert {(edge.column, edge.subtype, edge.masking) for edge in write.edges} == {
+        ("x", "IDENTITY", False),
+        ("y", "TRANSFORMATION", True),
+        ("z", "", False),
+    }
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_time_chooses_what_a_plain_loop_chooses(seed):
+    """The newest run of a job and output that ended by then, and not before the other limit."""
+    chance = random.Random(seed)  # noqa: S311
+    runs = [
+        (f"job{chance.randrange(3)}", f"out{chance.randrange(2)}", day, chance.choice("xyz"))
+        for day in chance.sample(range(1, 29), k=12)
+    ]
+    events = [
+        run(job, [dataset("in")], [dataset(output, column, **edges(f"{column} <- in.{column}"))], day=day)
+        for job, output, day, column in runs
+    ]
+    chance.shuffle(events)
+    for day in range(1, 29, 3):
+        since, as_of = sorted((day, chance.randrange(1, 29)))
+        expected = {}
+        for job, output, ended, column in sorted(runs, key=lambda each: each[2]):
+            if since <= ended <= as_of:
+                expected[job, output] = {(column, f"in.{column}")}
+        limits = {
+            "since": instant_ns(f"2026-01-{since:02}T00:00:00Z"),
+            "as_of": instant_ns(f"2026-01-{as_of:02}T23:00:00Z"),
+        }
+        assert wrote(current(*events, **limits)) == expected

@@ -329,6 +329,19 @@ def test_who_is_hit_in_production_is_named(diff):
     assert result.exit_code == 1
 
 
+def test_a_second_writer_in_production_is_hit(diff):
+    """It is no former name of the first one, which production has, too."""
+    late = run(
+        "late",
+        [dataset("silver/orders")],
+        [dataset("gold/ranking", "country", **edges("country <- silver/orders.note"))],
+    )
+    head = changed(_drop("silver/orders", "note"))
+    result = diff(events(PIPELINE), head, "--format", "json", production=[*events(PIPELINE), late])
+    [change] = json.loads(result.stdout)["changes"]
+    assert [job["name"] for job in change["hits"]] == ["late"]
+
+
 @pytest.mark.parametrize(
     ("fail_on", "edit", "code"),
     [

@@ -48,6 +48,26 @@ def test_a_column_is_followed_by_value_and_by_rows(impact):
     }
 
 
+def test_a_copy_is_told_from_a_computed_value(impact):
+    """A copy of a copy is one; what a sum or a mask is made of is computed."""
+    events = [
+        *SHOP,
+        run("copy", [dataset("silver/orders")], [dataset("c", "a", **edges("a <- silver/orders.amount"))]),
+    ]
+    copies = {
+        f"{each['name']}.{each['field']}": each["pass_through"]
+        for name in ("raw/orders.amount", "raw/orders.email")
+        for each in impact(name, events=events)["columns"]
+    }
+    assert copies == {
+        "silver/orders.amount": True,
+        "c.a": True,
+        "gold/report.total": False,
+        "silver/orders.email_hash": False,
+        "gold/report.customers": False,
+    }
+
+
 def test_direct_only_and_depth_cut_the_answer(impact):
     """Values alone; so many jobs."""
     assert columns(impact("raw/orders.day", "--direct-only")) == {}
@@ -264,3 +284,46 @@ def test_texts_are_places_of_planned_lineage(tmp_path):
     answer = json.loads(result.stdout)
     assert [(each["name"], each["how"]) for each in answer["datasets"]] == [("/gold", ["rows"])]
     assert ("no_column_lineage", "upper") in [(each["kind"], each["bound"]) for each in answer["gaps"]]
+
+
+HOSTILE = ["[/red]", "[bold]", "a\ud800b", "a\x1b[31mb", "a\nb", ":smile:"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_is_printed_as_it_is(impact, tmp_path, name):
+    """It is no markup, and neither a control character nor half a surrogate pair stops or colours a page."""
+    event = run(name, [dataset(name, "x y")], [dataset("out", "x y", **edges("x <- q.x"))], ours=False)
+    event["outputs"][0]["facets"]["columnLineage"]["fields"]["x"]["inputFields"][0]["name"] = name
+    shown = {"a\ud800b": r"a\ud800b", "a\x1b[31mb": r"a\x1b[31mb", "a\nb": r"a\nb"}.get(name, name)
+    for words in ([], ["--rerun"], ["--csv"]):
+        result = impact(name, *words, events=[event], is_json=False)
+        assert result.exit_code == 0, result.output
+        assert words == ["--csv"] or (shown in result.output and "\x1b" not in result.output)
+    assert columns(impact(name, events=[event])) == {
+        "out.x": ("value rows", 1),
+        "out.y": ("rows", 1),
+    }
+    other = tmp_path / "other.jsonl"
+    other.write_text(json.dumps(run(name, [dataset(name, "x")], [dataset("out", "x")])))
+    for form in ("text", "json", "markdown"):
+        result = CliRunner().invoke(
+            main, ["diff", str(tmp_path / "events.jsonl"), str(other), "--format", form]
+        )
+        assert (result.exit_code, "\x1b" in result.output) == (0, False), result.output
+
+
+def test_a_long_chain_is_shown_whole(impact):
+    """A tree that does not fit the page goes on in another one."""
+    chain = [
+        run(f"j{n}", [dataset(f"d{n}")], [dataset(f"d{n + 1}", "a", **edges(f"a <- d{n}.a"))])
+        for n in range(40)
+    ]
+    lines = impact("d0.a", events=chain, is_json=False).stdout.splitlines()
+    assert {f"d{n}" for n in range(1, 41)} <= {word for line in lines for word in line.split()}
+    assert max(map(len, lines)) <= 110
+
+
+def test_columns_of_the_asked_dataset_itself_are_shown(impact):
+    """A job that updates a table makes one column of it from another."""
+    event = run("merge", [dataset("t")], [dataset("t", "a b", **edges("b <- t.a"))])
+    assert "copied     b" in impact("t.a", events=[event], is_json=False).stdout

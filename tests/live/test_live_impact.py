@@ -8,6 +8,7 @@ from graph.pipelines import BASE, base_rows, contents, pipeline, table
 
 from airflow_provider_spark_lineage import capture_lineage
 from airflow_provider_spark_lineage.openlineage.events.model import Events
+from airflow_provider_spark_lineage.openlineage.graph.changes import changes_of
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.impact import Impact
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
@@ -85,3 +86,33 @@ def failing(spark, jobs, name, column):
         except pyspark_errors.AnalysisException:
             failed.add(job.output)
     return failed
+
+
+SAME_FLOW = {
+    "as it was": "SELECT o.id, o.amount * 2 AS twice FROM {orders} o WHERE o.amount > 0",
+    "another alias": "SELECT x.id, x.amount * 2 AS twice FROM {orders} x WHERE x.amount > 0",
+    "a common table expression": (
+        "WITH c AS (SELECT * FROM {orders}) SELECT id, amount * 2 AS twice FROM c WHERE amount > 0"
+    ),
+    "a subquery": (
+        "SELECT id, twice FROM (SELECT id, amount, amount * 2 AS twice FROM {orders}) WHERE amount > 0"
+    ),
+    "a view": "CREATE OR REPLACE TEMP VIEW v AS SELECT id, amount, amount * 2 AS twice FROM parquet.`{path}`",
+}
+
+
+def test_names_inside_of_a_job_have_no_meaning(spark, tmp_path):
+    """Another alias, a common table expression, a subquery or a temporary view gives no change."""
+    source, target = str(tmp_path / "orders"), str(tmp_path / "out")
+    table(spark, "orders", base_rows()["orders"]).write.parquet(source)
+    flows = {}
+    for name, query in SAME_FLOW.items():
+        with capture_lineage(spark) as captured:
+            if "VIEW" in query:
+                spark.sql(query.replace("{path}", source))
+                frame = spark.sql("SELECT id, twice FROM v WHERE amount > 0")
+            else:
+                frame = spark.sql(query, orders=spark.read.parquet(source))
+            frame.write.mode("overwrite").parquet(target)
+        flows[name] = Current.of(Events.of(captured.events(namespace="jobs", job=name)))
+    assert [name for name in flows if changes_of(flows["as it was"], flows[name])] == []

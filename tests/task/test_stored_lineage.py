@@ -19,7 +19,8 @@ from task_instances import instance, record
 
 from airflow_provider_spark_lineage.airflow import stored_form
 from airflow_provider_spark_lineage.airflow.plugins.task_ends import StoredLineage
-from airflow_provider_spark_lineage.airflow.task import answers, provider, store
+from airflow_provider_spark_lineage.airflow.task import answers, provider
+from airflow_provider_spark_lineage.airflow.task import store as task_store
 from airflow_provider_spark_lineage.airflow.task.answers import reported
 from airflow_provider_spark_lineage.airflow.task.process import TASK
 from airflow_provider_spark_lineage.airflow.task.task_lineage import TaskLineage
@@ -52,12 +53,12 @@ STORE = "AIRFLOW__SPARK_LINEAGE__STORE"
 def xcoms(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The values of the XComs that tasks write, of a deployment with OpenLineage."""
     values: list[Any] = []
-    monkeypatch.setattr(store, "_put_xcom", lambda _, value: values.append(value))
+    monkeypatch.setattr(task_store, "_put_xcom", lambda _, value: values.append(value))
     monkeypatch.setattr(provider, "is_active", lambda _: True)
     monkeypatch.setattr(provider, "emit", lambda _: True)
     monkeypatch.setattr(TASK, "capture", None)
     # What is imported for the first time may take longer than a task may wait.
-    monkeypatch.setattr(store, "MAX_SECONDS", 60)
+    monkeypatch.setattr(task_store, "MAX_SECONDS", 60)
     return values
 
 
@@ -213,7 +214,7 @@ STORES = pytest.mark.parametrize("store", ["xcom", pytest.param("file", marks=HA
 def pause_first(monkeypatch: pytest.MonkeyPatch, store: str, folder: Path) -> None:
     """Run the first process of a task, which continues in another one."""
     monkeypatch.setenv(STORE, "xcom" if store == "xcom" else folder.as_uri())
-    store.prepare()
+    task_store.prepare()
     ran(instance(), 1).pause(instance())
 
 
@@ -304,8 +305,8 @@ def test_an_interim_event_that_is_too_large_is_made_smaller(xcoms, monkeypatch, 
 def test_a_store_that_hangs_does_not_hold_the_task(listeners, xcoms, monkeypatch, caplog):
     """Airflow's supervisor may be busy: one warning, and the process may end."""
     woken = threading.Event()
-    monkeypatch.setattr(store, "MAX_SECONDS", 0.1)
-    monkeypatch.setattr(store, "_put_xcom", lambda *_: woken.wait(30))
+    monkeypatch.setattr(task_store, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(task_store, "_put_xcom", lambda *_: woken.wait(30))
     task_instance = instance()
     ran(task_instance, 1)
     with caplog.at_level("WARNING"):
@@ -320,7 +321,7 @@ def test_no_thread_is_left_behind_where_the_supervisor_is_in_the_process(listene
     comms = supervisor.InProcessSupervisorComms(supervisor=None)
     monkeypatch.setattr(task_runner, "SUPERVISOR_COMMS", comms, raising=False)
     threads: list[threading.Thread] = []
-    monkeypatch.setattr(store, "_put_xcom", lambda *_: threads.append(threading.current_thread()))
+    monkeypatch.setattr(task_store, "_put_xcom", lambda *_: threads.append(threading.current_thread()))
     ran(task := instance(), 1)
     end(listeners, task)
     assert threads == [threading.current_thread()]
@@ -332,19 +333,19 @@ def test_a_file_system_is_imported_when_a_task_starts(monkeypatch):
     sdk = pytest.importorskip("airflow.providers.common.compat.sdk")
     path = property(lambda self: loaded.append(str(self)))
     monkeypatch.setattr(sdk, "ObjectStoragePath", type("Path", (str,), {"fs": path}), raising=False)
-    store.prepare()
+    task_store.prepare()
     monkeypatch.setenv(STORE, "s3://bucket/lineage")
-    store.prepare()
+    task_store.prepare()
     assert loaded == ["s3://bucket/lineage"]
 
 
 def test_a_file_system_that_hangs_does_not_hold_the_start_of_a_task(monkeypatch):
     """Its connection may be asked of a server that does not answer."""
     woken = threading.Event()
-    monkeypatch.setattr(store, "MAX_SECONDS", 0.1)
-    monkeypatch.setattr(store, "_open_store", lambda: woken.wait(30))
+    monkeypatch.setattr(task_store, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(task_store, "_open_store", lambda: woken.wait(30))
     monkeypatch.setenv(STORE, "s3://bucket/lineage")
-    store.prepare()
+    task_store.prepare()
     assert not woken.is_set()
     woken.set()
 
@@ -356,7 +357,7 @@ def test_a_store_that_fails_is_a_warning(listeners, xcoms, monkeypatch, caplog):
         msg = "413 Request Entity Too Large"
         raise RuntimeError(msg)
 
-    monkeypatch.setattr(store, "_put_xcom", refuse)
+    monkeypatch.setattr(task_store, "_put_xcom", refuse)
     ran(task := instance(), 1)
     with caplog.at_level("WARNING"):
         end(listeners, task)
@@ -425,7 +426,7 @@ def test_three_thousand_outputs_are_sent_and_stored_within_their_limits(listener
 def test_a_uri_has_every_try(listeners, xcoms, monkeypatch, tmp_path):
     """In a folder for each task instance, also for ids that no file could have."""
     monkeypatch.setenv(STORE, tmp_path.as_uri())
-    store.prepare()
+    task_store.prepare()
     for number in (1, 2):
         task_instance = instance(run_id="a/../+:b", try_number=number)
         ran(task_instance, 1)

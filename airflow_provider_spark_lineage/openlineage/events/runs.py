@@ -234,21 +234,32 @@ def _output(dataset: Mapping[str, Any]) -> dict[str, Any]:
     change = object_at(dataset, "facets", "lifecycleStateChange")
     previous = object_at(change, "previousIdentifier")
     lineage = object_at(dataset, "facets", "columnLineage")
-    reads: dict[str | None, Any] = {None: lineage.get("dataset")}
+    reads: dict[str | None, tuple[Any, str]] = {None: (lineage.get("dataset"), "")}
     for column, described in object_at(lineage, "fields").items():
-        reads[column] = object_at(described).get("inputFields")
+        entry = object_at(described)
+        reads[column] = entry.get("inputFields"), text(entry.get("transformationType")).upper()
     return {
         **_dataset(dataset, "outputFacets", "outputStatistics"),
         "mode": text(change.get("lifecycleStateChange")).lower(),
         **({"previous": _id(previous)} if previous else {}),
         "edges": [
-            edge for column in reads for read in objects(reads[column]) for edge in _edges(column, read)
+            edge
+            for column, (sources, kind) in reads.items()
+            for read in objects(sources)
+            for edge in _edges(column, read, kind)
         ],
     }
 
 
-def _edges(column: str | None, read: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for how in objects(read.get("transformations")) or [{"type": "DIRECT"}]:
+_FORMER_KINDS: Mapping[str, Mapping[str, Any]] = {
+    "IDENTITY": {"type": "DIRECT", "subtype": "IDENTITY"},
+    "MASKED": {"type": "DIRECT", "subtype": "TRANSFORMATION", "masking": True},
+}
+"""`transformationType` of a field in facets before 1.1 -> the edge from each of its sources."""
+
+
+def _edges(column: str | None, read: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
+    for how in objects(read.get("transformations")) or [_FORMER_KINDS.get(kind, {"type": "DIRECT"})]:
         yield {
             "column": column,
             "source": _id(read),

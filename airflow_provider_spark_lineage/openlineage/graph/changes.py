@@ -5,6 +5,7 @@ Run ids, times, counts, versions of producers, the order and the names of jobs h
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -80,9 +81,10 @@ def _world(base: Current, head: Current, production: Current | None) -> Current:
     """Return the lineage after the change: that of `head`, and of jobs that `head` does not have."""
     writes, reads, runs = [*head.writes], [*head.reads], dict(head.runs)
     for older in filter(None, (base, production)):
-        outputs = {write.output for write in writes}
-        new = [write for write in older.writes if write.output not in outputs and write.job not in runs]
-        replaced = {write.job for write in older.writes if write.output in outputs}
+        # A job of another name that writes the same is the same one, if its name is new.
+        renamed = {write.output for write in writes if write.job not in older.runs}
+        replaced = {write.job for write in older.writes if write.output in renamed}
+        new = [write for write in older.writes if write.job not in runs and write.output not in renamed]
         readers = [read for read in older.reads if read.job not in runs and read.job not in replaced]
         runs = {**older.runs, **runs}
         writes += new
@@ -109,7 +111,7 @@ class _Flow:
                 edges.setdefault(edge.column, {})[edge] = None
         return {column: tuple(some) for column, some in edges.items()}
 
-    @property
+    @cached_property
     def columns(self) -> list[str]:
         """The columns of its schema; without a schema, those that have edges."""
         return [*self.types] or [column for column in self.edges if column is not None]
@@ -163,7 +165,8 @@ class _FlowComparison:
             yield FlowChange(UNKNOWN, "gap_added", dataset, column, self._hits(dataset, column), after=after)
         unknown = {column for column, _ in new_gaps}
         yield from self._columns(dataset, base, head)
-        for column in [name for name in head.columns if name in set(base.columns)]:
+        columns = set(base.columns)
+        for column in [name for name in head.columns if name in columns]:
             if unknown.isdisjoint((None, column)):
                 yield from self._of_column(dataset, column, base, head)
         if None not in unknown:
@@ -173,18 +176,16 @@ class _FlowComparison:
         if bool(base.types) != bool(head.types):
             # One version does not know the schema, so that no column of it is new or gone.
             return
-        gone = [column for column in base.columns if column not in set(head.columns)]
-        new = [column for column in head.columns if column not in set(base.columns)]
+        before, after = set(base.columns), set(head.columns)
+        gone = [column for column in base.columns if column not in after]
+        new = [column for column in head.columns if column not in before]
+        alike: dict[Any, list[str]] = defaultdict(list)
+        for column in new:
+            alike[frozenset(head.sources(column)), head.types.get(column)].append(column)
         for column in gone:
             hits = self._hits(dataset, column)
-            sources = base.sources(column)
-            same = [
-                name
-                for name in new
-                if sources
-                and head.sources(name) == sources
-                and head.types.get(name) == base.types.get(column)
-            ]
+            sources = frozenset(base.sources(column))
+            same = alike[sources, base.types.get(column)] if sources else []
             yield FlowChange(
                 BREAKING if hits else CHANGED,
                 "column_removed",
@@ -249,7 +250,7 @@ class _FlowComparison:
 
     def _may_use(self, job: JobName, dataset: Id, column: str) -> bool:
         """Return whether a job that reads a dataset may use a column, though no edge says so."""
-        writes = [write for write in self._world.writes if write.job == job and dataset in write.sources]
+        writes = [write for write in self._world.fed.get(dataset, ()) if write.job == job]
         if writes:
             return any(_is_without_columns(write) for write in writes)
         fields = [read.fields for read in self._world.readers[dataset] if read.job == job]

@@ -28,9 +28,6 @@ from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
     time_of,
 )
 
-GONE = frozenset({"drop", "truncate"})
-"""Changes after which a dataset has no rows."""
-
 
 @dataclass(frozen=True)
 class JobWrite:
@@ -90,7 +87,7 @@ class Current:
         runs = runs_of(events if len(items) == len(events) else Events(tuple(items)))
         for run in sorted(runs, key=time_of):
             if since is None or time_of(run) >= since:
-                collected.add(lineage_of(run))
+                collected.add(lineage_of(run, events))
         return cls._of(collected, names)
 
     @classmethod
@@ -178,23 +175,28 @@ class Current:
         return writers
 
 
+UNFINISHED = ("start", "fail", "abort")
+"""States of runs that may have stopped before they read everything."""
+
+
 class _Collected:
     """Runs in the order of their times; a later run takes the place of an earlier one of its job."""
 
     def __init__(self, names: DatasetNames) -> None:
         self._names = names
-        self._writes: dict[tuple[JobName, Id], tuple[str, JobWrite]] = {}
-        self._reads: dict[JobName, tuple[str, dict[Id, JobRead]]] = {}
+        self._parts: dict[tuple[JobName, Id, str], JobWrite] = {}
+        """What the instances of a mapped task wrote, by their DAG run: several may run at a time."""
+        self._reads_of_parts: dict[tuple[JobName, str], dict[Id, JobRead]] = {}
+        self._writes: dict[tuple[JobName, Id], JobWrite] = {}
+        self._reads: dict[JobName, dict[Id, JobRead]] = {}
         self._first: dict[tuple[JobName, Id], dict[ColumnEdge, int]] = defaultdict(dict)
-        self._instances: dict[tuple[Any, str], Any] = {}
-        """What the instances of each run of a mapped task wrote or read; DAG runs may run side by side."""
         self.last: dict[JobName, JobRun] = {}
 
     def writes(self) -> Iterable[JobWrite]:
-        return (write for _, write in self._writes.values())
+        return self._writes.values()
 
     def reads(self) -> Iterable[JobRead]:
-        return (read for _, reads in self._reads.values() for read in reads.values())
+        return (read for reads in self._reads.values() for read in reads.values())
 
     def add(self, lineage: RunLineage) -> None:
         job, run, group = lineage.job, lineage.run, lineage.group
@@ -203,11 +205,13 @@ class _Collected:
             (dataset := self._resolve(each.input, run)): JobRead(job, dataset, run, each.fields)
             for each in lineage.reads
         }
-        before = self._known(self._reads, job, group)
-        if before is not None:
-            reads = before | reads
+        if run.state in UNFINISHED:
+            # It may have stopped before it read the rest.
+            reads = self._reads.get(job, {}) | reads
+        if group:
+            reads = self._reads_of_parts[job, group] = self._reads_of_parts.get((job, group), {}) | reads
         if reads or lineage.writes:
-            self._keep(self._reads, job, lineage, reads)
+            self._reads[job] = reads
         for output in lineage.writes:
             self._add_write(lineage, output)
 
@@ -232,18 +236,10 @@ class _Collected:
             first_seen=first,
             is_planned=output.is_planned,
         )
-        before = self._known(self._writes, (job, dataset), lineage.group)
-        self._keep(self._writes, (job, dataset), lineage, _joined(before, write) if before else write)
-
-    def _known(self, latest: dict[Any, tuple[str, Any]], key: Any, group: str) -> Any:
-        """Return what earlier instances of the same mapped task did, also if another run was between."""
-        known = latest.get(key)
-        return known[1] if known and known[0] == group else self._instances.get((key, group))
-
-    def _keep(self, latest: dict[Any, tuple[str, Any]], key: Any, lineage: RunLineage, value: Any) -> None:
-        latest[key] = lineage.group, value
-        if lineage.is_instance:
-            self._instances[key, lineage.group] = value
+        if group := lineage.group:
+            part = self._parts.get((job, dataset, group))
+            write = self._parts[job, dataset, group] = _joined(part, write) if part else write
+        self._writes[job, dataset] = write
 
     def _resolve(self, name: Id, run: JobRun) -> Id:
         return self._names.resolve(name, run.time_ns)

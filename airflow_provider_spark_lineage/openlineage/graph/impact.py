@@ -87,6 +87,14 @@ class Impact:
         return dict(sorted(reached_by.items(), key=lambda item: (item[1].depth, item[0])))
 
     @cached_property
+    def passed_through(self) -> frozenset[tuple[Id, str]]:
+        """The columns that get a value as it is: all edges on a path to them are IDENTITY, and none masks."""
+        identity = self.graph.edges_that(subtypes=["IDENTITY"]) & ~self.graph.edges_that(masking=True)
+        reach = self.graph.reach(self.starts, by_rows=False, depth=self._depth, keep=identity)
+        nodes = (self.graph.node(number) for number in reach.nodes)
+        return frozenset((node.dataset, node.field) for node in nodes if node.field is not None)
+
+    @cached_property
     def datasets(self) -> dict[Id, Reached]:
         """The datasets that depend on the selection, sorted by depth and name."""
         by_name = {name: each for name, each in self._by_columns.items() if name not in self.start_datasets}
@@ -217,7 +225,13 @@ def document_of(impact: Impact) -> dict[str, Any]:
     return {
         "selection": [str(each) for each in impact.selection],
         "columns": [
-            {"namespace": dataset[0], "name": dataset[1], "field": field, **reached._asdict()}
+            {
+                "namespace": dataset[0],
+                "name": dataset[1],
+                "field": field,
+                **reached._asdict(),
+                "pass_through": (dataset, field) in impact.passed_through,
+            }
             for (dataset, field), reached in impact.columns.items()
         ],
         "datasets": [

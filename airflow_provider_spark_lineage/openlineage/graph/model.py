@@ -326,7 +326,7 @@ class _Search:
         return np.concatenate((rows, self._visit(BY_ROWS, columns, level, _OF_DATASET, ways)))
 
 
-_COLUMNS = {"source": "i4", "target": "i4", "kind": "u2", "masking": "u1", "write": "i4"}
+_COLUMNS = {"source": "i4", "target": "i4", "kind": "i4", "masking": "u1", "write": "i4"}
 """The arrays of edges, with the type of their items."""
 
 ROWS = ("ROWS", "")
@@ -340,7 +340,7 @@ class _Edges:
         self._columns, self._count = columns, count
         self._kinds = {ROWS: 0}
         self._source, self._target, self._write = array("i"), array("i"), array("i")
-        self._kind = array("H")
+        self._kind = array("i")
         self._masked: list[int] = []
         """Positions of the edges that mask."""
         self._places = {dataset: place for place, dataset in enumerate(columns)}

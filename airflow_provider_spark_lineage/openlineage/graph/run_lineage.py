@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.openlineage.events.flows import executions_of, flows_of
-from airflow_provider_spark_lineage.openlineage.events.model import Event
+from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
 from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents, is_ours
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
 
@@ -21,6 +21,11 @@ PLANNED = "planned"
 
 NO_COLUMNS = "no_column_lineage"
 """Kind of the gap of an output whose event says nothing of columns."""
+
+
+_OF_DATASET = frozenset({"FILTER", "JOIN", "GROUP_BY", "SORT"})
+"""Subtypes of indirect edges that decide about rows. A producer without edges of a dataset repeats them at
+every column."""
 
 
 class JobName(NamedTuple):
@@ -96,29 +101,26 @@ class RunLineage:
     job: JobName
     run: JobRun
     group: str
-    """The id of the run; of an instance of a mapped task the id of the parent, which all instances share."""
-    is_instance: bool
-    """It is an instance of a mapped task."""
+    """Of an instance of a mapped task the id of the parent, which all instances share; else empty."""
     reads: tuple[RunRead, ...]
     writes: tuple[RunWrite, ...]
     gaps: tuple[Mapping[str, Any], ...] = ()
     failures: tuple[Mapping[str, str], ...] = ()
 
 
-def lineage_of(events: RunEvents) -> RunLineage:
-    """Return the lineage of a run."""
+def lineage_of(events: RunEvents, others: Events) -> RunLineage:
+    """Return the lineage of a run; `others` has the events of the runs above."""
     last = events.last
-    # The instances of a mapped task are parts of one run.
-    is_instance = last.map_index is not None and bool(last.parent_run_id)
     lineage = events.document()
     return RunLineage(
         job=JobName(last.text("job", "namespace"), last.subject),
-        run=_run_of(events),
-        group=last.parent_run_id if is_instance else last.run_id,
-        is_instance=is_instance,
+        run=_run_of(events, _task_above(events, others)),
+        # The instances of a mapped task are parts of one run.
+        group=last.parent_run_id if last.map_index is not None else "",
         reads=tuple(
             RunRead(id_of(each), _fields(each), each["statistics"], tuple(each.get("checks", ())))
             for each in lineage["inputs"]
+            if any(id_of(each))
         ),
         writes=tuple(_writes(events, lineage)) if lineage["outputs"] else (),
         gaps=tuple(lineage["gaps"]),
@@ -137,22 +139,25 @@ def _writes(events: RunEvents, lineage: Mapping[str, Any]) -> Iterable[RunWrite]
     flows, is_whole = flows_of(events, lineage["outputs"], executions)
     sources: dict[Id, dict[Id, None]] = defaultdict(dict)
     for source, target in flows:
-        sources[target][source] = None
+        if any(source):
+            sources[target][source] = None
     # A text has no columns, and the silence of another producer is no proof that there are none.
     is_planned = any(gap["kind"] == PLANNED for gap in lineage["gaps"])
     says_all = is_ours(events.last) and not is_planned
-    with_columns = {id_of(each) for each in events.outputs if object_at(each, "facets", "columnLineage")}
     for output in lineage["outputs"]:
+        if not any(id_of(output)):
+            continue
         own = id_of(output)
         gaps = [
             gap
             for gap in lineage["gaps"]
             if (gap["output"] is None or id_of(gap["output"]) == own) and gap["kind"] != PLANNED
         ]
-        edges = dict.fromkeys(_edges(output))
-        if not edges and "previous" in output:
+        edges = dict.fromkeys(_edges(output, is_own=is_ours(events.last)))
+        is_renamed = not edges and "previous" in output
+        if is_renamed:
             edges, sources[own] = _renamed(output)
-        elif own not in with_columns and sources[own] and not says_all:
+        if not edges and sources[own] and (is_renamed or not says_all):
             gaps.append(_gap("the event says nothing of its columns"))
         elif not is_whole and not sources[own]:
             gaps.append(_gap("the event does not say which inputs fed it"))
@@ -169,12 +174,44 @@ def _writes(events: RunEvents, lineage: Mapping[str, Any]) -> Iterable[RunWrite]
         )
 
 
-def _edges(output: Mapping[str, Any]) -> Iterable[ColumnEdge]:
-    for edge in output["edges"]:
-        if edge["field"]:
+def _task_above(events: RunEvents, others: Events) -> Event:
+    """Return the event of the run, or of the nearest run above it, that is of a task of Airflow.
+
+    Another producer's run is its child: to run it again, the task is cleared.
+    """
+    own = next((each for each in reversed(events.events) if each.task_try), None)
+    at, visited = own or events.last, {""}
+    while not at.task_try and at.parent_run_id not in visited:
+        visited.add(at.parent_run_id)
+        at = others.by_run_id.get(at.parent_run_id, at)
+    return at if at.task_try else events.last
+
+
+def _repeated(edges: Iterable[Mapping[str, Any]]) -> set[Any]:
+    """Return what decides the rows at every column, and so those of the dataset."""
+    columns_of: dict[Any, set[str | None]] = defaultdict(set)
+    columns = set()
+    for edge in edges:
+        columns.add(edge["column"])
+        if edge["type"].upper() == "INDIRECT" and edge["subtype"].upper() in _OF_DATASET:
+            columns_of[_decision(edge)].add(edge["column"])
+    return {decision for decision, some in columns_of.items() if some == columns}
+
+
+def _decision(edge: Mapping[str, Any]) -> tuple[Id, str, str]:
+    """Return the parts of an edge that are equal if it is repeated at other columns."""
+    return id_of(edge["source"]), edge["field"], edge["subtype"].upper()
+
+
+def _edges(output: Mapping[str, Any], *, is_own: bool) -> Iterable[ColumnEdge]:
+    edges = output["edges"]
+    whole = set() if is_own else _repeated(edges)
+    for edge in edges:
+        source = id_of(edge["source"])
+        if edge["field"] and any(source):
             yield ColumnEdge(
-                edge["column"],
-                id_of(edge["source"]),
+                None if _decision(edge) in whole else edge["column"],
+                source,
                 edge["field"],
                 edge["type"].upper() or "DIRECT",
                 edge["subtype"].upper(),
@@ -199,9 +236,8 @@ def _fields(dataset: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple((each["name"], each["type"]) for each in dataset["fields"] if each["name"])
 
 
-def _run_of(events: RunEvents) -> JobRun:
+def _run_of(events: RunEvents, described: Event) -> JobRun:
     last = events.last
-    described = next((each for each in reversed(events.events) if each.task_try), last)
     is_task = described.task_try is not None
     airflow = object_at(described.document, "run", "facets", "airflow")
     return JobRun(

@@ -98,8 +98,7 @@ class _Reading:
         return RunLineage(
             job=JobName(row["job_namespace"], row["job_name"]),
             run=run,
-            group=row["group_id"],
-            is_instance=row["is_instance"],
+            group=row["group_id"] if row["is_instance"] else "",
             reads=tuple(
                 RunRead(self._datasets[each["dataset_id"]], self._fields(each))
                 for each in self._inputs[row["run_id"]]

@@ -93,9 +93,10 @@ def derived(texts: Iterable[str]) -> Iterator[tuple[str, Row]]:
     Besides the tables there are `versions`, `schemas` and `names`: the contents behind ids.
     """
     events = in_order(Event(json.loads(raw), event_id_of(raw)) for raw in texts)
-    counted = {run.last.run_id for run in runs_of(Events(tuple(events)))}
-    for run in runs_of(Events(tuple(events)), each=True):
-        lineage = lineage_of(run)
+    whole = Events(tuple(events))
+    counted = {run.last.run_id for run in runs_of(whole)}
+    for run in runs_of(whole, each=True):
+        lineage = lineage_of(run, whole)
         is_counted = lineage.run.id in counted
         yield "runs", _run_row(run, lineage, is_counted)
         if is_counted:
@@ -125,9 +126,10 @@ def _run_row(events: RunEvents, lineage: RunLineage, is_counted: bool) -> Row:
         "job_namespace": lineage.job.namespace,
         "job_name": lineage.job.name,
         "is_counted": is_counted,
-        "group_id": lineage.group,
-        "is_instance": lineage.is_instance,
+        "group_id": lineage.group or run.id,
+        "is_instance": bool(lineage.group),
         "parent_run_id": last.parent_run_id,
+        "parents": sorted({event.parent_run_id for event in events.events} - {""}),
         "root_run_id": last.root_run_id,
         "state": run.state,
         "nominal_start": _instant(events.facets, "nominalTime", "nominalStartTime"),

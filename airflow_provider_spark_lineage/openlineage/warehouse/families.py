@@ -45,14 +45,15 @@ class _Union:
 
 def families_of(spark: Any, new: Frame, runs: Frame | None) -> Families:
     """Return the families of new events, with the runs that are there already; `runs` is None for none."""
-    rows = new.where("run_id <> ''").select("run_id", "parent_run_id").distinct().collect()
+    links = new.where("run_id <> ''").selectExpr("run_id", "array(parent_run_id) AS parents")
+    rows = links.distinct().collect()
     union = _Union()
     known: set[str] = set()
     frontier: set[str] = set()
 
     def connect(rows: list[Any]) -> None:
         for row in rows:
-            for each in filter(None, (row["run_id"], row["parent_run_id"])):
+            for each in (row["run_id"], *filter(None, row["parents"])):
                 union.join(row["run_id"], each)
                 frontier.add(each)
 
@@ -66,12 +67,12 @@ def families_of(spark: Any, new: Frame, runs: Frame | None) -> Families:
         frontier.clear()
         connected = spark.sql(
             """
-            SELECT run_id, parent_run_id, CAST(event_date AS STRING) AS day,
+            SELECT run_id, parents, CAST(event_date AS STRING) AS day,
                    CAST(event_dates AS ARRAY<STRING>) AS days
             FROM {runs} LEFT SEMI JOIN {wanted} ON run_id = id
             UNION
-            SELECT run_id, parent_run_id, CAST(event_date AS STRING), CAST(event_dates AS ARRAY<STRING>)
-            FROM {runs} LEFT SEMI JOIN {wanted} ON parent_run_id = id
+            SELECT run_id, parents, CAST(event_date AS STRING), CAST(event_dates AS ARRAY<STRING>)
+            FROM {runs} LEFT SEMI JOIN {wanted} ON array_contains(parents, id)
             """,
             runs=runs,
             wanted=wanted,

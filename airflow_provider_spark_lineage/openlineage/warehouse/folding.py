@@ -144,7 +144,8 @@ QUERIES: Mapping[str, str] = {
         """,
     "current_runs": """
         WITH counted AS (
-          SELECT run_id, job_id, group_id, struct(time_ns, last_event_id) AS place
+          SELECT run_id, job_id, group_id, is_instance, state IN ('start', 'fail', 'abort') AS is_unfinished,
+                 struct(time_ns, last_event_id) AS place
           FROM {runs} WHERE is_counted
         ),
         written AS (SELECT c.*, dataset_id FROM counted c JOIN {run_outputs} USING (run_id)),
@@ -152,10 +153,16 @@ QUERIES: Mapping[str, str] = {
           SELECT * FROM counted LEFT SEMI JOIN
           (SELECT run_id FROM {run_inputs} UNION SELECT run_id FROM {run_outputs}) USING (run_id)
         ),
+        finished AS (
+          SELECT job_id, max(CASE WHEN NOT is_unfinished THEN place END) AS place FROM active GROUP BY job_id
+        ),
         newest AS (
           SELECT job_id, max_by(group_id, place) AS group_id FROM written GROUP BY job_id, dataset_id
           UNION SELECT job_id, group_id FROM written LEFT SEMI JOIN {moving} USING (dataset_id)
-          UNION SELECT job_id, max_by(group_id, place) FROM active GROUP BY job_id
+          UNION SELECT a.job_id, a.group_id FROM active a JOIN finished USING (job_id)
+                WHERE finished.place IS NULL OR a.place >= finished.place
+          UNION SELECT job_id, group_id FROM active
+                WHERE job_id IN (SELECT job_id FROM active WHERE is_instance AND is_unfinished)
           UNION SELECT job_id, max_by(group_id, place) FROM counted GROUP BY job_id
         )
         SELECT run_id FROM counted LEFT SEMI JOIN newest USING (job_id, group_id)
@@ -163,6 +170,8 @@ QUERIES: Mapping[str, str] = {
 }
 """Table without dates -> its query; a table comes after all that it reads.
 
-Besides tables they read `schemas`, `versions` and `names` (contents behind ids), `meanings` (the dataset that
-a symlink means now) and `moving` (names that meant several datasets: their writes are current for each).
+A run that did not finish keeps the reads of the runs before it, back to the last that finished: they are in
+`current_runs`, too. Besides tables the queries read `schemas`, `versions` and `names` (contents behind ids),
+`meanings` (the dataset that a symlink means now) and `moving` (names that meant several datasets: their
+writes are current for each).
 """

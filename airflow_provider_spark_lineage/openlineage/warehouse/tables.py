@@ -105,6 +105,7 @@ _table(
     ("group_id", "STRING", "The run, or for an instance of a mapped task the run of its DAG."),
     ("is_instance", "BOOLEAN", "True for an instance of a mapped task."),
     ("parent_run_id", "STRING", "Run id of the parent; empty without one."),
+    ("parents", "ARRAY<STRING>", "Run ids of the parents in all of its events."),
     ("root_run_id", "STRING", "Run id of the root of the parents; empty without one."),
     ("state", "STRING", "Type of the end event, or of the last one, in small letters."),
     ("nominal_start", "TIMESTAMP", "`nominalStartTime` of the facet `nominalTime`."),
