@@ -112,11 +112,10 @@ def test_nothing_is_added_where_lineage_is_off(options, monkeypatch):
 
 def test_the_key_of_a_backend_is_masked_in_logs(options, monkeypatch):
     """It is in the command of the job, which hooks log, and repeated in the error of a failed job."""
-    from airflow.providers.common.compat import sdk
     from airflow.providers.openlineage.plugins.listener import get_openlineage_listener
 
     masked: list[str] = []
-    monkeypatch.setattr(sdk, "mask_secret", masked.append)
+    monkeypatch.setattr(java_agent, "mask_secret", masked.append)
     options(
         spark_inject_transport_info="True",
         transport='{"type": "http", "url": "http://backend:5000",'
