@@ -304,6 +304,23 @@ def test_a_rename_is_shown_as_one_and_is_breaking():
     ]
 
 
+def test_another_type_of_a_member_is_another_type_of_its_column():
+    """OpenLineage has the members of a struct below its column."""
+
+    def written(kind):
+        output = dataset("people")
+        address = {"name": "address", "type": "struct", "fields": [{"name": "zip", "type": kind}]}
+        output["facets"]["schema"] = {"fields": [address]}
+        return Current.of(Events.of([run("load", [dataset("raw")], [output])]))
+
+    [change] = changes_of(written("integer"), written("string"))
+    assert (change.kind, change.before, change.after) == (
+        "type_changed",
+        "struct<zip: integer>",
+        "struct<zip: string>",
+    )
+
+
 @pytest.fixture
 def diff(tmp_path):
     def run_it(base, head, *options, production=None):

@@ -63,6 +63,10 @@ class JobRun:
     owners: tuple[str, ...] = ()
 
 
+Fields = tuple[tuple[str, str], ...]
+"""Names and types of columns."""
+
+
 @dataclass(frozen=True)
 class RunWrite:
     """An output that a run wrote, with names as in its events."""
@@ -112,17 +116,18 @@ def lineage_of(events: RunEvents, others: Events) -> RunLineage:
     """Return the lineage of a run; `others` has the events of the runs above."""
     last = events.last
     lineage = events.document()
+    nested = _nested_types((*events.inputs, *events.outputs))
     return RunLineage(
         job=JobName(last.text("job", "namespace"), last.subject),
         run=_run_of(events, _task_above(events, others)),
         # The instances of a mapped task are parts of one run.
         group=last.parent_run_id if last.map_index is not None else "",
         reads=tuple(
-            RunRead(id_of(each), _fields(each), each["statistics"], tuple(each.get("checks", ())))
+            RunRead(id_of(each), _fields(each, nested), each["statistics"], tuple(each.get("checks", ())))
             for each in lineage["inputs"]
             if any(id_of(each))
         ),
-        writes=tuple(_writes(events, lineage)) if lineage["outputs"] else (),
+        writes=tuple(_writes(events, lineage, nested)) if lineage["outputs"] else (),
         gaps=tuple(lineage["gaps"]),
         failures=tuple(lineage["failures"]),
     )
@@ -133,7 +138,9 @@ def time_of(run: RunEvents) -> int:
     return run.last.time_ns or 0
 
 
-def _writes(events: RunEvents, lineage: Mapping[str, Any]) -> Iterable[RunWrite]:
+def _writes(
+    events: RunEvents, lineage: Mapping[str, Any], nested: Mapping[tuple[Id, str], str]
+) -> Iterable[RunWrite]:
     facets = [object_at(event.document, "run", "facets") for event in events.ends]
     executions = [each for some in facets for each in executions_of(some)]
     flows, is_whole = flows_of(events, lineage["outputs"], executions)
@@ -163,7 +170,7 @@ def _writes(events: RunEvents, lineage: Mapping[str, Any]) -> Iterable[RunWrite]
             gaps.append(_gap("the event does not say which inputs fed it"))
         yield RunWrite(
             output=own,
-            fields=_fields(output),
+            fields=_fields(output, nested),
             edges=tuple(edges),
             sources=tuple(sources[own]),
             mode=output["mode"],
@@ -222,7 +229,7 @@ def _edges(output: Mapping[str, Any], *, is_own: bool) -> Iterable[ColumnEdge]:
 def _renamed(output: Mapping[str, Any]) -> tuple[dict[ColumnEdge, None], dict[Id, None]]:
     """Return the edges of a dataset that got another name: each column is the former one."""
     former = id_of(output["previous"])
-    names = (name for name, _ in _fields(output))
+    names = (each["name"] for each in output["fields"] if each["name"])
     return {ColumnEdge(name, former, name, "DIRECT", "IDENTITY", False): None for name in names}, {
         former: None
     }
@@ -232,8 +239,36 @@ def _gap(reason: str) -> dict[str, Any]:
     return {"where": "", "kind": NO_COLUMNS, "reason": reason, "output": None, "column": None}
 
 
-def _fields(dataset: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return tuple((each["name"], each["type"]) for each in dataset["fields"] if each["name"])
+def _fields(dataset: Mapping[str, Any], nested: Mapping[tuple[Id, str], str]) -> Fields:
+    """Return names and types of the columns; `nested` has the types with members."""
+    own = id_of(dataset)
+    return tuple(
+        (each["name"], nested.get((own, each["name"]), each["type"]))
+        for each in dataset["fields"]
+        if each["name"]
+    )
+
+
+def _nested_types(datasets: Iterable[Mapping[str, Any]]) -> dict[tuple[Id, str], str]:
+    """Return the types of columns that have members, with these: `struct<city: string>`."""
+    return {
+        (id_of(dataset), text(each.get("name"))): _type_of(each)
+        for dataset in datasets
+        for each in objects(object_at(dataset, "facets", "schema").get("fields"))
+        if objects(each.get("fields"))
+    }
+
+
+_DEEPEST = 20
+"""Limit of the members of members that a type tells."""
+
+
+def _type_of(field_: Mapping[str, Any], depth: int = 0) -> str:
+    members = objects(field_.get("fields"))
+    if not members or depth == _DEEPEST:
+        return text(field_.get("type"))
+    listed = ", ".join(f"{text(each.get('name'))}: {_type_of(each, depth + 1)}" for each in members)
+    return f"{text(field_.get('type'))}<{listed}>"
 
 
 def _run_of(events: RunEvents, described: Event) -> JobRun:
