@@ -67,7 +67,12 @@ def _session() -> Any:
     builder = SparkSession.builder.appName("spark-lineage warehouse")
     for key in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
         builder = builder.config(key, "false")
-    spark = builder.config("spark.pyspark.python", sys.executable).getOrCreate()
+    try:
+        spark = builder.config("spark.pyspark.python", sys.executable).getOrCreate()
+    except Exception as error:
+        # Java is missing, no such master ...: the errors are of many classes, and Spark prints the cause.
+        cause = str(error).partition("\n")[0]
+        refuse(f"Spark does not start: {cause} See above; Spark needs Java, in JAVA_HOME or on PATH.")
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 

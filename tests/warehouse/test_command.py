@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,19 +21,14 @@ EVENTS = Path(__file__).resolve().parents[1] / "viewer" / "events" / "pipeline.j
 
 
 @pytest.mark.spark
-def test_the_events_of_the_example_dags_are_loaded(tmp_path, monkeypatch):
+def test_the_events_of_the_example_dags_are_loaded(tmp_path):
     """All of them, and the lineage is that of the events; a line that is not an event sets the status."""
-    from spark_packages import settings  # a JVM takes its jars when it starts
-
-    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
-    texts = [f"{key} {value}\n" for key, value in {**settings(), "spark.master": "local[2]"}.items()]
-    (tmp_path / "spark-defaults.conf").write_text("".join(texts))
     events = tmp_path / "events"
     events.mkdir()
     shutil.copy(EVENTS, events)
-    arguments = ["warehouse", "load", "--events", str(events), "--warehouse", str(tmp_path / "lineage")]
-    done = CliRunner().invoke(main, [*arguments, "--json"])
-    assert done.exit_code == 0, done.stderr
+    arguments = ["--events", str(events), "--warehouse", str(tmp_path / "lineage")]
+    done = load_in_own_process([*arguments, "--json"], tmp_path)
+    assert done.returncode == 0, done.stderr
     count = len(read_events(events).items)
     summary = json.loads(done.stdout)
     assert (summary["files"], summary["new_events"], summary["bad_lines"]) == (1, count, 0)
@@ -39,10 +37,35 @@ def test_the_events_of_the_example_dags_are_loaded(tmp_path, monkeypatch):
         (write.job, write.output, frozenset(write.edges)) for write in known.writes
     }
     (events / "torn.jsonl").write_text('{"eventType": ')
-    again = CliRunner().invoke(main, arguments)
-    assert again.exit_code == 2
+    again = load_in_own_process(arguments, tmp_path)
+    assert again.returncode == 2
     assert again.stdout.startswith("1 file; 0 events, 0 new; 0 runs; 0 new versions; 1 bad line; ")
-    assert again.stderr.startswith("spark-lineage: 1 line could not be loaded: see ")
+    assert "spark-lineage: 1 line could not be loaded: see " in again.stderr
+
+
+@pytest.mark.spark
+def test_spark_that_does_not_start_is_one_sentence(tmp_path):
+    """It says what Spark says, without a traceback."""
+    arguments = ["--events", str(EVENTS), "--warehouse", str(tmp_path / "lineage")]
+    done = load_in_own_process(arguments, tmp_path, "spark.master no-such-master\n")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "spark-lineage: Spark does not start: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def load_in_own_process(
+    arguments: list[str], folder: Path, conf: str = "spark.master local[2]\n"
+) -> subprocess.CompletedProcess[str]:
+    """Run `warehouse load`: the process of the tests may have another session, or one of Connect."""
+    (folder / "spark-defaults.conf").write_text(conf)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")}
+    return subprocess.run(
+        [sys.executable, "-m", "airflow_provider_spark_lineage", "warehouse", "load", *arguments],
+        env={**environment, "SPARK_CONF_DIR": str(folder)},
+        text=True,
+        capture_output=True,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("option", ["--events", "--warehouse"])
