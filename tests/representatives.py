@@ -171,7 +171,7 @@ LONG = {
     ),
     "histories of a warehouse": tuple(
         f"tests/warehouse/test_load.py::test_any_order_split_repetition_and_crash_gives_the_same_tables[{seed}]"
-        for seed in range(1, 20)
+        for seed in range(1, 50)
     ),
     "events to Kafka": (
         "tests/task/test_delivery_to_kafka.py::test_a_broker_that_goes_away",
