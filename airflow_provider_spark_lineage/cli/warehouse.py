@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -50,7 +51,9 @@ def load_command(*, source: Path, target: Path, as_json: bool) -> None:
     try:
         summary = load(spark, source, target, tell=say if sys.stderr.isatty() and not as_json else _silent)
     finally:
-        spark.stop()
+        # A JVM that has died cannot be stopped, and the error says so already.
+        with contextlib.suppress(Exception):
+            spark.stop()
     if as_json:
         click.echo(json.dumps(summary.document(), indent=2, ensure_ascii=False))
     else:
@@ -74,7 +77,8 @@ def _session() -> Any:
         # Java is missing, no such master ...: the errors are of many classes, and Spark prints the cause.
         cause = str(error).partition("\n")[0]
         refuse(f"Spark does not start: {cause} See above; Spark needs Java, in JAVA_HOME or on PATH.")
-    spark.sparkContext.setLogLevel("ERROR")
+    # The sentence about a load that ended early has the cause.
+    spark.sparkContext.setLogLevel("OFF")
     return spark
 
 

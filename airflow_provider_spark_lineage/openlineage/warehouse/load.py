@@ -7,6 +7,7 @@ tables are folded from these. So any order, any split and any repetition of even
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +21,7 @@ from airflow_provider_spark_lineage.errors import BadInputError, extra
 from airflow_provider_spark_lineage.openlineage.events.reader import files_of
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import lineage_in, names_in, rows_of
+from airflow_provider_spark_lineage.openlineage.warehouse.early_ends import ended_early
 from airflow_provider_spark_lineage.openlineage.warehouse.families import families_of
 from airflow_provider_spark_lineage.openlineage.warehouse.folding import QUERIES, columns_of, read_as_json
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
@@ -87,8 +89,10 @@ def load(
     the source has no file, the target cannot be used, or another load writes to it.
     """
     files = files_of(Path(source))
+    if not files:
+        raise BadInputError(f"{source}: the folder has no files, so no events can be loaded from it.")
     target = Path(target)
-    with loading(target):
+    with loading(target), ended_early("the load"):
         before = whole_tables(target)
         remove_unused(before)
         own = spark.newSession()
@@ -98,7 +102,8 @@ def load(
             return _Load(own, before, tell).run(files)
         finally:
             # Making a frame makes its session the active one: here, the user's again.
-            spark.createDataFrame([], "none INT")
+            with contextlib.suppress(Exception):
+                spark.createDataFrame([], "none INT")
 
 
 def frame_of(spark: Any, snapshot: StoredTables, table: str, dates: Iterable[str] | None = None) -> Frame:

@@ -61,8 +61,8 @@ def read_tables(path: Path | str) -> StoredTables:
                 f"{path}: the warehouse has format {document['format']}, and this release reads {FORMAT}:"
                 " use the release that wrote it, or load the events into another folder."
             )
-        tables = {name: dict(document["tables"].get(name, {})) for name in TABLES}
-        return StoredTables(path, document["load_id"], tables, document["sources"])
+        tables = {name: _parts(document["tables"].get(name, {})) for name in TABLES}
+        return StoredTables(path, document["load_id"], tables, dict(document["sources"]))
     except FileNotFoundError:
         return _new(path)
     except OSError as error:
@@ -71,6 +71,14 @@ def read_tables(path: Path | str) -> StoredTables:
         raise BadInputError(
             f"{file} was not written by a load: delete the folder {path}, and load the events again."
         ) from None
+
+
+def _parts(value: Any) -> Parts:
+    """Return the folders of a table; raise TypeError if the value is of another shape."""
+    parts = {date: list(folders) for date, folders in value.items() if isinstance(folders, list)}
+    if len(parts) < len(value) or not all(isinstance(each, str) for some in parts.values() for each in some):
+        raise TypeError
+    return parts
 
 
 def missing_folders(stored: StoredTables) -> list[str]:
@@ -129,7 +137,8 @@ def remove_unused(*snapshots: StoredTables) -> None:
         for folder in sorted(path.glob(pattern)):
             own = folder.relative_to(path)
             if folder.is_dir() and own not in needed and own.parent not in used:
-                shutil.rmtree(folder)
+                # What cannot be deleted now is deleted by a later load.
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
