@@ -169,9 +169,13 @@ LONG = {
             for seed in range(1, 30)
         ),
     ),
-    "histories of a warehouse": tuple(
-        f"tests/warehouse/test_load.py::test_any_order_split_repetition_and_crash_gives_the_same_tables[{seed}]"
-        for seed in range(1, 20)
+    "histories of a warehouse": (
+        "tests/warehouse/test_load.py::test_a_load_that_died_at_any_step_is_repeated",
+        "tests/warehouse/test_load.py::test_events_of_every_producer_are_loaded",
+        *(
+            f"tests/warehouse/test_load.py::test_any_order_split_repetition_and_crash_gives_the_same_tables[{seed}]"
+            for seed in range(1, 50)
+        ),
     ),
     "events to Kafka": (
         "tests/task/test_delivery_to_kafka.py::test_a_broker_that_goes_away",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import click
 
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
+from airflow_provider_spark_lineage.openlineage.warehouse.engines import ENGINES, statements
 from airflow_provider_spark_lineage.openlineage.warehouse.invariants import CURE, findings_of
 from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummary, load
 from airflow_provider_spark_lineage.openlineage.words import counted
@@ -49,7 +51,9 @@ def load_command(*, source: Path, target: Path, as_json: bool) -> None:
     try:
         summary = load(spark, source, target, tell=say if sys.stderr.isatty() and not as_json else _silent)
     finally:
-        spark.stop()
+        # A JVM that has died cannot be stopped, and the error says so already.
+        with contextlib.suppress(Exception):
+            spark.stop()
     if as_json:
         click.echo(json.dumps(summary.document(), indent=2, ensure_ascii=False))
     else:
@@ -73,7 +77,8 @@ def _session() -> Any:
         # Java is missing, no such master ...: the errors are of many classes, and Spark prints the cause.
         cause = str(error).partition("\n")[0]
         refuse(f"Spark does not start: {cause} See above; Spark needs Java, in JAVA_HOME or on PATH.")
-    spark.sparkContext.setLogLevel("ERROR")
+    # The sentence about a load that ended early has the cause.
+    spark.sparkContext.setLogLevel("OFF")
     return spark
 
 
@@ -111,3 +116,31 @@ def check_command(*, target: Path) -> None:
         click.echo(finding)
     click.echo(CURE if findings else "The tables fit together.")
     raise SystemExit(int(bool(findings)))
+
+
+@command.command(
+    "views",
+    epilog="\b\nExample: spark-lineage warehouse views --warehouse lineage | duckdb lineage.db",
+)
+@click.option(
+    "--warehouse",
+    "target",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="PATH",
+    help="Folder of the tables.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice([*ENGINES]),
+    default="duckdb",
+    show_default=True,
+    help="Who runs the statements.",
+)
+def views_command(*, target: Path, engine: str) -> None:
+    """Print the SQL that makes the tables of the last load, and the views over them, in another engine.
+
+    Run it again after each load: a load writes other files.
+    """
+    for statement in statements(target, engine):
+        click.echo(f"{statement};")
