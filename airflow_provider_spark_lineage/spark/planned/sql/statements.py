@@ -18,7 +18,7 @@ from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 from airflow_provider_spark_lineage.spark.planned.program import HOLE, Access, Unread
 from airflow_provider_spark_lineage.spark.planned.session import Session
 from airflow_provider_spark_lineage.spark.planned.sql.ddl import DDL
-from airflow_provider_spark_lineage.spark.planned.sql.script import statements, with_variables
+from airflow_provider_spark_lineage.spark.planned.sql.splitting import statements, with_variables
 from airflow_provider_spark_lineage.spark.planned.sql.targets import StatementTargets, of_table
 
 MAX_STATEMENTS = 500
