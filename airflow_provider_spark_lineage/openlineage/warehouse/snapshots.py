@@ -19,12 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.warehouse.partials import PARTIALS
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import FORMAT, TABLES
 
 CURRENT = "current.json"
 """File that names the files of every table."""
 
 _LOCK = "loading.json"
+
+STORED = (*TABLES, PARTIALS)
+"""Names of all that has files."""
 
 EACH_LOAD = ""
 """Key of the folders of a table without dates."""
@@ -39,7 +43,7 @@ class StoredTables:
 
     path: Path
     load_id: str = ""
-    tables: dict[str, Parts] = field(default_factory=lambda: {name: {} for name in TABLES})
+    tables: dict[str, Parts] = field(default_factory=lambda: {name: {} for name in STORED})
     sources: dict[str, list[int]] = field(default_factory=dict)
     """File of events -> its size and the time of its last change, when it was loaded."""
 
@@ -61,7 +65,7 @@ def read_tables(path: Path | str) -> StoredTables:
                 f"{path}: the warehouse has format {document['format']}, and this release reads {FORMAT}:"
                 " use the release that wrote it, or load the events into another folder."
             )
-        tables = {name: _parts(document["tables"].get(name, {})) for name in TABLES}
+        tables = {name: _parts(document["tables"].get(name, {})) for name in STORED}
         return StoredTables(path, document["load_id"], tables, dict(document["sources"]))
     except FileNotFoundError:
         return _new(path)
@@ -83,7 +87,9 @@ def _parts(value: Any) -> Parts:
 
 def missing_folders(stored: StoredTables) -> list[str]:
     """Return the folders that a warehouse names and that somebody has deleted."""
-    return [folder for table in TABLES for folder in stored.folders(table) if not Path(folder).is_dir()]
+    return [
+        folder for table in stored.tables for folder in stored.folders(table) if not Path(folder).is_dir()
+    ]
 
 
 def whole_tables(path: Path | str) -> StoredTables:
