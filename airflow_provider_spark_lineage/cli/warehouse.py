@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
+from airflow_provider_spark_lineage.openlineage.warehouse.engines import ENGINES, statements
 from airflow_provider_spark_lineage.openlineage.warehouse.invariants import cure_of, findings_of
 from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummary, load
 from airflow_provider_spark_lineage.openlineage.warehouse.retention import compact, retain
@@ -177,3 +178,24 @@ def check_command(*, target: Path) -> None:
         click.echo(finding)
     click.echo(cure_of(target) if findings else "The tables fit together.")
     raise SystemExit(int(bool(findings)))
+
+
+@command.command(
+    "views",
+    epilog="\b\nExample: spark-lineage warehouse views --warehouse lineage | duckdb lineage.db",
+)
+@_WAREHOUSE
+@click.option(
+    "--engine",
+    type=click.Choice([*ENGINES]),
+    default="duckdb",
+    show_default=True,
+    help="Who runs the statements.",
+)
+def views_command(*, target: Path, engine: str) -> None:
+    """Print the SQL that makes the tables of the last load, and the views over them, in another engine.
+
+    Run it again after each load: a load writes other files.
+    """
+    for statement in statements(target, engine):
+        click.echo(f"{statement};")

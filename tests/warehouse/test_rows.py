@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from itertools import permutations
 
 import pytest
 from graph.estate import SHOP, dataset, edges, run
+from warehouse import producers
 from warehouse.histories import history
 
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.events.reader import files_of
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage
 from airflow_provider_spark_lineage.openlineage.warehouse.derive import derived, event_rows, raw_of
 from airflow_provider_spark_lineage.openlineage.warehouse.invariants import findings_of
@@ -72,6 +75,18 @@ def test_a_child_that_repeats_its_task_has_a_run_and_no_rows_of_datasets():
         "child": False,
     }
     assert {row["run_id"] for row in rows["run_inputs"] + rows["run_outputs"]} == {"shop.clean-1-1"}
+
+
+def test_events_of_every_producer_have_rows(tmp_path):
+    """No line of theirs is bad."""
+    rows = []
+    for file in files_of(producers.copied(tmp_path / "events")):
+        lines = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        for number, line in enumerate(lines.splitlines(), 1):
+            rows += event_rows(line, file.name, number)
+    assert [row["problem"] for row in rows if row.get("problem")] == []
+    jobs = {row["job_name"] for table, row in derived(row["raw"] for row in rows) if table == "runs"}
+    assert {"shop.load", "shop.public.shop.mart.build.run", "shop.report"} < jobs
 
 
 def test_every_row_has_the_columns_of_its_table():

@@ -27,7 +27,10 @@ CURRENT = "current.json"
 
 _LOCK = "loading.json"
 
-STORED = (*TABLES, PARTIALS)
+GRAPH = "graph"
+"""Name of the folder with the arrays of the graph, beside the tables."""
+
+STORED = (*TABLES, GRAPH, PARTIALS)
 """Names of all that has files."""
 
 EACH_LOAD = ""
