@@ -1,6 +1,6 @@
 """Loads one more day into a warehouse with a week of history, and into one with a year.
 
-    python benchmarks/warehouse.py --events 200
+    python benchmarks/warehouse_history.py --events 200
 
 The cost of a load must not grow with its history. Both are measured in one session of Spark, in turn, so
 that whatever else the machine does meets both; the ratio of the medians counts, not the seconds. Events are
