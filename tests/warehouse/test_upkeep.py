@@ -7,10 +7,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from graph.estate import dataset, edges, run
 from warehouse.histories import comparable, graph_of, history
+from warehouse.plain_tables import plain_warehouse
 from warehouse.test_load import contents, spark, written
 
 from airflow_provider_spark_lineage.cli import main
@@ -115,6 +117,47 @@ def test_facets_that_are_left_out_are_in_no_file(spark, tmp_path):
     assert "select 1" in row["raw"]
     [same] = event_rows(row["raw"].encode(), "f", 1)
     assert same["event_id"] == row["event_id"]
+
+
+def test_retention_keeps_what_is_current_and_seals_the_rest(tmp_path):
+    """Only events and runs that decide nothing go; whatever has no date stays, and so does the lineage."""
+    documents = history(3)
+    path = plain_warehouse(tmp_path / "w", documents)
+    before, lineage = contents(path), comparable(current_lineage(path))
+    runs = {row["run_id"] for row in rows_of(read_tables(path), "runs")}
+    current = {row["run_id"] for row in rows_of(read_tables(path), "current_runs")}
+    first = retain(path, events_days=2, runs_days=3, today=date(2026, 1, 3))
+    kept = {row["event_date"] for row in rows_of(read_tables(path), "events")}
+    assert min(kept) == date(2026, 1, 2)
+    rows = [*rows_of(read_tables(path), "runs", dates=["2026-01-01", "2026-01-02", "2026-01-03"])]
+    assert {row["run_id"] for row in rows if row["is_sealed"]} == {
+        row["run_id"] for row in rows if min(row["event_dates"]) < date(2026, 1, 2)
+    }
+    assert first.sealed_runs > 0
+    last = retain(path, events_days=0, runs_days=0, today=LATER)
+    assert not read_tables(path).tables["events"]
+    assert {row["run_id"] for row in rows_of(read_tables(path), "runs")} == current < runs
+    assert last.current_runs > 0
+    after = contents(path)
+    assert [table for table in KEYED if after[table] != before[table]] == []
+    assert comparable(current_lineage(path)) == lineage
+    assert retain(path, events_days=0, runs_days=0, today=LATER).run_dates == 0
+
+
+def test_compaction_joins_the_files_of_a_date(tmp_path):
+    """The rows are the same, and a second time there is nothing to do."""
+    path = plain_warehouse(tmp_path / "w", history(1))
+    before = contents(path)
+    for folder in read_tables(path).folders("events"):
+        [file] = Path(folder).glob("*.parquet")
+        rows = pq.read_table(file)
+        pq.write_table(rows[: len(rows) // 2], file)
+        pq.write_table(rows[len(rows) // 2 :], file.with_name("part-1.parquet"))
+    assert contents(path) == before
+    joined = compact(path)
+    assert joined.files_before == 2 * joined.dates > 0
+    assert contents(path) == before
+    assert compact(path).dates == 0
 
 
 def test_rows_without_their_events_are_asked_for(tmp_path):

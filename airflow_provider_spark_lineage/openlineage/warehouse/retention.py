@@ -112,11 +112,14 @@ class _Upkeep:
 
     tables: StoredTables
     folder: str
+    writes: int = 0
 
     def rewrite(self, table: str, day: str, changed: Callable[[Any], Any]) -> None:
         """Write the rows of a date into one file, each batch of them as a function returns it."""
         folders = [self.tables.path / folder for folder in self.tables.tables[table][day]]
-        target = f"{self.folder}/{table}/day={day}"
+        # A date of `runs` may be written twice: its runs are sealed, and then those that are old are dropped.
+        self.writes += 1
+        target = f"{self.folder}/{table}_{self.writes}/day={day}"
         writer = None
         for folder in folders:
             for batch in ds.dataset(folder, format="parquet").to_batches():
