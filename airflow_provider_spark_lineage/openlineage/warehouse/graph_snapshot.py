@@ -315,9 +315,7 @@ class _Stored:
 
     @cached_property
     def _jobs(self) -> list[JobName]:
-        return [
-            JobName(*row) for row in zip(*self._lists("runs", "job_namespace", "job_name"), strict=True)
-        ]
+        return [JobName(*row) for row in zip(*self._lists("runs", "job_namespace", "job_name"), strict=True)]
 
     @cached_property
     def _of_runs(self) -> list[tuple[Any, ...]]:
