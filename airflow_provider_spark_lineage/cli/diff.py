@@ -167,11 +167,24 @@ def markdown_of(changes: Sequence[FlowChange]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text that is one cell of a table, and no markup."""
+    """Return a text that is one cell of a table: no markup, no link, no mention of a person or an issue."""
     shown = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}..."
-    return re.sub(
-        r"([\\`*_{}\[\]<>#|&!~$])", lambda mark: f"&#{ord(mark[0])};", printable(" ".join(shown.split()))
-    )
+    escaped = _MARKUP.sub(lambda mark: f"&#{ord(mark[0])};", printable(" ".join(shown.split())))
+    for pattern, without_effect in _REFERENCES:
+        escaped = pattern.sub(without_effect, escaped)
+    return escaped
 
 
 _LONGEST_CELL = 500
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|&!~$@])")
+
+_REFERENCES = (
+    # GitHub looks for names and numbers in the text after markup: a space without width separates them.
+    (re.compile(r"&#(?:64|35);"), r"\g<0>&#8203;"),
+    (re.compile(r"\bGH-(?=\d)", re.IGNORECASE), r"\g<0>&#8203;"),
+    (re.compile(r":(?=[\w+-]+:)"), r":&#8203;"),
+    (re.compile(r":(?=//)"), "&#58;"),
+    (re.compile(r"\b(www)\.", re.IGNORECASE), r"\1&#46;"),
+)
+"""What GitHub makes a mention, a reference, an emoji or a link of, and the text that it leaves alone."""

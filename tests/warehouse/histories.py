@@ -142,7 +142,17 @@ def history(seed: int, *, days: int = 3, jobs: int = 5) -> list[Document]:
         "job": {"namespace": "jobs", "name": "etl.t0"},
     }
     named = {"namespace": NAMESPACE, "name": "out1", "facets": {"symlinks": {"identifiers": []}}}
-    return [*made.events, {**job, "outputs": [named]}]
+    return [*made.events, {**job, "outputs": [named]}, _tagged("01", "pii"), _tagged("03", "internal")]
+
+
+def _tagged(day: str, key: str) -> Document:
+    """Return an event of a catalog, which tags a column."""
+    tags = {"tags": [{"key": key, "value": "", "field": "id"}]}
+    return {
+        "eventTime": f"2026-01-{day}T00:00:00Z",
+        "producer": "x",
+        "dataset": {"namespace": NAMESPACE, "name": "raw0", "facets": {"tags": tags}},
+    }
 
 
 def graph_of(documents: list[Document]) -> Current:

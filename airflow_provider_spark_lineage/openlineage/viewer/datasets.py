@@ -101,25 +101,30 @@ class Datasets:
         if dataset not in self._documents:
             self._places[dataset] = len(self._places)
             self._columns[dataset] = {}
-            self._documents[dataset] = {
-                "namespace": dataset[0],
-                "name": dataset[1],
-                "label": "",
-                "read": False,
-                "written": False,
-                "unfinished": False,
-                "has_schema": False,
-                "columns": [],
-                "change": "",
-                "previous": None,
-                "reads": {},
-                "writes": {},
-                "checks": [],
-                "metrics": [],
-                "format": "",
-                "catalog": "",
-            }
+            self._documents[dataset] = bare_document(dataset)
         return self._documents[dataset]
+
+
+def bare_document(dataset: Id) -> dict[str, Any]:
+    """Return the document of a dataset whose name is all that is known."""
+    return {
+        "namespace": dataset[0],
+        "name": dataset[1],
+        "label": "",
+        "read": False,
+        "written": False,
+        "unfinished": False,
+        "has_schema": False,
+        "columns": [],
+        "change": "",
+        "previous": None,
+        "reads": {},
+        "writes": {},
+        "checks": [],
+        "metrics": [],
+        "format": "",
+        "catalog": "",
+    }
 
 
 def labels_of(datasets: Iterable[Id]) -> dict[Id, str]:

@@ -10,6 +10,7 @@ from typing import Any
 from airflow_provider_spark_lineage.errors import BadInputError, extra
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
+from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
 from airflow_provider_spark_lineage.openlineage.graph.names import DatasetNames
 from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
     ColumnEdge,
@@ -19,7 +20,8 @@ from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
     RunRead,
     RunWrite,
 )
-from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, whole_tables
+from airflow_provider_spark_lineage.openlineage.warehouse.graph_snapshot import StoredGraph, read_graph
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import GRAPH, StoredTables, whole_tables
 
 with extra("warehouse"):
     import pyarrow.dataset as ds
@@ -29,10 +31,24 @@ Row = Mapping[str, Any]
 
 def current_lineage(path: Path | str) -> Current:
     """Return the current lineage of a warehouse; the same as `Current.of` returns for its events."""
+    return lineage_in(loaded_tables(path))
+
+
+def loaded_tables(path: Path | str) -> StoredTables:
+    """Return the current tables of a warehouse; raise BadInputError if there are none, or files are gone."""
     snapshot = whole_tables(path)
     if not snapshot.load_id:
         raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
-    return lineage_in(snapshot)
+    return snapshot
+
+
+def graph_in(snapshot: StoredTables) -> StoredGraph:
+    """Return the current lineage of a snapshot, and its graph, as its last load stored them."""
+    for folder in snapshot.folders(GRAPH):
+        return read_graph(folder)
+    # No load has found a run.
+    current = lineage_in(snapshot)
+    return StoredGraph(current, LineageGraph.of(current))
 
 
 def rows_of(snapshot: StoredTables, table: str, runs: Collection[str] | None = None) -> Iterator[Row]:

@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.openlineage.events.model import Event, Event
 from airflow_provider_spark_lineage.openlineage.events.reader import events_of_text
 from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents, runs_of
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id, object_at, objects, text
+from airflow_provider_spark_lineage.openlineage.events.tagged import tag_facets_of
 from airflow_provider_spark_lineage.openlineage.graph.names import symlinks_of
 from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
     RunLineage,
@@ -114,6 +115,19 @@ def statements(raw: str) -> Iterator[Row]:
             "dataset_namespace": owner[0],
             "dataset_name": owner[1],
             "said_ns": event.time_ns or 0,
+        }
+
+
+def tag_rows(raw: str) -> Iterator[Row]:
+    """Yield the tags that an event states, a row for each dataset."""
+    event = Event(json.loads(raw))
+    for dataset, facet in dict(tag_facets_of(event)).items():
+        tags = objects(facet.get("tags"))
+        yield {
+            **_name(dataset),
+            "tags": [{key: text(tag.get(key)) for key in ("key", "value", "field")} for tag in tags],
+            "said_ns": event.time_ns or 0,
+            "event_id": event_id_of(raw),
         }
 
 

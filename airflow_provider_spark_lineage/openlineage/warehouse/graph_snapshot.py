@@ -1,4 +1,4 @@
-"""Snapshot of the graph beside the tables: the arrays of `LineageGraph`, and what `Current` knows, as parquet.
+"""The graph beside the tables: the arrays of `LineageGraph`, and what `Current` knows, as parquet.
 
 A load writes it, and commands read it without Spark. The arrays are read at once; writes, reads and schemas
 become objects when they are asked for.
@@ -170,7 +170,8 @@ def read_graph(folder: Path | str) -> StoredGraph:
     except (OSError, pa.ArrowException, ValueError, KeyError, IndexError) as error:
         cause = str(error).partition("\n")[0].rstrip(".")
         raise BadInputError(
-            f"{folder} cannot be read ({cause}): delete the folder of the warehouse, and load the events again."
+            f"{folder} cannot be read ({cause}): delete the folder of the warehouse, and load the events"
+            " again."
         ) from None
 
 
@@ -228,15 +229,16 @@ class _Stored:
         return Current(
             writes=self._writes,  # type: ignore[arg-type]
             reads=reads,  # type: ignore[arg-type]
-            runs={JobName(*job): self._run(number) for number, (*job, is_last) in jobs if is_last},
+            runs=Made({JobName(*job): number for number, (*job, is_last) in jobs if is_last}, self._run),
             aliases={row[:2]: row[2:] for row in names if row[2] is not None},
             contradictions=tuple(row[:2] for row in names if row[2] is None),
         )
 
     def _fields_of_datasets(self) -> Mapping[Id, Mapping[str, str]]:
         schemas = self._array("datasets", "schema")
-        known = {dataset: place for dataset, place in self._places.items() if schemas[place] != _NONE}
-        return Made(known, lambda dataset: dict(self._fields(int(schemas[known[dataset]]))))
+        known = zip(self._graph.datasets, schemas.tolist(), strict=True)
+        numbers = {dataset: number for dataset, number in known if number != _NONE}
+        return Made(numbers, lambda schema: dict(self._fields(schema)))
 
     @cached_property
     def _places(self) -> dict[Id, int]:
@@ -274,7 +276,7 @@ class _Stored:
             edges=Later(end - begin, lambda: self._edges(begin, end)),  # type: ignore[arg-type]
             sources=Later(last - first, lambda: self._sources(first, last)),  # type: ignore[arg-type]
             mode=mode,
-            gaps=tuple(json.loads(self._gaps[place] or "[]")),
+            gaps=tuple(json.loads(self._gaps[place])) if self._gaps[place] else (),
             is_planned=is_planned,
         )
 
@@ -323,8 +325,10 @@ class _Stored:
 
     def _run(self, number: int) -> JobRun:
         if self._made_runs[number] is None:
-            run_id, state, time, time_ns, *airflow, owners = self._of_runs[number]
-            self._made_runs[number] = JobRun(run_id, state, time, int(time_ns), *airflow, tuple(owners))
+            run_id, state, time, time_ns, dag_id, task_id, date, owners = self._of_runs[number]
+            self._made_runs[number] = JobRun(
+                run_id, state, time, int(time_ns), dag_id, task_id, date, tuple(owners)
+            )
         return cast("JobRun", self._made_runs[number])
 
     @cached_property

@@ -13,6 +13,7 @@ with extra("warehouse"):
     import numpy as np
 
 Item = TypeVar("Item")
+Key = TypeVar("Key")
 
 
 class Each(Sequence[Item]):
@@ -81,10 +82,19 @@ class ByDataset(Mapping[Id, Sequence[Item]]):
     """The items of each dataset, which are given as the position of the dataset of each item."""
 
     def __init__(self, places: Mapping[Id, int], of_items: Any, make: Callable[[int], Item]) -> None:
-        self._places, self._make = places, make
-        self._order = np.argsort(of_items, kind="stable")
-        self._counts = np.bincount(of_items, minlength=len(places))
-        self._offsets = np.concatenate(([0], np.cumsum(self._counts)))
+        self._places, self._of_items, self._make = places, of_items, make
+
+    @cached_property
+    def _order(self) -> Any:
+        return np.argsort(self._of_items, kind="stable").astype(np.int32)
+
+    @cached_property
+    def _counts(self) -> Any:
+        return np.bincount(self._of_items, minlength=len(self._places))
+
+    @cached_property
+    def _offsets(self) -> Any:
+        return np.concatenate(([0], np.cumsum(self._counts)))
 
     def __getitem__(self, dataset: Id) -> Sequence[Item]:
         place = self._places[dataset]
@@ -105,22 +115,20 @@ class ByDataset(Mapping[Id, Sequence[Item]]):
         return int((self._counts > 0).sum())
 
 
-class Made(Mapping[Id, Item]):
-    """A value for each of some datasets, made when it is asked for."""
+class Made(Mapping[Key, Item]):
+    """A value for each of some keys, made from the number of the key when it is asked for."""
 
-    def __init__(self, keys: Mapping[Id, Any], make: Callable[[Id], Item]) -> None:
-        self._keys, self._make = keys, make
+    def __init__(self, numbers: Mapping[Key, int], make: Callable[[int], Item]) -> None:
+        self._numbers, self._make = numbers, make
 
-    def __getitem__(self, dataset: Id) -> Item:
-        if dataset not in self._keys:
-            raise KeyError(dataset)
-        return self._make(dataset)
+    def __getitem__(self, key: Key) -> Item:
+        return self._make(self._numbers[key])
 
-    def __contains__(self, dataset: object) -> bool:
-        return dataset in self._keys
+    def __contains__(self, key: object) -> bool:
+        return key in self._numbers
 
-    def __iter__(self) -> Iterator[Id]:
-        return iter(self._keys)
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._numbers)
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._numbers)

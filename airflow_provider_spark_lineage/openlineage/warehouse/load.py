@@ -23,10 +23,17 @@ from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import lineage_in, names_in, rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.early_ends import ended_early
 from airflow_provider_spark_lineage.openlineage.warehouse.families import families_of
-from airflow_provider_spark_lineage.openlineage.warehouse.folding import QUERIES, columns_of, read_as_json
+from airflow_provider_spark_lineage.openlineage.warehouse.folding import (
+    QUERIES,
+    columns_of,
+    folded,
+    read_as_json,
+)
+from airflow_provider_spark_lineage.openlineage.warehouse.graph_snapshot import write_graph
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     EACH_LOAD,
+    GRAPH,
     StoredTables,
     loading,
     publish,
@@ -187,6 +194,7 @@ class _Load:
         self._write_rows_of_runs(derived, families.frame, families.dates)
         self._tell("folding tables")
         self._fold(derived)
+        self._write_tags(derived)
         self._tell("finding the current lineage")
         self._write_current()
 
@@ -291,7 +299,25 @@ class _Load:
             ),
         )
 
+    def _write_tags(self, derived: Frame) -> None:
+        """Write the newest tags of each dataset, of this load or of one before."""
+        rows = self._sql(
+            folded(
+                "dataset_tags",
+                """
+                SELECT *, struct(said_ns, event_id) AS place FROM {said}
+                UNION ALL SELECT *, struct(said_ns, event_id) AS place FROM {known}
+                """,
+            ),
+            said=self._of_kind(derived, "tags", columns_of("dataset_tags")),
+            known=frame_of(self._spark, self._before, "dataset_tags"),
+        )
+        self._write_whole("dataset_tags", rows)
+
     def _write_current(self) -> None:
+        current = lineage_in(self._after)
+        write_graph(self._path(GRAPH), current)
+        self._after.tables[GRAPH] = {EACH_LOAD: [f"{self._folder}/{GRAPH}"]}
         edges = [
             {
                 "job_id": id_of_names(*write.job),
@@ -306,7 +332,7 @@ class _Load:
                 "subtype": edge.subtype,
                 "masking": edge.masking,
             }
-            for write in lineage_in(self._after).writes
+            for write in current.writes
             for edge in write.edges
         ]
         texts = {column.name: pa.string() for column in TABLES["current_column_edges"].columns}

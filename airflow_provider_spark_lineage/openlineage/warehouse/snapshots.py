@@ -26,6 +26,12 @@ CURRENT = "current.json"
 
 _LOCK = "loading.json"
 
+GRAPH = "graph"
+"""Name of the folder with the arrays of the graph, beside the tables."""
+
+_NAMED = (*TABLES, GRAPH)
+"""What the file names."""
+
 EACH_LOAD = ""
 """Key of the folders of a table without dates."""
 
@@ -39,7 +45,7 @@ class StoredTables:
 
     path: Path
     load_id: str = ""
-    tables: dict[str, Parts] = field(default_factory=lambda: {name: {} for name in TABLES})
+    tables: dict[str, Parts] = field(default_factory=lambda: {name: {} for name in _NAMED})
     sources: dict[str, list[int]] = field(default_factory=dict)
     """File of events -> its size and the time of its last change, when it was loaded."""
 
@@ -61,7 +67,7 @@ def read_tables(path: Path | str) -> StoredTables:
                 f"{path}: the warehouse has format {document['format']}, and this release reads {FORMAT}:"
                 " use the release that wrote it, or load the events into another folder."
             )
-        tables = {name: _parts(document["tables"].get(name, {})) for name in TABLES}
+        tables = {name: _parts(document["tables"].get(name, {})) for name in _NAMED}
         return StoredTables(path, document["load_id"], tables, dict(document["sources"]))
     except FileNotFoundError:
         return _new(path)
@@ -83,7 +89,9 @@ def _parts(value: Any) -> Parts:
 
 def missing_folders(stored: StoredTables) -> list[str]:
     """Return the folders that a warehouse names and that somebody has deleted."""
-    return [folder for table in TABLES for folder in stored.folders(table) if not Path(folder).is_dir()]
+    return [
+        folder for table in stored.tables for folder in stored.folders(table) if not Path(folder).is_dir()
+    ]
 
 
 def whole_tables(path: Path | str) -> StoredTables:

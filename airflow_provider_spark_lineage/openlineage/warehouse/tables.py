@@ -201,6 +201,20 @@ _table(
     ("last_said_ns", "DECIMAL(21,0)", "Last time that an event said it, in nanoseconds.", Fold.LAST),
 )
 _table(
+    "dataset_tags",
+    "The tags of datasets and columns, as the newest facet `tags` of each dataset has them.",
+    ("namespace", "STRING", "Namespace of the dataset.", Fold.KEY),
+    ("name", "STRING", "Name of the dataset.", Fold.KEY),
+    ("dataset_id", "BIGINT", "`xxhash64(namespace, name)`."),
+    (
+        "tags",
+        "ARRAY<STRUCT<key: STRING, value: STRING, field: STRING>>",
+        "Keys and values; `field` is empty for a tag of the dataset.",
+    ),
+    ("said_ns", "DECIMAL(21,0)", "Time of the event with the facet, in nanoseconds; 0 without a time."),
+    ("event_id", "STRING", "That event; of several at one time, the one with the greatest id."),
+)
+_table(
     "dataset_schemas",
     "The columns that a dataset had.",
     ("dataset_id", "BIGINT", "The dataset: a row of `datasets`.", Fold.KEY),

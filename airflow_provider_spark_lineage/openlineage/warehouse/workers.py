@@ -8,7 +8,12 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from airflow_provider_spark_lineage.errors import extra
-from airflow_provider_spark_lineage.openlineage.warehouse.derive import derived, event_rows, statements
+from airflow_provider_spark_lineage.openlineage.warehouse.derive import (
+    derived,
+    event_rows,
+    statements,
+    tag_rows,
+)
 
 with extra("warehouse"):
     import pyarrow as pa
@@ -70,12 +75,13 @@ def derive(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def name(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield the statements of events about names."""
+    """Yield the statements of events about names, and about tags."""
     for batch in batches:
         rows = [
-            {"kind": "statements", "payload": json.dumps(row)}
+            {"kind": kind, "payload": json.dumps(row)}
             for event in batch.to_pylist()
-            for row in statements(event["raw"])
+            for kind, said in (("statements", statements), ("tags", tag_rows))
+            for row in said(event["raw"])
         ]
         yield from _batches(rows, _DERIVED)
 
