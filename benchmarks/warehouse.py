@@ -2,7 +2,7 @@
 
 python benchmarks/warehouse.py 40000
 
-An event has about 5 kB: two inputs, and an output with 20 columns and 20 edges, as those of ETL jobs. Half of
+An event has about 5 kB: two inputs, and an output with 20 columns and 20 edges. Half of
 the events are START. A run of Spark in this process, on two cores; its event log has the tasks' metrics.
 """
 
