@@ -179,6 +179,9 @@ LONG = {
         ),
         "tests/warehouse/test_upkeep.py::test_nothing_but_rows_of_dates_is_lost_by_retention",
     ),
+    "a warehouse of Delta, of Iceberg": (
+        "tests/warehouse/test_formats.py::test_a_lake_has_the_rows_of_parquet",
+    ),
     "events to Kafka": (
         "tests/task/test_delivery_to_kafka.py::test_a_broker_that_goes_away",
         "tests/task/test_delivery_to_kafka.py::test_a_process_ends_without_a_broker",

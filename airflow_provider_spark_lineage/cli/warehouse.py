@@ -15,12 +15,13 @@ from airflow_provider_spark_lineage.openlineage.warehouse.engines import ENGINES
 from airflow_provider_spark_lineage.openlineage.warehouse.invariants import cure_of, findings_of
 from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummary, load
 from airflow_provider_spark_lineage.openlineage.warehouse.retention import compact, retain
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import FORMATS
 from airflow_provider_spark_lineage.openlineage.words import counted
 
 
 @click.group("warehouse", epilog="Example: spark-lineage warehouse load --events events --warehouse lineage")
 def command() -> None:
-    """Load OpenLineage events into tables of parquet: docs/warehouse.md."""
+    """Load OpenLineage events into tables of parquet, Delta or Iceberg: docs/warehouse.md."""
 
 
 @command.command(
@@ -29,10 +30,10 @@ def command() -> None:
 @click.option(
     "--events",
     "source",
-    type=click.Path(path_type=Path),
     required=True,
-    metavar="PATH",
-    help="A file of events of any producer, one in a line, also compressed (.gz), or a folder of such files.",
+    metavar="PATH_OR_TOPIC",
+    help="A file of events of any producer, one in a line, also compressed (.gz), a folder of such files, or"
+    " kafka://host:port/topic.",
 )
 @click.option(
     "--warehouse",
@@ -43,25 +44,52 @@ def command() -> None:
     help="Folder of the tables; the first load makes it.",
 )
 @click.option(
+    "--format",
+    "stored_as",
+    type=click.Choice(FORMATS),
+    help="Format of the tables, chosen by the first load: parquet, if it does not say. Delta and Iceberg need"
+    " their jars and settings in Spark.",
+)
+@click.option(
+    "--kafka-option",
+    "kafka_options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Option of Spark's reader of Kafka, such as kafka.security.protocol=SSL; it is not stored. May be"
+    " repeated.",
+)
+@click.option(
     "--drop-facets",
     multiple=True,
     metavar="NAME,...",
     help="Leave facets of these names out of events; give the same names in every load.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
-def load_command(*, source: Path, target: Path, drop_facets: tuple[str, ...], as_json: bool) -> None:
-    """Load the events of files that are new, or that have changed, since the last load.
+def load_command(
+    *,
+    source: str,
+    target: Path,
+    stored_as: str | None,
+    kafka_options: tuple[str, ...],
+    drop_facets: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Load the events of files that are new, or that have changed, since the last load, or of a topic.
 
     Exits with 2 if a line is not an event; all other lines are loaded.
     """
+    options = dict(map(_option, kafka_options))
     spark = _session()
+    tell = say if sys.stderr.isatty() and not as_json else _silent
     try:
         summary = load(
             spark,
             source,
             target,
             dropped_facets=[name.strip() for names in drop_facets for name in names.split(",")],
-            tell=say if sys.stderr.isatty() and not as_json else _silent,
+            stored_as=stored_as,
+            kafka_options=options,
+            tell=tell,
         )
     finally:
         # A JVM that has died cannot be stopped, and the error says so already.
@@ -74,6 +102,14 @@ def load_command(*, source: Path, target: Path, drop_facets: tuple[str, ...], as
     if summary.bad_lines:
         say(f"{counted(summary.bad_lines, 'line')} could not be loaded: see {summary.rejected}")
         raise SystemExit(2)
+
+
+def _option(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        # It may be a password, so the text is not repeated.
+        raise click.UsageError("--kafka-option has no KEY=VALUE.")
+    return key, value
 
 
 def _session() -> Any:

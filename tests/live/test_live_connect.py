@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 
 import pyspark
 import pytest
 from servers.connect import client, connect
+from warehouse.histories import comparable, graph_of, history
 
+from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage
+from airflow_provider_spark_lineage.openlineage.warehouse.invariants import findings_of
+from airflow_provider_spark_lineage.openlineage.warehouse.load import load
 from airflow_provider_spark_lineage.spark.lineage.compose import compose
 from airflow_provider_spark_lineage.spark.lineage.text import render
 from airflow_provider_spark_lineage.spark.runs.executions import executions
@@ -334,3 +339,14 @@ def test_a_script_that_failed_claims_nothing(remote, recorded, table, scripts):
         "gap capture the SQL script failed: it is unknown which of its statements ran before"
     ]
     assert remote.table("dst").count() == 1
+
+
+def test_a_warehouse_is_loaded_by_connect(remote, tmp_path):
+    """With the rows that derive from the events, and the settings of the session are as before."""
+    events = history(0, days=1, jobs=3)
+    (tmp_path / "events.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in events))
+    remote.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    load(remote, tmp_path / "events.jsonl", tmp_path / "w")
+    assert remote.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+    assert comparable(current_lineage(tmp_path / "w")) == comparable(graph_of(events))
+    assert findings_of(tmp_path / "w") == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from gap_kinds import gap_kinds
 from live_session import start_spark
@@ -9,6 +11,11 @@ from servers.kafka import kafka
 from spark_packages import need
 
 from airflow_provider_spark_lineage import capture_lineage
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.warehouse import load as loads
+from airflow_provider_spark_lineage.openlineage.warehouse.asking import rows_of
+from airflow_provider_spark_lineage.openlineage.warehouse.load import load
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import read_tables
 
 pytestmark = pytest.mark.spark
 
@@ -147,3 +154,65 @@ def test_a_stream_is_read_and_written(spark, servers, options, topics, tmp_path)
             ("value", "value", "TRANSFORMATION"),
         }
         assert captured.lineage.gaps == ()
+
+
+def test_a_topic_is_loaded_into_a_warehouse_once(spark, servers, options, tmp_path, monkeypatch):
+    """Each load takes the messages that are new; after one that died, its messages are loaded again."""
+
+    def send(*messages, partition):
+        rows = spark.createDataFrame([(each, partition) for each in messages], "value STRING, partition INT")
+        rows.write.format("kafka").options(**options, topic="lineage").save()
+
+    def event(number):
+        run, job = {"runId": f"run-{number}"}, {"namespace": "jobs", "name": "etl"}
+        time = f"2026-01-0{number}T00:00:00Z"
+        return json.dumps(
+            {"eventType": "COMPLETE", "eventTime": time, "producer": "x", "run": run, "job": job}
+        )
+
+    def loaded():
+        return load(spark, f"kafka://{servers}/lineage", tmp_path / "w", kafka_options={"minPartitions": "1"})
+
+    send(event(1), "{not json", None, partition=0)
+    summary = loaded()
+    assert (summary.events, summary.new_events, summary.bad_lines) == (1, 1, 1)
+    [rejected] = [
+        json.loads(line)
+        for file in (tmp_path / "w" / "rejected").glob("*/part-*")
+        for line in file.read_text().splitlines()
+    ]
+    assert rejected["problem"].startswith("lineage[0]@1, line 1: not JSON")
+    assert loaded().events == 0
+    send(event(2), event(1), partition=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(loads, "publish", dying)
+        with pytest.raises(DiedError):
+            loaded()
+    summary = loaded()
+    assert (summary.events, summary.new_events, summary.bad_lines) == (2, 1, 0)
+    events = rows_of(read_tables(tmp_path / "w"), "events")
+    assert {row["run_id"]: row["source"] for row in events} == {
+        "run-1": "lineage[0]@0",
+        "run-2": "lineage[0]@3",
+    }
+
+
+class DiedError(Exception):
+    """A process that ended in the middle."""
+
+
+def dying(_):
+    raise DiedError
+
+
+def test_options_of_a_topic_are_in_no_message(spark, servers, tmp_path):
+    """An option that Kafka refuses may be a password."""
+    with pytest.raises(BadInputError) as refused:
+        load(
+            spark,
+            f"kafka://{servers}/lineage",
+            tmp_path / "w",
+            kafka_options={"kafka.security.protocol": "s3cret"},
+        )
+    assert "Spark cannot read kafka://" in str(refused.value)
+    assert "s3cret" not in str(refused.value)

@@ -14,6 +14,7 @@ from warehouse.histories import comparable, graph_of, history
 from warehouse.plain_tables import PlainTables, comparable_tables
 
 from airflow_provider_spark_lineage.openlineage.events.reader import read_events
+from airflow_provider_spark_lineage.openlineage.warehouse import formats
 from airflow_provider_spark_lineage.openlineage.warehouse import load as loads
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage, rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
@@ -50,11 +51,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def contents(path: Path) -> dict[str, list[str]]:
     """Return the rows of all tables, but for what differs between loads."""
     snapshot = read_tables(path)
+    # Files of Delta may have the column of their folders, too.
+    columns = {
+        name: [column.name for column in table.columns if column.name not in OF_LOADS]
+        for name, table in TABLES.items()
+    }
     return {
-        table: sorted(
-            repr({key: value for key, value in row.items() if key not in OF_LOADS})
-            for row in rows_of(snapshot, table)
-        )
+        table: sorted(repr([row[column] for column in columns[table]]) for row in rows_of(snapshot, table))
         for table in TABLES
         if table != "loads"
     }
@@ -73,34 +76,51 @@ class DiedError(Exception):
 @pytest.mark.parametrize("seed", range(50))
 def test_any_order_split_repetition_and_crash_gives_the_same_tables(spark, tmp_path, monkeypatch, seed):
     """A plain model has the same tables, and the graph of the same events the same current lineage."""
-    documents, chance = history(seed), random.Random(seed)  # noqa: S311
+    documents = history(seed)
     load(spark, written(tmp_path / "whole" / "events.jsonl", documents), tmp_path / "a")
-    whole = contents(tmp_path / "a")
     assert comparable(current_lineage(tmp_path / "a")) == comparable(graph_of(documents))
     tables = read_tables(tmp_path / "a")
     loaded = comparable_tables({table: [*rows_of(tables, table)] for table in TABLES})
     model = comparable_tables(PlainTables(documents).rows)
     assert loaded.keys() == model.keys()
     assert [table for table in model if loaded[table] != model[table]] == []
+    load_in_parts(spark, tmp_path, monkeypatch, documents, seed)
+    assert_same(tmp_path / "a", tmp_path / "b")
+    # The files of loads before the last one, and of the load that died, are gone.
+    assert len([*(tmp_path / "b" / "data").iterdir()]) <= len(read_tables(tmp_path / "b").tables) + 3
 
+
+def load_in_parts(  # noqa: PLR0917
+    spark: Any,
+    tmp_path: Path,
+    monkeypatch: Any,
+    documents: list[dict[str, Any]],
+    seed: int,
+    parts: int = 3,
+    **options: Any,
+) -> None:
+    """Load events shuffled, in parts, some of them twice, and by a load that dies first."""
+    chance = random.Random(seed)  # noqa: S311
     others = chance.sample(documents, len(documents)) + chance.sample(documents, len(documents) // 4)
-    cut = sorted(chance.sample(range(len(others)), 2))
+    cut = sorted(chance.sample(range(len(others)), parts - 1))
     for number, (begin, end) in enumerate(zip([0, *cut], [*cut, len(others)], strict=True)):
         part = written(tmp_path / "parts" / f"{number}.jsonl", others[begin:end])
         if number == 1:
             before = contents(tmp_path / "b")
             table = chance.choice([*TABLES])
             with monkeypatch.context() as patch:
-                patch.setattr(loads._Load, "_path", dying_at(table))
+                die_at(patch, table)
                 with pytest.raises(DiedError):
-                    load(spark, part, tmp_path / "b")
+                    load(spark, part, tmp_path / "b", **options)
             assert contents(tmp_path / "b") == before, table
-        load(spark, part, tmp_path / "b")
-    found = contents(tmp_path / "b")
+        load(spark, part, tmp_path / "b", **options)
+
+
+def assert_same(one: Path, other: Path) -> None:
+    """Assert that two warehouses have the same rows, which fit together."""
+    whole, found = contents(one), contents(other)
     assert [table for table in whole if found[table] != whole[table]] == []
-    assert findings_of(tmp_path / "a") == findings_of(tmp_path / "b") == []
-    # The files of loads before the last one, and of the load that died, are gone.
-    assert len([*(tmp_path / "b" / "data").iterdir()]) <= len(read_tables(tmp_path / "b").tables) + 3
+    assert findings_of(one) == findings_of(other) == []
 
 
 STAGES = ("staged_read", "staged_derived", *TABLES)
@@ -119,7 +139,7 @@ def test_a_load_that_died_at_any_step_is_repeated(spark, tmp_path, monkeypatch):
     before = contents(tmp_path / "w")
     for stage in STAGES:
         with monkeypatch.context() as patch:
-            patch.setattr(loads._Load, "_path", dying_at(stage))
+            die_at(patch, stage)
             with pytest.raises(DiedError):
                 load(spark, second, tmp_path / "w")
         assert contents(tmp_path / "w") == before, stage
@@ -149,15 +169,22 @@ def test_events_of_every_producer_are_loaded(spark, tmp_path):
     assert comparable(current_lineage(tmp_path / "w")) == comparable(graph_of(documents))
 
 
-def dying_at(table: str) -> Any:
-    path = loads._Load._path
+def die_at(patch: Any, stage: str) -> None:
+    """End a load before it writes a stage, or after it wrote a table whose files nothing names yet."""
+    path, named = loads._Load._path, formats.WrittenTables._named
 
     def path_or_end(self: Any, name: str) -> Path:
-        if name == table:
+        if name == stage:
             raise DiedError
         return path(self, name)
 
-    return path_or_end
+    def named_or_end(self: Any, name: str, parts: Any) -> None:
+        if name == stage:
+            raise DiedError
+        named(self, name, parts)
+
+    patch.setattr(loads._Load, "_path", path_or_end)
+    patch.setattr(formats.WrittenTables, "_named", named_or_end)
 
 
 def test_lines_that_are_no_events_are_counted_and_kept(spark, tmp_path):

@@ -11,7 +11,7 @@ import sqlglot
 from sqlglot import exp
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, whole_tables
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import PARQUET, StoredTables, whole_tables
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES, WarehouseTable
 from airflow_provider_spark_lineage.openlineage.warehouse.views import ACCESS, VIEWS
 
@@ -46,6 +46,10 @@ class Engine:
 def statements(path: Path | str, engine: str) -> Iterator[str]:
     """Yield the statements that make tables and views of a warehouse's last load, each without its end."""
     snapshot = _loaded(path)
+    if engine == "trino" and snapshot.stored_as != PARQUET:
+        raise BadInputError(
+            f"{path} has tables of {snapshot.stored_as}: Trino reads them by its connector of that name."
+        )
     chosen = ENGINES[engine]
     yield from chosen.begin
     for table in TABLES.values():
@@ -114,9 +118,14 @@ def _text(value: str) -> str:
 
 def _in_duckdb(table: WarehouseTable, folders: list[str]) -> Iterator[str]:
     columns = ", ".join(f'"{column.name}"' for column in table.columns)
-    files = ", ".join(_text(f"{_globbed(folder)}/*.parquet") for folder in folders)
+    # Of Delta and Iceberg they are files.
+    files = ", ".join(_text(_globbed(each) + ("" if _is_file(each) else "/*.parquet")) for each in folders)
     rows = f"SELECT {columns} FROM read_parquet([{files}], hive_partitioning = false)"  # noqa: S608
     yield f"CREATE OR REPLACE VIEW {table.name} AS {rows if folders else _empty(table, 'duckdb')}"
+
+
+def _is_file(path: str) -> bool:
+    return path.endswith(".parquet")
 
 
 def _globbed(folder: str) -> str:

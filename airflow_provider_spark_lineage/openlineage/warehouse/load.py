@@ -10,18 +10,19 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError, extra
-from airflow_provider_spark_lineage.openlineage.events.reader import files_of
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import lineage_in, names_in, rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.early_ends import ended_early
+from airflow_provider_spark_lineage.openlineage.warehouse.event_sources import EventSource, source_of
 from airflow_provider_spark_lineage.openlineage.warehouse.families import families_of
 from airflow_provider_spark_lineage.openlineage.warehouse.folding import (
     QUERIES,
@@ -29,11 +30,13 @@ from airflow_provider_spark_lineage.openlineage.warehouse.folding import (
     folded,
     read_as_json,
 )
+from airflow_provider_spark_lineage.openlineage.warehouse.formats import tables_of
 from airflow_provider_spark_lineage.openlineage.warehouse.graph_snapshot import write_graph
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
 from airflow_provider_spark_lineage.openlineage.warehouse.partial_files import PartialFiles, frame_of
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     EACH_LOAD,
+    FORMATS,
     GRAPH,
     StoredTables,
     loading,
@@ -52,7 +55,6 @@ from airflow_provider_spark_lineage.openlineage.warehouse.workers import (
 
 with extra("warehouse"):
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
 _SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -63,6 +65,8 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     # A job of Spark that lists the folders of all dates takes longer than to list them here.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
+    "spark.sql.sources.partitionOverwriteMode": "static",
+    "spark.sql.storeAssignmentPolicy": "ANSI",
 }
 """Settings of the session that writes, so that those of the user change no row."""
 
@@ -101,31 +105,58 @@ def load(
     target: Path | str,
     *,
     dropped_facets: Collection[str] = (),
+    stored_as: str | None = None,
+    kafka_options: Mapping[str, str] | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> LoadSummary:
-    """Load the events of a file or folder into a warehouse, a folder; `tell` gets the name of each stage.
+    """Load the events of a file, a folder or a topic (`kafka://host:port/topic`) into a warehouse, a folder.
 
-    Facets with the names in `dropped_facets` are left out of events before anything else is done with them.
+    Files that an earlier load has read are left out, unless they have changed since; messages of a topic are
+    read once. Facets with the names in `dropped_facets` are left out of events before anything else is done
+    with them. `stored_as` is the format of the tables: `parquet`, `delta` or `iceberg`; None for that of the
+    warehouse, or for parquet in a new one. `kafka_options` are options of Spark's reader and
+    are not stored. `tell` gets the name of each stage.
 
-    Files that an earlier load has read are left out, unless they have changed since. Raises BadInputError if
-    the source has no file, the target cannot be used, or another load writes to it.
+    Raises BadInputError if the source has no file, the target cannot be used, Spark lacks the jars of the
+    format, or another load writes to the target.
     """
-    files = files_of(Path(source))
-    if not files:
-        raise BadInputError(f"{source}: the folder has no files, so no events can be loaded from it.")
+    events = source_of(source, kafka_options or {})
+    if stored_as not in (None, *FORMATS):
+        raise BadInputError(f"{stored_as} is not a format of a warehouse: choose {', '.join(FORMATS)}.")
     target = Path(target)
     with loading(target), ended_early("the load"):
         before = whole_tables(target)
+        if not before.load_id:
+            before.stored_as = stored_as or before.stored_as
+        elif stored_as not in (None, before.stored_as):
+            raise BadInputError(
+                f"{target} has tables of {before.stored_as}, not of {stored_as}: give another folder."
+            )
         remove_unused(before)
-        own = spark.newSession()
-        for key, value in _SETTINGS.items():
-            own.conf.set(key, value)
-        try:
-            return _Load(own, before, tell).run(files, frozenset(dropped_facets))
-        finally:
+        with _own_session(spark) as own:
+            return _Load(own, before, tell).run(events, frozenset(dropped_facets))
+
+
+@contextlib.contextmanager
+def _own_session(spark: Any) -> Iterator[Any]:
+    """Yield a session with the settings of a load; those of the user's session are as before afterwards."""
+    # A client of Spark Connect cannot make a second session.
+    is_classic = hasattr(spark, "newSession")
+    own = spark.newSession() if is_classic else spark
+    before = {key: own.conf.get(key, None) for key in _SETTINGS}
+    for key, value in _SETTINGS.items():
+        own.conf.set(key, value)
+    try:
+        yield own
+    finally:
+        if is_classic:
             # Making a frame makes its session the active one: here, the user's again.
             with contextlib.suppress(Exception):
                 spark.createDataFrame([], "none INT")
+        else:
+            for key, value in before.items():
+                with contextlib.suppress(Exception):
+                    spark.conf.unset(key) if value is None else spark.conf.set(key, value)
 
 
 class _Load:
@@ -137,20 +168,19 @@ class _Load:
         self._begun, self._clock = now, time.monotonic()
         self._summary = LoadSummary(f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}")
         self._folder = f"data/{self._summary.load_id}"
-        tables = {table: dict(parts) for table, parts in before.tables.items()}
-        self._after = StoredTables(before.path, self._summary.load_id, tables, dict(before.sources))
+        self._after = replace(deepcopy(before), load_id=self._summary.load_id)
+        self._tables = tables_of(before.stored_as, spark, self._after, self._folder)
         self._partials = PartialFiles(spark, self._after, self._folder)
 
-    def run(self, files: list[Path], dropped_facets: frozenset[str]) -> LoadSummary:
-        changed = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
-        changed = {file: state for file, state in changed.items() if self._before.sources.get(file) != state}
-        self._summary.files = len(changed)
-        if changed:
-            self._tell(f"reading {len(changed):,} files")
-            new = self._new_events([*changed], dropped_facets)
+    def run(self, source: EventSource, dropped_facets: frozenset[str]) -> LoadSummary:
+        self._tell("reading events")
+        lines = source.lines(self._spark, self._after, self._folder)
+        if lines is not None:
+            self._summary.files = source.files
+            self._tables.begin()
+            new = self._new_events(lines, dropped_facets)
             if self._summary.new_events:
                 self._write_tables(new)
-            self._after.sources.update(changed)
             self._write_load()
             publish(self._after)
         # A reader may still have the file that named the tables before this load, so their files stay.
@@ -158,13 +188,8 @@ class _Load:
         self._summary.seconds = round(time.monotonic() - self._clock, 1)
         return self._summary
 
-    def _new_events(self, files: list[str], dropped_facets: frozenset[str]) -> Frame:
+    def _new_events(self, lines: Frame, dropped_facets: frozenset[str]) -> Frame:
         """Return the events that no earlier load had, and count and keep the lines that are not events."""
-        lines = self._spark.read.text([_escaped(file) for file in files], lineSep="\n").selectExpr(
-            "_metadata.file_path AS file",
-            "_metadata.file_block_start AS start",
-            "CAST(value AS BINARY) AS line",
-        )
         read = self._staged("read", lines.mapInArrow(parsing(dropped_facets), PARSED))
         [counts] = read.selectExpr("count(problem) AS bad", "count(event_id) AS events").collect()
         self._summary.bad_lines, self._summary.events = counts["bad"], counts["events"]
@@ -176,20 +201,18 @@ class _Load:
         dates = _texts(each_once.selectExpr("CAST(event_date AS STRING)").distinct())
         known = frame_of(self._spark, self._before, "events", dates).select("event_id")
         new = each_once.join(known, "event_id", "left_anti")
-        for date, folder in self._write_dated("events", new).items():
-            self._after.tables["events"].setdefault(date, [])
-            self._after.tables["events"][date] = [*self._after.tables["events"][date], folder]
+        self._tables.append("events", new)
         added = self._added("events")
         self._summary.new_events = added.count()
         return added
 
     def _added(self, table: str) -> Frame:
         """Return the rows of a table that this load has added."""
-        mine = {
-            date: [folder for folder in folders if folder.startswith(self._folder)]
+        known = set(self._before.folders(table))
+        parts = {
+            date: [folder for folder in folders if str(self._before.path / folder) not in known]
             for date, folders in self._after.tables[table].items()
         }
-        parts = {date: folders for date, folders in mine.items() if folders}
         return frame_of(self._spark, StoredTables(self._before.path, tables={table: parts}), table)
 
     def _write_tables(self, new: Frame) -> None:
@@ -205,7 +228,7 @@ class _Load:
         moving = self._fold(derived)
         self._write_tags(derived)
         self._tell("finding the current lineage")
-        self._write_arrow("current_runs", self._partials.current_runs(moving))
+        self._tables.renew_from("current_runs", self._partials.current_runs(moving))
         self._write_current()
 
     def _derived(self, families: Frame, event_dates: set[str], new: Frame) -> Frame:
@@ -228,11 +251,7 @@ class _Load:
         dates |= set(_texts(rows["runs"].selectExpr("CAST(event_date AS STRING)").distinct()))
         for table in OF_RUNS:
             others = frame_of(self._spark, self._before, table, dates).join(families, "run_id", "left_anti")
-            folders = self._write_dated(table, others.unionByName(rows[table]))
-            parts = {date: some for date, some in self._after.tables[table].items() if date not in dates} | {
-                date: [folder] for date, folder in folders.items()
-            }
-            self._after.tables[table] = dict(sorted(parts.items()))
+            self._tables.replace(table, others.unionByName(rows[table]), dates)
         self._summary.dates = sorted(dates)
         self._partials.write(dates)
 
@@ -349,7 +368,7 @@ class _Load:
         ]
         texts = {column.name: pa.string() for column in TABLES["current_column_edges"].columns}
         schema = pa.schema(texts | {"job_id": pa.int64(), "masking": pa.bool_()})
-        self._write_arrow("current_column_edges", pa.Table.from_pylist(edges, schema))
+        self._tables.renew_from("current_column_edges", pa.Table.from_pylist(edges, schema))
 
     def _write_load(self) -> None:
         zone = pa.timestamp("us", "UTC")
@@ -369,32 +388,15 @@ class _Load:
             "package_version": version("airflow-provider-spark-lineage"),
         }
         rows = [*rows_of(self._before, "loads"), row]
-        self._write_arrow("loads", pa.Table.from_pylist(rows, schema))
+        self._tables.renew_from("loads", pa.Table.from_pylist(rows, schema))
 
     # ---- files ---------------------------------------------------------------------------------------
-
-    def _write_dated(self, table: str, rows: Frame) -> dict[str, str]:
-        """Write rows into a folder for each date, and return the folders."""
-        folder = self._path(table)
-        days = rows.selectExpr("*", "CAST(event_date AS STRING) AS day").repartition("day")
-        days.write.partitionBy("day").parquet(str(folder))
-        return {
-            each.name.removeprefix("day="): str(each.relative_to(self._before.path))
-            for each in sorted(folder.glob("day=*"))
-        }
 
     def _write_whole(self, table: str, rows: Frame) -> Frame:
         """Write all rows of a table without dates, and return them as they are read."""
         columns = [f"`{column.name}`" for column in TABLES[table].columns]
-        rows.select(*columns).coalesce(_FILES_OF_FOLDED).write.parquet(str(self._path(table)))
-        self._after.tables[table] = {EACH_LOAD: [f"{self._folder}/{table}"]}
+        self._tables.renew(table, rows.select(*columns))
         return frame_of(self._spark, self._after, table)
-
-    def _write_arrow(self, table: str, rows: Any) -> None:
-        folder = self._path(table)
-        folder.mkdir(parents=True)
-        pq.write_table(rows, folder / "part-0.parquet")
-        self._after.tables[table] = {EACH_LOAD: [f"{self._folder}/{table}"]}
 
     def _staged(self, stage: str, rows: Frame) -> Frame:
         """Write rows that several queries read."""
@@ -425,9 +427,6 @@ FROM (SELECT *, row_number() OVER (PARTITION BY event_id ORDER BY source) AS num
       FROM {read} WHERE problem IS NULL)
 WHERE number = 1
 """
-
-_FILES_OF_FOLDED = 4
-"""Number of files of a table without dates."""
 
 
 def _intervals(rows: list[dict[str, Any]], names: Any, datasets: dict[int, Id]) -> Iterator[tuple[Any, ...]]:
@@ -460,10 +459,3 @@ def _instant(time_ns: int | None) -> datetime | None:
 
 def _texts(frame: Frame) -> list[str]:
     return [row[0] for row in frame.collect()]
-
-
-def _escaped(file: str) -> str:
-    """Return the path of a file as Spark takes it: other characters than these choose several files."""
-    if "\n" in file:
-        raise BadInputError(f"{file!r}: the name of a file of events has no line break.")
-    return "".join(f"\\{letter}" if letter in "*?[]{}\\" else letter for letter in file)

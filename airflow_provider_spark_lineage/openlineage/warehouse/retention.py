@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
@@ -18,6 +19,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.asking import rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.early_ends import ended_early
 from airflow_provider_spark_lineage.openlineage.warehouse.partials import DROPPED, PARTIALS
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
+    PARQUET,
     StoredTables,
     loading,
     publish,
@@ -147,9 +149,13 @@ def _changing(path: Path, command: str) -> Iterator[_Upkeep]:
         if not before.load_id:
             raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
         remove_unused(before)
-        tables = {table: dict(parts) for table, parts in before.tables.items()}
+        if before.stored_as != PARQUET:
+            raise BadInputError(
+                f"{path} has tables of {before.stored_as}, and `warehouse {command}` is for parquet: use the"
+                " statements of that format."
+            )
         name = f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S}-{command}-{secrets.token_hex(4)}"
-        after = StoredTables(path, before.load_id, tables, dict(before.sources))
+        after = deepcopy(before)
         yield _Upkeep(after, f"data/{name}")
         publish(after)
         remove_unused(before, after)

@@ -37,7 +37,10 @@ EACH_LOAD = ""
 """Key of the folders of a table without dates."""
 
 Parts = dict[str, list[str]]
-"""Date -> folders of that date, relative to the warehouse."""
+"""Date -> folders or files of that date, relative to the warehouse."""
+
+PARQUET, DELTA, ICEBERG = FORMATS = ("parquet", "delta", "iceberg")
+"""Formats of tables."""
 
 
 @dataclass
@@ -49,9 +52,15 @@ class StoredTables:
     tables: dict[str, Parts] = field(default_factory=lambda: {name: {} for name in STORED})
     sources: dict[str, list[int]] = field(default_factory=dict)
     """File of events -> its size and the time of its last change, when it was loaded."""
+    stored_as: str = PARQUET
+    """Format of the tables."""
+    versions: dict[str, int | None] = field(default_factory=dict)
+    """Table of Delta or Iceberg -> its version or snapshot; None before the first."""
+    checkpoints: dict[str, str] = field(default_factory=dict)
+    """Topic -> folder with the offsets that were loaded, relative to the warehouse."""
 
     def folders(self, table: str, dates: Iterable[str] | None = None) -> list[str]:
-        """Return the folders of a table, of all dates or of some."""
+        """Return the folders (or files, of Delta and Iceberg) of a table, of all dates or of some."""
         parts = self.tables[table]
         wanted = parts if dates is None else [date for date in dates if date in parts]
         return [str(self.path / folder) for date in wanted for folder in parts[date]]
@@ -69,7 +78,15 @@ def read_tables(path: Path | str) -> StoredTables:
                 " use the release that wrote it, or load the events into another folder."
             )
         tables = {name: _parts(document["tables"].get(name, {})) for name in STORED}
-        return StoredTables(path, document["load_id"], tables, dict(document["sources"]))
+        return StoredTables(
+            path,
+            document["load_id"],
+            tables,
+            dict(document["sources"]),
+            document.get("stored_as", PARQUET),
+            dict(document.get("versions", {})),
+            dict(document.get("checkpoints", {})),
+        )
     except FileNotFoundError:
         return _new(path)
     except OSError as error:
@@ -89,10 +106,10 @@ def _parts(value: Any) -> Parts:
 
 
 def missing_folders(stored: StoredTables) -> list[str]:
-    """Return the folders that a warehouse names and that somebody has deleted."""
-    return [
-        folder for table in stored.tables for folder in stored.folders(table) if not Path(folder).is_dir()
-    ]
+    """Return the folders and files that a warehouse names and that somebody has deleted."""
+    named = [folder for table in stored.tables for folder in stored.folders(table)]
+    named += [str(stored.path / folder) for folder in stored.checkpoints.values()]
+    return [each for each in named if not Path(each).exists()]
 
 
 def whole_tables(path: Path | str) -> StoredTables:
@@ -109,7 +126,7 @@ def whole_tables(path: Path | str) -> StoredTables:
 def _new(path: Path) -> StoredTables:
     if path.exists() and not path.is_dir():
         raise BadInputError(f"{path} is a file: give a folder for the warehouse.")
-    own = (_LOCK, CURRENT, "data", "rejected")
+    own = (_LOCK, CURRENT, "data", "rejected", DELTA, ICEBERG)
     if path.is_dir() and not all(each.name.startswith(own) for each in path.iterdir()):
         raise BadInputError(f"{path} has other files and no warehouse: give another folder.")
     return StoredTables(path)
@@ -122,6 +139,9 @@ def publish(snapshot: StoredTables) -> None:
         "load_id": snapshot.load_id,
         "tables": snapshot.tables,
         "sources": snapshot.sources,
+        "stored_as": snapshot.stored_as,
+        "versions": snapshot.versions,
+        "checkpoints": snapshot.checkpoints,
     }
     new = snapshot.path / f"{CURRENT}.{snapshot.load_id}"
     with new.open("w", encoding="utf-8") as file:
@@ -132,7 +152,10 @@ def publish(snapshot: StoredTables) -> None:
 
 
 def remove_unused(*snapshots: StoredTables) -> None:
-    """Delete the files that none of some snapshots of a warehouse names: those of loads that died, too."""
+    """Delete the files that none of some snapshots of a warehouse names: those of loads that died, too.
+
+    Files of Delta and Iceberg are deleted by their own commands only.
+    """
     path = snapshots[0].path
     used = {
         Path(folder)
@@ -141,6 +164,7 @@ def remove_unused(*snapshots: StoredTables) -> None:
         for some in parts.values()
         for folder in some
     }
+    used |= {Path(folder) for each in snapshots for folder in each.checkpoints.values()}
     needed = used | {above for folder in used for above in folder.parents}
     for pattern in ("data/*", "data/*/*", "data/*/*/*"):
         for folder in sorted(path.glob(pattern)):

@@ -1,0 +1,137 @@
+"""Sources of events: files and topics of Kafka. A line or message is read once."""
+
+from __future__ import annotations
+
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.events.reader import files_of
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables
+
+Frame = Any
+"""A DataFrame of pyspark."""
+
+KAFKA = "kafka://"
+
+
+class EventSource(ABC):
+    """A place of events."""
+
+    files = 0
+    """Files that are new, or that have changed, since the last load."""
+
+    @abstractmethod
+    def lines(self, spark: Any, snapshot: StoredTables, folder: str) -> Frame | None:
+        """Return `file`, `start` and `line` of all lines that no load has read; None if there are none.
+
+        Add them to those that the snapshot has as read. `folder` is the folder of the load.
+        """
+
+
+def source_of(source: Path | str, options: Mapping[str, str]) -> EventSource:
+    """Return a file or folder of events, or a topic: `kafka://host:port/topic`."""
+    if str(source).startswith(KAFKA):
+        return _Topic(str(source), options)
+    return _Files(Path(source))
+
+
+class _Files(EventSource):
+    """Files of lines.
+
+    The warehouse has its own list of them, because Spark's streams read each path once: they would miss what
+    OpenLineage's file transport appends to a file that was read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._files = files_of(path)
+        if not self._files:
+            raise BadInputError(f"{path}: the folder has no files, so no events can be loaded from it.")
+
+    def lines(self, spark: Any, snapshot: StoredTables, folder: str) -> Frame | None:
+        states = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in self._files}
+        changed = {file: state for file, state in states.items() if snapshot.sources.get(file) != state}
+        self.files = len(changed)
+        if not changed:
+            return None
+        snapshot.sources.update(changed)
+        return spark.read.text([_escaped(file) for file in changed], lineSep="\n").selectExpr(
+            "_metadata.file_path AS file",
+            "_metadata.file_block_start AS start",
+            "CAST(value AS BINARY) AS line",
+        )
+
+
+class _Topic(EventSource):
+    """A topic of Kafka, read by a stream up to its newest message.
+
+    Each load works on a copy of the stream's checkpoint, in its own folder. `current.json` names the
+    checkpoint that belongs to the tables, so that both change at once. A batch with offsets would do, but it
+    needs those of every partition, and so fails once the topic has more.
+    """
+
+    def __init__(self, address: str, options: Mapping[str, str]) -> None:
+        self._servers, _, self._topic = address.removeprefix(KAFKA).partition("/")
+        if not self._servers or not self._topic or "/" in self._topic:
+            raise BadInputError(f"{address}: write kafka://host:port/topic.")
+        self._address, self._options = address, dict(options)
+
+    def lines(self, spark: Any, snapshot: StoredTables, folder: str) -> Frame | None:
+        offsets, records = f"{folder}/offsets", snapshot.path / folder / "staged_records"
+        before = snapshot.checkpoints.get(self._address)
+        if before:
+            shutil.copytree(snapshot.path / before, snapshot.path / offsets)
+        try:
+            self._copy(spark, snapshot.path / offsets, records)
+        except Exception as error:
+            # No connector, no broker, no right to read ...: the errors are of many classes.
+            raise BadInputError(self._sentence(error)) from None
+        if not records.exists():
+            return None
+        snapshot.checkpoints[self._address] = offsets
+        return spark.read.schema(_RECORDS).parquet(str(records))
+
+    def _copy(self, spark: Any, offsets: Path, records: Path) -> None:
+        options = {
+            "startingOffsets": "earliest",
+            "failOnDataLoss": "false",
+            **self._options,
+            "kafka.bootstrap.servers": self._servers,
+            "subscribe": self._topic,
+        }
+        rows = (
+            spark.readStream.format("kafka")
+            .options(**options)
+            .load()
+            .where("value IS NOT NULL")
+            .selectExpr(
+                "concat(topic, '[', partition, ']@', offset) AS file",
+                "CAST(0 AS BIGINT) AS start",
+                "value AS line",
+            )
+        )
+        stream = rows.writeStream.format("parquet").option("checkpointLocation", str(offsets))
+        stream.trigger(availableNow=True).start(str(records)).awaitTermination()
+
+    def _sentence(self, error: Exception) -> str:
+        cause = str(error).strip().partition("\n")[0]
+        for value in self._options.values():
+            cause = cause.replace(value, "***") if value else cause
+        return (
+            f"Spark cannot read {self._address} ({cause}): it needs `spark.jars.packages` with"
+            " org.apache.spark:spark-sql-kafka-0-10_2.13:<version of Spark>, a broker that answers, and the"
+            " right to read."
+        )
+
+
+_RECORDS = "file STRING, start BIGINT, line BINARY"
+
+
+def _escaped(file: str) -> str:
+    """Return the path of a file as Spark takes it: other characters than these choose several files."""
+    if "\n" in file:
+        raise BadInputError(f"{file!r}: the name of a file of events has no line break.")
+    return "".join(f"\\{letter}" if letter in "*?[]{}\\" else letter for letter in file)

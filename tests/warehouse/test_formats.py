@@ -1,0 +1,62 @@
+"""Tables of Delta and Iceberg: the same rows as those of parquet, in files that are read without either."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spark_packages import need
+from warehouse.histories import history
+from warehouse.test_load import assert_same, load_in_parts, written
+
+from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.warehouse.load import load
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import read_tables
+
+pytestmark = pytest.mark.spark
+
+need("delta", "iceberg")
+
+EVENTS = history(0, days=2, jobs=3)
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A session with the extensions of both, and settings that a user may have."""
+    from soundness.session import LAKES
+    from spark_sessions import started
+
+    spark = started(
+        "warehouse of lakes",
+        {
+            **LAKES,
+            "spark.sql.session.timeZone": "Asia/Tokyo",
+            "spark.sql.shuffle.partitions": "1",
+            "spark.sql.sources.partitionOverwriteMode": "dynamic",
+            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("tables")),
+        },
+    )
+    yield spark
+    spark.stop()
+
+
+@pytest.fixture(scope="module")
+def parquet(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The warehouse of a history, loaded at once."""
+    folder = tmp_path_factory.mktemp("parquet")
+    load(spark, written(folder / "events.jsonl", EVENTS), folder / "warehouse")
+    return folder / "warehouse"
+
+
+@pytest.mark.parametrize("name", ["delta", "iceberg"])
+def test_a_lake_has_the_rows_of_parquet(spark, parquet, tmp_path, monkeypatch, name):
+    """In any order, split and repetition, and after a load that died between two tables."""
+    load_in_parts(spark, tmp_path, monkeypatch, EVENTS, 0, parts=2, stored_as=name)
+    assert_same(parquet, tmp_path / "b")
+    stored = read_tables(tmp_path / "b")
+    assert stored.stored_as == name
+    # The tables themselves have the rows, too, and the state that `current.json` names.
+    assert {file.partition("/")[0] for file in stored.tables["runs"]["2026-01-01"]} == {name}
+    with pytest.raises(BadInputError, match=f"has tables of {name}, not of parquet: give another folder"):
+        load(spark, tmp_path / "parts", tmp_path / "b", stored_as="parquet")
