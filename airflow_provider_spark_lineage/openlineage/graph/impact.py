@@ -64,7 +64,8 @@ class Impact:
         self.current, self.graph, self.selection = current, graph, selection
         self.direct_only = direct_only
         self._depth = depth
-        outputs = [write.output for each in selection for write in current.writes if write.job == each.job]
+        jobs = {each.job for each in selection} - {None}
+        outputs = [write.output for write in current.writes if write.job in jobs] if jobs else []
         named = [(each.dataset, each.field) for each in selection if each.dataset]
         starts = [(dataset, None) for dataset in outputs] + named
         self.starts = {

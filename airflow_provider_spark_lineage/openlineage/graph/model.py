@@ -128,6 +128,10 @@ class LineageGraph:
         """Return the dataset of a node."""
         return self.datasets[self._dataset_of[number]]
 
+    def places_of(self, nodes: Any) -> Any:
+        """Return for each of some nodes the position of its dataset in `datasets`."""
+        return self._dataset_of[nodes]
+
     def node(self, number: int) -> GraphNode:
         """Return the column or dataset of a node."""
         place = int(self._dataset_of[number])

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.openlineage.events.model import Event
-from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id, objects, text
+from airflow_provider_spark_lineage.openlineage.events.tagged import tag_facets_of
 
 _NO = frozenset({"false", "no", "none", "0"})
 
@@ -32,15 +33,19 @@ def tags_in(events: Iterable[Event], aliases: Mapping[Id, Id]) -> tuple[EventTag
     >>> [tag.tag for tag in tags_in([event], {})]
     ['pii', 'pii:email']
     """
+    facets = ((event.time_ns or 0, *facet) for event in events for facet in tag_facets_of(event))
+    return tags_of_facets(facets, aliases)
+
+
+def tags_of_facets(
+    facets: Iterable[tuple[int, Id, Mapping[str, Any]]], aliases: Mapping[Id, Id]
+) -> tuple[EventTag, ...]:
+    """Return the same for facets, each with its time and its dataset; of equal times the later one counts."""
     newest: dict[Id, tuple[int, Mapping[str, Any]]] = {}
-    for event in events:
-        for dataset in _datasets(event.document):
-            facet = object_at(dataset, "facets", "tags")
-            if facet:
-                dataset_id = aliases.get(id_of(dataset), id_of(dataset))
-                time = event.time_ns or 0
-                if dataset_id not in newest or newest[dataset_id][0] <= time:
-                    newest[dataset_id] = time, facet
+    for time, name, facet in facets:
+        dataset = aliases.get(name, name)
+        if dataset not in newest or newest[dataset][0] <= time:
+            newest[dataset] = time, facet
     return tuple(
         EventTag(name, dataset, text(tag.get("field")))
         for dataset, (_, facet) in newest.items()
@@ -58,12 +63,6 @@ def by_tag(tags: Iterable[EventTag]) -> Mapping[str, Mapping[Id, frozenset[str]]
         tag: {dataset: frozenset(fields) for dataset, fields in datasets.items()}
         for tag, datasets in columns.items()
     }
-
-
-def _datasets(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield from objects(document.get("inputs"))
-    yield from objects(document.get("outputs"))
-    yield from objects([document.get("dataset")])
 
 
 def _names(tag: Mapping[str, Any]) -> Iterator[str]:

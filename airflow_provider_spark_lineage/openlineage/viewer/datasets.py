@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.openlineage.events.checks import CheckResult
-from airflow_provider_spark_lineage.openlineage.events.parts import APPEND
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
+from airflow_provider_spark_lineage.openlineage.lifecycle import APPEND
 from airflow_provider_spark_lineage.openlineage.viewer.checks import check_of
 
 
