@@ -1,9 +1,10 @@
 """Figures of the graph of many runs, in processor time: events to graph, and the search from a hub.
 
-    python benchmarks/graph.py [--events 100000] [--jobs 20000] [--datasets 100000]
+    python benchmarks/graph.py [--events 100000] [--jobs 20000] [--datasets 100000] [--tables 1000000]
 
 Events have the size of real ones: schemas of 20 columns, 20 column edges and a filter. The second part is a
 graph of 2 million column edges: a search there is compared with reading the same edges once in plain Python.
+The third part is a graph of a million datasets of two columns, each made from another one.
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from airflow_provider_spark_lineage.openlineage.events.reader import read_events
+from airflow_provider_spark_lineage.openlineage.events.reader import collector_paused, read_events
 from airflow_provider_spark_lineage.openlineage.graph.current import (
     ColumnEdge,
     Current,
     JobName,
+    JobRead,
     JobRun,
     JobWrite,
 )
-from airflow_provider_spark_lineage.openlineage.graph.impact import Impact
+from airflow_provider_spark_lineage.openlineage.graph.impact import Impact, document_of
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
-from airflow_provider_spark_lineage.openlineage.graph.selection import Selected
+from airflow_provider_spark_lineage.openlineage.graph.selection import Selected, select
 
 COLUMNS = [f"column_{number}" for number in range(20)]
 
@@ -146,13 +148,55 @@ def of_a_hub(datasets: int) -> None:
     print(f"{(process_time() - began) * 1000:.0f} ms")
 
 
+def tree(tables: int) -> Current:
+    """Return lineage in which each dataset feeds two others, so that all come from the first."""
+    writes, reads = [], []
+    schema = ("a", "string"), ("b", "string")
+    for number in range(1, tables + 1):
+        job, run = (
+            JobName("jobs", f"job{number}"),
+            JobRun(f"run{number}", "complete", "2026-01-01T00:00:00Z", 1),
+        )
+        source = "s3://lake", f"table_{number // 2}"
+        edges = tuple(ColumnEdge(name, source, name, "DIRECT", "IDENTITY", False) for name in "ab")
+        writes.append(
+            JobWrite(job, ("s3://lake", f"table_{number}"), run, schema, edges, (source,), "overwrite", ())
+        )
+        reads.append(JobRead(job, source, run, schema))
+    return Current(tuple(writes), tuple(reads), {write.job: write.run for write in writes})
+
+
+def of_many_datasets(tables: int) -> None:
+    """Print how long a graph of many small datasets takes, and the impact of one column and of all."""
+    with collector_paused():
+        current = tree(tables)
+    before = memory_mb()
+    began = process_time()
+    graph = LineageGraph.of(current)
+    print(
+        f"{tables:,} datasets of 2 columns, {len(graph):,} edges: graph in {process_time() - began:.1f} s,"
+        f" {before:,.0f} MB before, peak {memory_mb():,.0f} MB"
+    )
+    for name in (f"table_{tables // 4 + 1}.a", "table_0.a"):
+        began = process_time()
+        selected = select(current, graph, name)
+        found = process_time()
+        document = document_of(Impact(current, graph, [selected]))
+        print(
+            f"  {name}: found in {found - began:.1f} s, impact of {len(document['columns']):,} columns in"
+            f" {process_time() - found:.1f} s, peak {memory_mb():,.0f} MB"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="What the graph of many runs costs.")
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--jobs", type=int, default=20_000)
     parser.add_argument("--datasets", type=int, default=100_000)
+    parser.add_argument("--tables", type=int, default=1_000_000)
     arguments = parser.parse_args()
     of_a_hub(arguments.datasets)
+    of_many_datasets(arguments.tables)
     of_events(arguments.events, arguments.jobs)
 
 

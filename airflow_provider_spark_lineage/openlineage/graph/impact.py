@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from airflow_provider_spark_lineage.openlineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobWrite
 from airflow_provider_spark_lineage.openlineage.graph.model import (
@@ -220,6 +221,7 @@ def _both(known: Reached | None, how: Iterable[str], depth: int) -> Reached:
     return Reached(sorted(together, reverse=True), min(depth, known.depth))
 
 
+@collector_paused()
 def document_of(impact: Impact) -> dict[str, Any]:
     """Return the answer as a JSON object: `columns`, `datasets`, `jobs` and `gaps`."""
     current = impact.current

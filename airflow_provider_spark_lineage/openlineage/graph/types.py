@@ -15,7 +15,7 @@ _SPELLINGS = {
     "short": "smallint",
     "timestamp_ltz": "timestamp",
 }
-"""Other spelling in Spark's SQL or API -> the one that stands for both (Spark's `DataTypeAstBuilder`)."""
+"""Other spelling in Spark's SQL or API -> the spelling used to compare (Spark's `DataTypeAstBuilder`)."""
 
 _DEFAULT_DECIMAL = "decimal(10,0)"
 
