@@ -2,7 +2,7 @@
 
     python benchmarks/graph_snapshot.py [--datasets 100000]
 
-The graph is that of `graph.py`: 2 million column edges. The reader is a process of its own, whose memory counts.
+The graph is that of `graph.py`: 2 million column edges. The reader is a process of its own.
 """
 
 from __future__ import annotations

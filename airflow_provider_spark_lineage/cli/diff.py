@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from airflow_provider_spark_lineage.cli.graph_inputs import events_at
+from airflow_provider_spark_lineage.cli.graph_inputs import events_at, is_warehouse, lineage_in_warehouse
 from airflow_provider_spark_lineage.cli.output import echo, print_json
 from airflow_provider_spark_lineage.cli.refusal import say
 from airflow_provider_spark_lineage.openlineage.events.runs import without_run
@@ -48,7 +48,7 @@ _MOST_HITS = 10
     "--production",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="Events of all jobs, so that whoever is hit downstream is named.",
+    help="Events or a warehouse of all jobs, so that whoever is hit downstream is named.",
 )
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True
@@ -68,15 +68,11 @@ def command(base: Path, head: Path, production: Path | None, form: str, fail_on:
     that is not masked any more.
     """
     sides = [events_at([place]) for place in (base, head)]
-    others = events_at([production]) if production else None
+    others = events_at([production]) if production and not is_warehouse(production) else None
     base_lineage, head_lineage = map(Current.of, sides)
-    changes = changes_of(base_lineage, head_lineage, Current.of(others) if others else None)
-    if form == "json":
-        print_json({"changes": [each.document() for each in changes]})
-    elif form == "markdown":
-        echo(f"{markdown_of(changes)}\n")
-    else:
-        echo("".join(f"{printable(line)}\n" for line in lines_of(changes)))
+    every = Current.of(others) if others else lineage_in_warehouse(production).current if production else None
+    changes = changes_of(base_lineage, head_lineage, every)
+    print_changes(changes, form)
     problems = [
         problem
         for events in (*sides, *filter(None, [others]))
@@ -86,6 +82,16 @@ def command(base: Path, head: Path, production: Path | None, form: str, fail_on:
         say(problem)
     failed = any(each.severity in FAILING[fail_on] for each in changes)
     raise SystemExit(2 if problems else int(failed))
+
+
+def print_changes(changes: Sequence[FlowChange], form: str) -> None:
+    """Print changes as text, JSON or markdown."""
+    if form == "json":
+        print_json({"changes": [each.document() for each in changes]})
+    elif form == "markdown":
+        echo(f"{markdown_of(changes)}\n")
+    else:
+        echo("".join(f"{printable(line)}\n" for line in lines_of(changes)))
 
 
 def lines_of(changes: Sequence[FlowChange]) -> Iterator[str]:
