@@ -2,7 +2,8 @@
 
     python benchmarks/graph_snapshot.py [--datasets 100000]
 
-The graph is that of `graph.py`: 2 million column edges. The reader is a process of its own.
+The graph is that of `graph.py`: 2 million column edges. The reader is a process of its own, whose memory
+counts.
 """
 
 from __future__ import annotations

@@ -148,6 +148,7 @@ LONG = {
         "system_tests/test_nycflights_unmodified.py",
         "system_tests/test_nycflights.py::test_the_pipeline_in_sql_has_the_lineage_of_that_in_python",
         "system_tests/test_plain_operators.py::test_our_operators_report_the_same_as_unmodified_ones",
+        "system_tests/test_lineage_warehouse.py",
     ),
     "shapes of scripts": ("tests/launch/test_shapes_in_airflow.py",),
     "secrets in what the command writes": (
@@ -169,9 +170,14 @@ LONG = {
             for seed in range(1, 30)
         ),
     ),
-    "histories of a warehouse": tuple(
-        f"tests/warehouse/test_load.py::test_any_order_split_repetition_and_crash_gives_the_same_tables[{seed}]"
-        for seed in range(1, 20)
+    "histories of a warehouse": (
+        "tests/warehouse/test_load.py::test_a_load_that_died_at_any_step_is_repeated",
+        "tests/warehouse/test_load.py::test_events_of_every_producer_are_loaded",
+        *(
+            f"tests/warehouse/test_load.py::test_any_order_split_repetition_and_crash_gives_the_same_tables[{seed}]"
+            for seed in range(1, 50)
+        ),
+        "tests/warehouse/test_upkeep.py::test_nothing_but_rows_of_dates_is_lost_by_retention",
     ),
     "events to Kafka": (
         "tests/task/test_delivery_to_kafka.py::test_a_broker_that_goes_away",

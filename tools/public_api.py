@@ -69,6 +69,7 @@ MODULES = (
     Module(f"{PACKAGE}.testing", (), "Tests of events"),
     Module(f"{PACKAGE}.testing.in_dag", ("OpenLineageTestOperator",), "Tests of events, as a task of a DAG"),
     Module(f"{PACKAGE}.transports", (), "`[openlineage] transport`"),
+    Module(f"{PACKAGE}.warehouse", (), "Tables of lineage"),
     Module(f"{PACKAGE}.errors", ("BadInputError", "MissingExtraError", "SparkLineageError"), "Errors"),
 )
 
@@ -86,6 +87,8 @@ MEMBERS: Mapping[str, str] = {
     f"{PACKAGE}.testing.LineageDiffersError": "report",
     f"{PACKAGE}.testing.Report": "as_dict differences emitted lines ok passed problems skipped summary text",
     f"{PACKAGE}.testing.Update": "added changed created path refreshed removed text",
+    f"{PACKAGE}.warehouse.LoadSummary": "bad_lines dates events files load_id new_events new_versions"
+    " rejected runs seconds",
 }
 """Class -> its public attributes and methods; other classes have none."""
 
@@ -94,6 +97,7 @@ RESULTS = frozenset(
     for name in (
         *("Captured", "testing.DagRun", "testing.Difference", "testing.Event", "testing.Events"),
         *("testing.Expected", "testing.LineageDiffersError", "testing.Report", "testing.Update"),
+        "warehouse.LoadSummary",
     )
 )
 """Classes that users get and do not create."""

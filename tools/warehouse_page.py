@@ -1,4 +1,4 @@
-"""Writes the reference in `docs/warehouse.md` from the tables of the package.
+"""Writes the reference in `docs/warehouse.md` from the tables and views of the package.
 
 python tools/warehouse_page.py            writes the reference
 python tools/warehouse_page.py --check    exits with 1 if the page has another one
@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES, Fold, WarehouseTable
+from airflow_provider_spark_lineage.openlineage.warehouse.views import VIEWS, WarehouseView
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "warehouse.md"
 
@@ -17,8 +18,8 @@ BEGIN = "<!-- The rest is written by tools/warehouse_page.py. -->\n"
 
 
 def reference() -> str:
-    """Return the part of the page that lists tables and columns."""
-    return "".join(map(_section, TABLES.values()))
+    """Return the part of the page that lists tables, views and columns."""
+    return "".join(map(_section, TABLES.values())) + "\n## Views\n" + "".join(map(_view, VIEWS.values()))
 
 
 def _section(table: WarehouseTable) -> str:
@@ -30,6 +31,12 @@ def _section(table: WarehouseTable) -> str:
     ]
     head = f"\n### {table.name}\n\n{table.about} Key: {key}.{dated}\n\n"
     return head + "\n".join(["| column | type | content |", "| --- | --- | --- |", *rows]) + "\n"
+
+
+def _view(view: WarehouseView) -> str:
+    rows = [f"| `{name}` | {about} |" for name, about in view.columns]
+    head = f"\n### {view.name}\n\n{view.about}\n\n"
+    return head + "\n".join(["| column | content |", "| --- | --- |", *rows]) + "\n"
 
 
 def _rule(fold: Fold) -> str:

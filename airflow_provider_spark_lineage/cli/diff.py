@@ -24,6 +24,7 @@ from airflow_provider_spark_lineage.openlineage.graph.changes import (
     changes_of,
 )
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
+from airflow_provider_spark_lineage.openlineage.graph.selection import whole_name
 from airflow_provider_spark_lineage.openlineage.viewer.datasets import labels_of
 from airflow_provider_spark_lineage.spark.lineage.text import printable
 
@@ -69,10 +70,22 @@ def command(base: Path, head: Path, production: Path | None, form: str, fail_on:
     """
     sides = [events_at([place]) for place in (base, head)]
     others = events_at([production]) if production and not is_warehouse(production) else None
-    base_lineage, head_lineage = map(Current.of, sides)
-    every = Current.of(others) if others else lineage_in_warehouse(production).current if production else None
-    changes = changes_of(base_lineage, head_lineage, every)
-    print_changes(changes, form)
+    base_lineage, head_lineage, *production_lineage = map(Current.of, (*sides, *filter(None, [others])))
+    if production and others is None:
+        production_lineage = [lineage_in_warehouse(production).current]
+    changes = changes_of(base_lineage, head_lineage, next(iter(production_lineage), None))
+    ambiguous = sorted(
+        {*base_lineage.contradictions, *head_lineage.contradictions}.union(
+            *(each.contradictions for each in production_lineage)
+        )
+    )
+    if form == "json":
+        names = [{"namespace": namespace, "name": name} for namespace, name in ambiguous]
+        print_json({"changes": [each.document() for each in changes], "contradictions": names})
+    elif form == "markdown":
+        echo(f"{markdown_of(changes, ambiguous)}\n")
+    else:
+        echo("".join(f"{printable(line)}\n" for line in lines_of(changes, ambiguous)))
     problems = [
         problem
         for events in (*sides, *filter(None, [others]))
@@ -84,17 +97,7 @@ def command(base: Path, head: Path, production: Path | None, form: str, fail_on:
     raise SystemExit(2 if problems else int(failed))
 
 
-def print_changes(changes: Sequence[FlowChange], form: str) -> None:
-    """Print changes as text, JSON or markdown."""
-    if form == "json":
-        print_json({"changes": [each.document() for each in changes]})
-    elif form == "markdown":
-        echo(f"{markdown_of(changes)}\n")
-    else:
-        echo("".join(f"{printable(line)}\n" for line in lines_of(changes)))
-
-
-def lines_of(changes: Sequence[FlowChange]) -> Iterator[str]:
+def lines_of(changes: Sequence[FlowChange], ambiguous: Sequence[Id] = ()) -> Iterator[str]:
     """Yield the lines of a report for people."""
     labels = labels_of({each.dataset for each in changes})
     yield _summary(changes)
@@ -106,6 +109,16 @@ def lines_of(changes: Sequence[FlowChange]) -> Iterator[str]:
             yield f"  {_place(each, labels)}: {_words(each)}"
             if each.hits:
                 yield f"      used by {_jobs(each)}"
+    if ambiguous:
+        yield from ("", _not_followed(ambiguous))
+
+
+def _not_followed(ambiguous: Sequence[Id]) -> str:
+    more = f" and {len(ambiguous) - _MOST_HITS:,} more" if len(ambiguous) > _MOST_HITS else ""
+    names = ", ".join(whole_name(name) for name in ambiguous[:_MOST_HITS])
+    return (
+        f"The events use these names for several datasets in turn, so they are not followed: {names}{more}."
+    )
 
 
 def _summary(changes: Sequence[FlowChange]) -> str:
@@ -147,10 +160,12 @@ def _jobs(change: FlowChange) -> str:
     return ", ".join(names[:_MOST_HITS]) + more
 
 
-def markdown_of(changes: Sequence[FlowChange]) -> str:
+def markdown_of(changes: Sequence[FlowChange], ambiguous: Sequence[Id] = ()) -> str:
     """Return a comment for a pull request: a summary, and the details of each severity, collapsed."""
     labels = labels_of({each.dataset for each in changes})
     parts = [f"### Data flow\n\n{_summary(changes)}\n"]
+    if ambiguous:
+        parts.append(f"{_cell(_not_followed(ambiguous))}\n")
     left = MOST_CHARACTERS
     for severity in SEVERITIES:
         some = [each for each in changes if each.severity == severity]
@@ -173,11 +188,24 @@ def markdown_of(changes: Sequence[FlowChange]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text that is one cell of a table, and no markup."""
+    """Return a text that is one cell of a table: no markup, no link, no mention of a person or an issue."""
     shown = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}..."
-    return re.sub(
-        r"([\\`*_{}\[\]<>#|&!~$])", lambda mark: f"&#{ord(mark[0])};", printable(" ".join(shown.split()))
-    )
+    escaped = _MARKUP.sub(lambda mark: f"&#{ord(mark[0])};", printable(" ".join(shown.split())))
+    for pattern, without_effect in _REFERENCES:
+        escaped = pattern.sub(without_effect, escaped)
+    return escaped
 
 
 _LONGEST_CELL = 500
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|&!~$@])")
+
+_REFERENCES = (
+    # GitHub looks for names and numbers in the text after markup: a space without width separates them.
+    (re.compile(r"&#(?:64|35);"), r"\g<0>&#8203;"),
+    (re.compile(r"\bGH-(?=\d)", re.IGNORECASE), r"\g<0>&#8203;"),
+    (re.compile(r":(?=[\w+-]+:)"), r":&#8203;"),
+    (re.compile(r":(?=//)"), "&#58;"),
+    (re.compile(r"\b(www)\.", re.IGNORECASE), r"\1&#46;"),
+)
+"""What GitHub makes a mention, a reference, an emoji or a link of, and the text that it leaves alone."""

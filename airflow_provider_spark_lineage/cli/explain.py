@@ -10,6 +10,7 @@ from typing import NoReturn
 import click
 
 from airflow_provider_spark_lineage.cli.about import about
+from airflow_provider_spark_lineage.cli.output import print_deep_json
 from airflow_provider_spark_lineage.cli.page import cut, page, show
 from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records, nothing_in
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
@@ -104,7 +105,7 @@ def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -
         traces, writers = traces_of(events, column), writers_of(events)
         if as_json:
             columns = [trace_document(trace, writers) for trace in traces]
-            click.echo(json.dumps({"columns": columns}, indent=2, ensure_ascii=False))
+            print_deep_json({"columns": columns})
         else:
             place, names = short_names_of(traces)
             below = [f"names are relative to {place}\n"] if place else []

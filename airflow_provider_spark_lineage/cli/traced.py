@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.cli.page import columns_of
@@ -16,8 +16,8 @@ from airflow_provider_spark_lineage.openlineage.graph.trace import (
     DECISIONS,
     VALUES,
     Column,
+    ColumnTraces,
     Origin,
-    trace_column,
 )
 
 
@@ -32,22 +32,22 @@ def traces_of(events: Events, name: str) -> list[Origin]:
     matching = [column for column in columns if _is_asked(column, name)]
     if not matching:
         raise BadInputError(no_such_column(name, {column.field for column in columns}))
-    traces = {column: trace_column(current, column, kinds=(*VALUES, *DECISIONS)) for column in matching}
-    below = {
-        above.column: column
-        for column in reversed(matching)
-        for above in _all(traces[column])
-        if above.column != column
-    }
+    traces = ColumnTraces(current, kinds=(*VALUES, *DECISIONS))
     # If a table is read and written again, two columns may come from each other: keep the later one.
-    tops = [column for column in matching if not (column in below and below[column] in traces)]
-    return [traces[column] for column in tops or matching[-1:]]
+    return [traces.trace(column) for column in traces.ends(matching)]
 
 
 def tree(origin: Origin, writers: Mapping[tuple[str, str], str], *, names: Mapping[Column, str]) -> str:
     """Return a trace as lines: each column with its dataset, kinds of edges, and the task that wrote it."""
-    lines = (_label(origin, writers, names), *_branches(origin, writers, names, ""))
-    return "".join(f"{line}\n" for line in lines)
+    lines = []
+    left = [(origin, "", "")]
+    while left:
+        above, mark, indent = left.pop()
+        lines.append(f"{mark}{_label(above, writers, names)}\n")
+        for each in reversed(above.origins):
+            branch, below = ("└── ", "    ") if each is above.origins[-1] else ("├── ", "│   ")
+            left.append((each, indent + branch, indent + below))
+    return "".join(lines)
 
 
 def writers_of(events: Events) -> dict[tuple[str, str], str]:
@@ -75,6 +75,16 @@ def short_names_of(traces: list[Origin]) -> tuple[str, dict[Column, str]]:
 
 def trace_document(origin: Origin, writers: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     """Return a trace as a JSON object."""
+    root = _node_document(origin, writers)
+    left = [(origin, root)]
+    for above, document in left:
+        for each in above.origins:
+            document["origins"].append(_node_document(each, writers))
+            left.append((each, document["origins"][-1]))
+    return root
+
+
+def _node_document(origin: Origin, writers: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     column = origin.column
     return {
         "namespace": column.namespace,
@@ -83,7 +93,7 @@ def trace_document(origin: Origin, writers: Mapping[tuple[str, str], str]) -> di
         "kinds": list(origin.kinds),
         "by": writers.get((column.namespace, column.dataset)),
         "repeated": origin.repeated,
-        "origins": [trace_document(above, writers) for above in origin.origins],
+        "origins": [],
     }
 
 
@@ -110,19 +120,11 @@ def no_such_column(name: str, columns: Collection[str]) -> str:
     return f"no output has a column `{name}`: {hint}"
 
 
-def _all(origin: Origin) -> Iterator[Origin]:
-    yield origin
-    for above in origin.origins:
-        yield from _all(above)
-
-
-def _branches(
-    origin: Origin, writers: Mapping[tuple[str, str], str], names: Mapping[Column, str], indent: str
-) -> Iterator[str]:
-    for above in origin.origins:
-        is_last = above is origin.origins[-1]
-        yield f"{indent}{'└── ' if is_last else '├── '}{_label(above, writers, names)}"
-        yield from _branches(above, writers, names, indent + ("    " if is_last else "│   "))
+def _all(origin: Origin) -> list[Origin]:
+    every = [origin]
+    for each in every:
+        every += each.origins
+    return every
 
 
 def _label(origin: Origin, writers: Mapping[tuple[str, str], str], names: Mapping[Column, str]) -> str:

@@ -29,6 +29,8 @@ ELSEWHERE = {
     ),
     "former": ("docs/test_public_api.py", "each former path leads to the present one"),
     "openlineage/transports": ("testing/test_in_dag.py", "they keep the events that the harness compares"),
+    "openlineage/lifecycle": ("architecture/test_examples.py", "examples in its docstrings"),
+    "openlineage/lineage_document": ("cli/test_explain_emitted.py", "documents of events and of a lineage"),
     "openlineage/words": ("architecture/test_examples.py", "examples in its docstrings"),
     "pytest_plugin": ("testing/test_pytest_plugin.py", "a face of the harness"),
     "transports": ("testing/test_in_dag.py", "they keep the events that the harness compares"),

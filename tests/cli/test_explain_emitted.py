@@ -94,6 +94,26 @@ value  gold/totals  by shop.gold
     )
 
 
+def test_a_column_is_followed_through_thousands_of_tasks(tmp_path: Path) -> None:
+    """A chain of any length has a trace; of columns with one name, only the last one has its own."""
+    file = tmp_path / "events.jsonl"
+    tasks = range(1, 3001)
+    file.write_text("".join(step(f"{n}", f"t{n - 1}", f"t{n}", "value") for n in tasks), encoding="utf-8")
+    lines = explain("--events", file, "--column", "value").stdout.splitlines()
+    traced = [line.strip(" └─").split("  ")[1] for line in lines[2:]]
+    assert traced == [f"t{n}" for n in range(3000, -1, -1)]
+    result = explain("--events", file, "--column", "value", "--json")
+    assert result.exit_code == 0
+    assert result.stdout.count('"origins": [') == 3001
+    assert result.stdout.count("{") == result.stdout.count("}") == 3002
+
+
+def test_deep_json_is_the_same_json(lake: Path) -> None:
+    """A trace is written as all other documents are."""
+    text = explain("--events", lake, "--column", "value", "--json").stdout
+    assert text == json.dumps(json.loads(text), indent=2) + "\n"
+
+
 def test_a_column_that_is_not_there_has_a_hint(lake: Path) -> None:
     """As for records."""
     result = explain(lake, "--column", "valeu")

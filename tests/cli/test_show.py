@@ -44,6 +44,7 @@ def test_the_page_of_events_has_every_task_and_all_together(here):
     result = show(EMITTED)
     assert (result.exit_code, result.output) == (0, "spark-lineage.html\n")
     assert labels_of(here / "spark-lineage.html") == [
+        "newest run of each",
         "all together",
         "delay_per_mile",
         "deliver",
@@ -108,7 +109,7 @@ def test_broken_lines_are_named_and_the_rest_is_drawn(here):
     assert result.exit_code == 2
     assert "the file ends in the middle of an event" in result.stderr
     listed = data_of(here / "spark-lineage.html")
-    assert len(listed["runs"]) == 4
+    assert len(listed["runs"]) == 5
     assert "the file ends in the middle of an event" in listed["notes"][0]
 
 

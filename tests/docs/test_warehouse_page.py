@@ -1,15 +1,50 @@
-"""`docs/warehouse.md` lists the tables that the package has."""
+"""`docs/warehouse.md` lists the tables that the package has, and README shows what a query prints."""
 
 from __future__ import annotations
 
+import gzip
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
-TOOL = Path(__file__).resolve().parents[2] / "tools" / "warehouse_page.py"
+import duckdb
+import pytest
+from click.testing import CliRunner
+from warehouse.plain_tables import plain_warehouse
+
+from airflow_provider_spark_lineage.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = ROOT / "tools" / "warehouse_page.py"
+EVENTS = ROOT / "tests" / "viewer" / "events" / "pipeline.jsonl.gz"
+PAGES = ("README.md", "docs/zh/README.md")
 
 
 def test_the_reference_is_that_of_the_tables():
     """`python tools/warehouse_page.py` writes it."""
     done = subprocess.run([sys.executable, str(TOOL), "--check"], check=False)
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_query_of_readme_prints_what_it_shows(page, tmp_path):
+    """`duckdb -csv` prints a header and a line for each row."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    views, query, output = re.search(
+        r"\$ spark-lineage (warehouse views .*) \| duckdb lineage.db\n"
+        r"\$ duckdb -csv lineage.db \"(.*)\"\n(.*?)```",
+        text,
+        re.DOTALL,
+    ).groups()
+    lines = gzip.decompress(EVENTS.read_bytes()).splitlines()
+    warehouse = plain_warehouse(tmp_path / "lineage", [json.loads(line) for line in lines])
+    done = CliRunner().invoke(main, views.replace("lineage", str(warehouse)).split())
+    assert done.exit_code == 0, done.output
+    with duckdb.connect() as database:
+        database.execute(done.output)
+        found = database.execute(query)
+        names = [each[0] for each in found.description]
+        rows = [names, *found.fetchall()]
+    assert [",".join(map(str, row)) for row in rows] == output.splitlines()

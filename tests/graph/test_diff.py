@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from itertools import product
@@ -11,10 +12,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from graph.estate import dataset, edges, run
+from markdown_it import MarkdownIt
 
 from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.openlineage.events.model import Events
-from airflow_provider_spark_lineage.openlineage.graph.changes import changes_of
+from airflow_provider_spark_lineage.openlineage.graph.changes import FlowChange, changes_of
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 
 PIPELINE: dict[str, dict[str, Any]] = {
@@ -304,6 +306,58 @@ def test_a_rename_is_shown_as_one_and_is_breaking():
     ]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("INT", "integer"),
+        ("bigint", "long"),
+        ("short", "smallint"),
+        ("byte", "TINYINT"),
+        ("real", "float"),
+        ("numeric(10)", "decimal(10, 0)"),
+        ("decimal", "decimal(10,0)"),
+        ("timestamp_ltz", "timestamp"),
+        ("array<int>", "array<_element: integer>"),
+        ("map<string,struct<a:bigint>>", "map<key: string, value: struct<a: long>>"),
+        ("struct<int:int,b:array<short>>", "struct<int: integer, b: array<smallint>>"),
+    ],
+)
+def test_another_spelling_of_a_type_is_no_change(before, after):
+    """Two producers call one type by two names, also inside of another."""
+    assert not retyped(before, after)
+    assert not retyped(after, before)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("string", "varchar(10)"),
+        ("int", "bigint"),
+        ("timestamp", "timestamp_ntz"),
+        ("decimal(10)", "decimal(10,2)"),
+        ("float", "double"),
+        ("struct<int:int>", "struct<integer:int>"),
+        ("struct<a:int>", "struct<a:long>"),
+        ("map<int,string>", "map<string,int>"),
+        ("array<int>", "array<array<int>>"),
+    ],
+)
+def test_another_type_is_a_change(before, after):
+    """Only spellings of one type are equal."""
+    assert [(each.kind, each.before, each.after) for each in retyped(before, after)] == [
+        ("type_changed", before, after)
+    ]
+
+
+def retyped(before: str, after: str) -> list[FlowChange]:
+    """Return the changes of a dataset whose column `x` has one type, and then another."""
+    sides = []
+    for kind in (before, after):
+        schema = {"fields": [{"name": "x", "type": kind}]}
+        sides.append(Current.of(Events.of([run("etl", [], [dataset("/out", schema=schema)])])))
+    return changes_of(*sides)
+
+
 def test_another_type_of_a_member_is_another_type_of_its_column():
     """OpenLineage has the members of a struct below its column."""
 
@@ -399,6 +453,78 @@ def test_markdown_fits_a_comment_whatever_the_size(diff):
     assert text.startswith("### Data flow\n\n4,000 changed, 1 added\n")
     assert "<b>" not in text
     assert "more | | |" in text
+
+
+HOSTILE = [
+    "@someone",
+    "a@example.com",
+    "org/repo#12",
+    "#123",
+    "GH-7",
+    "https://example.com/x",
+    "www.example.com",
+    "[text](https://example.com)",
+    "![picture](x.png)",
+    "<img src=x onerror=alert(1)>",
+    "</details><script>",
+    "`code` ``",
+    "```",
+    "a|b",
+    "*bold* _x_ ~~y~~ $z$",
+    ":tada:",
+    "\\",
+    "line\nbreak",
+    "&#64;someone",
+    "<!-- -->",
+]
+
+
+def test_a_name_is_text_in_the_comment(diff):
+    """No name pings a person, links an issue or a page, or ends the table; a reader sees the name."""
+    sides = []
+    for names in (HOSTILE, ["other"]):
+        schema = {"fields": [{"name": name, "type": "string"} for name in names]}
+        output = dataset("gold/@team", schema=schema)
+        sides.append([run("#1 @job", [dataset("raw")], [output]), run("#9 @job", [output])])
+    text = diff(*sides, "--format", "markdown").stdout
+    assert not re.search(r"@\w|#\d+\b(?!;)|GH-\d|https?://|www\.", text)
+    tags, rows = rendered(text)
+    assert set(tags) == {"h3", "p", "details", "table", "thead", "tbody", "tr", "th", "td"}
+    shown = {row[0].replace("\u200b", "").partition(".")[2] for row in rows}
+    assert shown >= {" ".join(name.split()) for name in HOSTILE}
+    assert not [cell for row in rows for cell in row if re.search(r"[@#]\w|GH-\d|:tada:", cell)]
+
+
+_DETAILS = r"<details( open)?><summary>\w+ \(\d+\)</summary>\n|</details>\n?"
+
+
+def rendered(text: str) -> tuple[list[str], list[list[str]]]:
+    """Return the tags that markdown makes of a text, and the cells of the rows of its tables."""
+    tags, rows = [], []
+    for token in MarkdownIt("commonmark").enable("table").enable("strikethrough").parse(text):
+        tags.append("details" if re.fullmatch(_DETAILS, token.content) else token.type.partition("html_")[1])
+        tags.append(token.tag)
+        if token.tag == "tr" and token.nesting == 1:
+            rows.append([])
+        for child in token.children or ():
+            tags += [child.type.partition("html_")[1], child.tag]
+        if token.type == "inline" and rows:
+            rows[-1].append("".join(child.content for child in token.children))
+    return [tag for tag in tags if tag], rows
+
+
+def test_names_that_are_not_followed_are_said(diff):
+    """What two producers call by one name in turn may hide a change: each form says so."""
+    facets = {"symlinks": {"identifiers": [{"namespace": "hive", "name": "db.t", "type": "TABLE"}]}}
+    places = ("a", "b", "a")
+    written = [run(f"j{n}", [], [dataset(place, **facets)], day=n + 1) for n, place in enumerate(places)]
+    forms = {form: diff(written, written, "--format", form).stdout for form in ("text", "markdown", "json")}
+    assert "not followed: hive/db.t." in forms["text"]
+    assert "not followed: hive/db.t." in forms["markdown"]
+    assert json.loads(forms["json"]) == {
+        "changes": [],
+        "contradictions": [{"namespace": "hive", "name": "db.t"}],
+    }
 
 
 def test_two_pipelines_are_no_versions_of_one(diff):

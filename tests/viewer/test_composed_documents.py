@@ -79,7 +79,7 @@ def test_what_two_tasks_append_adds_up(change, rows):
 
 
 def test_a_later_change_of_a_table_keeps_what_was_counted():
-    """ALTER adds no rows and removes none."""
+    """ALTER adds no rows and removes none; the change is the one that a single task would report."""
     documents = [
         view(event(run=str(n), job=f"d.{n}", time=f"2026-01-0{n}T00:00:00Z", outputs=[output]))
         for n, output in enumerate(
@@ -87,10 +87,21 @@ def test_a_later_change_of_a_table_keeps_what_was_counted():
         )
     ]
     [table] = compose(documents, "d")["datasets"]
-    assert (table["writes"], table["change"]) == ({"rows": 5}, "")
+    assert (table["writes"], table["change"]) == ({"rows": 5}, "alter")
     documents[0]["run"]["began"] = documents[0]["run"]["ended"] = "2026-01-03T00:00:00Z"
     [table] = compose(documents, "d")["datasets"]
-    assert (table["writes"], table["change"]) == ({"rows": 5}, "")
+    assert (table["writes"], table["change"]) == ({"rows": 5}, "alter")
+
+
+def test_an_append_after_a_truncate_is_an_overwrite():
+    """The dataset has the rows of the append alone: TRUNCATE has no count that could add to them."""
+    emptied = dataset("/x", lifecycleStateChange={"lifecycleStateChange": "TRUNCATE"})
+    documents = [
+        view(event(run=str(n), job=f"d.{n}", time=f"2026-01-0{n}T00:00:00Z", outputs=[output]))
+        for n, output in enumerate((emptied, written("/x", 5)), 1)
+    ]
+    [table] = compose(documents, "d")["datasets"]
+    assert (table["writes"], table["change"]) == ({"rows": 5}, "overwrite")
 
 
 def test_runs_are_in_the_order_of_time_whatever_its_form():

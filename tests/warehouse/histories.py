@@ -42,7 +42,8 @@ class _History:
         if self._chance(0.2):
             check = {"assertion": "id.min", "column": "id", "success": self._chance(0.5)}
             facets["dataQualityAssertions"] = {"assertions": [check]}
-        return dataset(name, " ".join(columns) if self._chance(0.9) else "", **facets)
+        written = dataset(name, " ".join(columns) if self._chance(0.9) else "", **facets)
+        return {**written, "outputFacets": {"outputStatistics": {"rowCount": 10 + version, "size": 1 << 40}}}
 
     def _symlink(self, name: str) -> Document:
         # The tables of a name move now and then; one goes back and forth.
@@ -75,7 +76,9 @@ class _History:
                 states = self._random.choice("SC SC SC SF SRC SRF C S SCC SA FC".split())
                 for place, state in enumerate(states):
                     hour = place + 3 * number % 20
-                    self._add(run(name, [read], [output], state=_STATES[state], hour=hour, **more))
+                    event = run(name, [read], [output], state=_STATES[state], hour=hour, **more)
+                    event["run"]["facets"] |= _facets(state, day)
+                    self._add(event)
                 if self._chance(0.3):
                     self._children(name, read, output, more)
             if self._chance(0.3):
@@ -118,6 +121,14 @@ class _History:
 
 
 _STATES = {"S": "START", "R": "RUNNING", "C": "COMPLETE", "F": "FAIL", "A": "ABORT"}
+
+
+def _facets(state: str, day: int) -> Document:
+    """Return what schedulers say of a run besides its datasets."""
+    failed = {"errorMessage": {"message": f"No space left on day {day}.", "programmingLanguage": "JVM"}}
+    return {"nominalTime": {"nominalStartTime": f"2026-01-{day:02}T00:00:00Z"}} | (
+        failed if state in "FA" else {}
+    )
 
 
 def history(seed: int, *, days: int = 3, jobs: int = 5) -> list[Document]:

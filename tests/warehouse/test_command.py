@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from airflow_provider_spark_lineage.openlineage.events.reader import read_events
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage
 
+README = Path(__file__).resolve().parents[2] / "README.md"
 EVENTS = Path(__file__).resolve().parents[1] / "viewer" / "events" / "pipeline.jsonl.gz"
 
 
@@ -32,6 +34,10 @@ def test_the_events_of_the_example_dags_are_loaded(tmp_path):
     count = len(read_events(events).items)
     summary = json.loads(done.stdout)
     assert (summary["files"], summary["new_events"], summary["bad_lines"]) == (1, count, 0)
+    # README shows this load.
+    shown = re.search(r"warehouse load .*\n(.*; )\d", README.read_text(encoding="utf-8"))[1]
+    keys = ("files", "events", "new_events", "runs", "new_versions", "bad_lines")
+    assert re.findall(r"\d+", shown) == [str(summary[key]) for key in keys]
     loaded, known = current_lineage(tmp_path / "lineage"), Current.of(read_events(events))
     assert {(write.job, write.output, frozenset(write.edges)) for write in loaded.writes} == {
         (write.job, write.output, frozenset(write.edges)) for write in known.writes

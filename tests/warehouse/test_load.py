@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warehouse import producers
 from warehouse.histories import comparable, graph_of, history
+from warehouse.plain_tables import PlainTables, comparable_tables
 
+from airflow_provider_spark_lineage.openlineage.events.reader import read_events
 from airflow_provider_spark_lineage.openlineage.warehouse import load as loads
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage, rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
@@ -67,13 +70,18 @@ class DiedError(Exception):
     """A process that ended in the middle."""
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(50))
 def test_any_order_split_repetition_and_crash_gives_the_same_tables(spark, tmp_path, monkeypatch, seed):
-    """And what is current is what the graph says of the same events."""
+    """A plain model has the same tables, and the graph of the same events the same current lineage."""
     documents, chance = history(seed), random.Random(seed)  # noqa: S311
     load(spark, written(tmp_path / "whole" / "events.jsonl", documents), tmp_path / "a")
     whole = contents(tmp_path / "a")
     assert comparable(current_lineage(tmp_path / "a")) == comparable(graph_of(documents))
+    tables = read_tables(tmp_path / "a")
+    loaded = comparable_tables({table: [*rows_of(tables, table)] for table in TABLES})
+    model = comparable_tables(PlainTables(documents).rows)
+    assert loaded.keys() == model.keys()
+    assert [table for table in model if loaded[table] != model[table]] == []
 
     others = chance.sample(documents, len(documents)) + chance.sample(documents, len(documents) // 4)
     cut = sorted(chance.sample(range(len(others)), 2))
@@ -95,15 +103,61 @@ def test_any_order_split_repetition_and_crash_gives_the_same_tables(spark, tmp_p
     assert len([*(tmp_path / "b" / "data").iterdir()]) <= len(read_tables(tmp_path / "b").tables) + 3
 
 
+STAGES = ("staged_read", "staged_derived", *TABLES)
+"""What a load writes, and where it may die."""
+
+
+def test_a_load_that_died_at_any_step_is_repeated(spark, tmp_path, monkeypatch):
+    """A reader sees the tables of before, and the next load makes those of a load that did not die."""
+    documents = history(11, days=2, jobs=3)
+    half = len(documents) // 2
+    first, second = (
+        written(tmp_path / f"{number}.jsonl", part)
+        for number, part in enumerate((documents[half:], documents[:half]))
+    )
+    load(spark, first, tmp_path / "w")
+    before = contents(tmp_path / "w")
+    for stage in STAGES:
+        with monkeypatch.context() as patch:
+            patch.setattr(loads._Load, "_path", dying_at(stage))
+            with pytest.raises(DiedError):
+                load(spark, second, tmp_path / "w")
+        assert contents(tmp_path / "w") == before, stage
+    with monkeypatch.context() as patch:
+        patch.setattr(loads, "publish", dying)
+        with pytest.raises(DiedError):
+            load(spark, second, tmp_path / "w")
+    assert contents(tmp_path / "w") == before
+    load(spark, second, tmp_path / "w")
+    load(spark, written(tmp_path / "all.jsonl", documents), tmp_path / "whole")
+    assert contents(tmp_path / "w") == contents(tmp_path / "whole")
+    assert findings_of(tmp_path / "w") == []
+
+
+def dying(*_: Any) -> None:
+    raise DiedError
+
+
+def test_events_of_every_producer_are_loaded(spark, tmp_path):
+    """Of this package, the Java agent, dbt and Airflow's SQL operators: no line is bad."""
+    events = producers.copied(tmp_path / "events")
+    summary = load(spark, events, tmp_path / "w")
+    known = read_events(events)
+    assert (summary.bad_lines, summary.events) == (0, len(known.items))
+    assert findings_of(tmp_path / "w") == []
+    documents = [event.document for event in known.items]
+    assert comparable(current_lineage(tmp_path / "w")) == comparable(graph_of(documents))
+
+
 def dying_at(table: str) -> Any:
     path = loads._Load._path
 
-    def dying(self: Any, name: str) -> Path:
+    def path_or_end(self: Any, name: str) -> Path:
         if name == table:
             raise DiedError
         return path(self, name)
 
-    return dying
+    return path_or_end
 
 
 def test_lines_that_are_no_events_are_counted_and_kept(spark, tmp_path):

@@ -6,12 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of
-
-APPEND = "append"
-"""Change of a dataset that got more rows."""
-
-_REPLACING = frozenset({"create", "overwrite", "truncate", "drop"})
-"""Changes that leave nothing of a dataset's earlier content."""
+from airflow_provider_spark_lineage.openlineage.lifecycle import REPLACING, change_of_both, has_rows
 
 Written = tuple[Mapping[str, int], str]
 """Counts of a write, and its change as in `lifecycleStateChange`; `append`, or empty, for an append."""
@@ -26,15 +21,12 @@ def after_write(before: Written, later: Written) -> Written:
     ({'rows': 105}, 'overwrite')
     """
     (counts, change), (added, later_change) = before, later
-    if later_change in _REPLACING or not _is_data(change):
-        return later
-    if not _is_data(later_change):
-        return before
-    return {key: counts[key] + added[key] for key in counts if key in added}, change
-
-
-def _is_data(change: str) -> bool:
-    return change in ("", APPEND) or change in _REPLACING
+    both = change_of_both(change, later_change)
+    if later_change in REPLACING or not has_rows(change):
+        return added, both
+    if not has_rows(later_change):
+        return counts, both
+    return {key: counts[key] + added[key] for key in counts if key in added}, both
 
 
 def join_read(reads: dict[Id, dict[str, Any]], read: dict[str, Any]) -> None:
@@ -53,7 +45,7 @@ def join_write(writes: dict[Id, dict[str, Any]], write: dict[str, Any]) -> None:
     joined = _described(before, write)
     counts = after_write((before["statistics"], before["mode"]), (write["statistics"], write["mode"]))
     joined["statistics"], joined["mode"] = counts
-    if write["mode"] not in _REPLACING:
+    if write["mode"] not in REPLACING:
         joined["edges"] = each_once([*before["edges"], *write["edges"]])
     writes[id_of(write)] = joined
 

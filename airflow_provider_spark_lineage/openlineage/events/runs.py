@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.openlineage.events.checks import has_failed_
 from airflow_provider_spark_lineage.openlineage.events.model import TERMINAL, Event, Events
 from airflow_provider_spark_lineage.openlineage.events.parts import each_once, join_read, join_write
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
+from airflow_provider_spark_lineage.openlineage.lineage_document import edge, failure, gap
 from airflow_provider_spark_lineage.openlineage.words import counted
 
 _PRODUCER = "airflow-provider-spark-lineage"
@@ -260,28 +261,21 @@ _FORMER_KINDS: Mapping[str, Mapping[str, Any]] = {
 
 def _edges(column: str | None, read: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
     for how in objects(read.get("transformations")) or [_FORMER_KINDS.get(kind, {"type": "DIRECT"})]:
-        yield {
-            "column": column,
-            "source": _id(read),
-            "field": text(read.get("field")),
-            "part": None,
-            "type": text(how.get("type")),
-            "subtype": text(how.get("subtype")),
-            "masking": how.get("masking") is True,
-        }
+        yield edge(
+            column,
+            _id(read),
+            text(read.get("field")),
+            type=text(how.get("type")),
+            subtype=text(how.get("subtype")),
+            masking=how.get("masking") is True,
+        )
 
 
 def _gaps(event: Event) -> Iterator[dict[str, Any]]:
-    for gap in objects(event.at("run", "facets", "sparkLineage_gaps", "gaps")):
-        output = object_at(gap, "output")
-        yield {
-            "where": text(gap.get("where")),
-            # Events of earlier releases have no kinds.
-            "kind": text(gap.get("kind")) or None,
-            "reason": text(gap.get("reason")),
-            "output": _id(output) if output else None,
-            "column": text(gap.get("column")) or None,
-        }
+    for each in objects(event.at("run", "facets", "sparkLineage_gaps", "gaps")):
+        output = object_at(each, "output")
+        where, kind, reason, column = (text(each.get(key)) for key in ("where", "kind", "reason", "column"))
+        yield gap(where, kind, reason, _id(output) if output else None, column)
 
 
 def failures_of(event: Event) -> Iterator[dict[str, str]]:
@@ -294,9 +288,4 @@ def failures_of(event: Event) -> Iterator[dict[str, str]]:
     if _OF_CHECKS.match(message) and has_failed_check(event.document):
         message = ""
     for entry in entries or ([{"message": message}] if message else []):
-        yield {
-            "error_class": text(entry.get("errorClass")),
-            "sql_state": text(entry.get("sqlState")),
-            "message": text(entry.get("message")),
-            "execution": text(entry.get("execution")),
-        }
+        yield failure(*(text(entry.get(key)) for key in ("errorClass", "sqlState", "message", "execution")))

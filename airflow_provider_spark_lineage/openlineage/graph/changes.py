@@ -16,8 +16,14 @@ from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobWrite
 from airflow_provider_spark_lineage.openlineage.graph.impact import Impact
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
-from airflow_provider_spark_lineage.openlineage.graph.run_lineage import NO_COLUMNS, ColumnEdge, JobName
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
+    NO_COLUMNS,
+    UNKNOWN_INPUTS,
+    ColumnEdge,
+    JobName,
+)
 from airflow_provider_spark_lineage.openlineage.graph.selection import Selected, whole_name
+from airflow_provider_spark_lineage.openlineage.graph.types import type_key
 
 BREAKING, CHANGED, ADDED, UNKNOWN = "breaking", "changed", "added", "unknown"
 
@@ -181,11 +187,11 @@ class _FlowComparison:
         new = [column for column in head.columns if column not in before]
         alike: dict[Any, list[str]] = defaultdict(list)
         for column in new:
-            alike[frozenset(head.sources(column)), head.types.get(column)].append(column)
+            alike[frozenset(head.sources(column)), type_key(head.types.get(column, ""))].append(column)
         for column in gone:
             hits = self._hits(dataset, column)
             sources = frozenset(base.sources(column))
-            same = alike[sources, base.types.get(column)] if sources else []
+            same = alike[sources, type_key(base.types.get(column, ""))] if sources else []
             yield FlowChange(
                 BREAKING if hits else CHANGED,
                 "column_removed",
@@ -200,7 +206,7 @@ class _FlowComparison:
 
     def _of_column(self, dataset: Id, column: str, base: _Flow, head: _Flow) -> Iterator[FlowChange]:
         before, after = base.types.get(column, ""), head.types.get(column, "")
-        if before and after and before.lower() != after.lower():
+        if before and after and type_key(before) != type_key(after):
             hits = self._hits(dataset, column)
             yield FlowChange(
                 BREAKING if hits else CHANGED, "type_changed", dataset, column, hits, before, after
@@ -258,7 +264,7 @@ class _FlowComparison:
 
 
 def _is_without_columns(write: JobWrite) -> bool:
-    return any(gap["kind"] == NO_COLUMNS for gap in write.gaps)
+    return any(gap["kind"] in (NO_COLUMNS, UNKNOWN_INPUTS) for gap in write.gaps)
 
 
 def _texts(before: Collection[SourceKey], after: Collection[SourceKey]) -> tuple[str, str]:

@@ -6,8 +6,8 @@ output of another one, the steps are joined.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobWrite
 from airflow_provider_spark_lineage.openlineage.graph.run_lineage import ColumnEdge
@@ -54,23 +54,74 @@ DECISIONS = ("indirect conditional", "indirect window")
 """Kinds of edges that choose the value of one field: the conditions of a CASE, the order of a rank."""
 
 
-def trace_column(current: Current, column: Column, *, kinds: Collection[str] = VALUES) -> Origin:
-    """Return all sources of a column, as a tree whose root is the column itself.
+class ColumnTraces:
+    """Traces of the columns of one graph, however long the chains of its jobs are."""
 
-    Only edges whose kind begins with one of the given kinds are followed; `(*VALUES, "indirect")` follows
-    all. A column without edges has no origins.
-    """
-    steps = _steps(current, tuple(kinds))
-    followed: set[Column] = set()
+    def __init__(self, current: Current, *, kinds: Collection[str] = VALUES) -> None:
+        """Follow edges whose kind begins with one of `kinds`; `(*VALUES, "indirect")` follows all."""
+        self._steps = _steps(current, tuple(kinds))
 
-    def follow(column: Column, kinds: tuple[str, ...]) -> Origin:
-        sources = steps.get(column, {})
-        if column in followed:
-            return Origin(column, kinds, repeated=bool(sources))
+    def trace(self, column: Column) -> Origin:
+        """Return all sources of a column, as a tree whose root is the column itself.
+
+        A column without edges has no origins.
+        """
+        followed: set[Column] = set()
+        root = _Branch(column, (), iter(self._sources(column).items()))
         followed.add(column)
-        return Origin(column, kinds, tuple(follow(source, tuple(how)) for source, how in sources.items()))
+        path = [root]
+        while True:
+            branch = path[-1]
+            source, how = next(branch.left, (None, None))
+            if source is None or how is None:
+                path.pop()
+                origin = Origin(branch.column, branch.kinds, tuple(branch.origins))
+                if not path:
+                    return origin
+                path[-1].origins.append(origin)
+            elif source in followed:
+                repeated = Origin(source, tuple(how), repeated=bool(self._sources(source)))
+                branch.origins.append(repeated)
+            else:
+                followed.add(source)
+                path.append(_Branch(source, tuple(how), iter(self._sources(source).items())))
 
-    return follow(column, ())
+    def ends(self, columns: Sequence[Column]) -> list[Column]:
+        """Return the columns that are not part of the trace of another one of them.
+
+        Of columns that come from each other, the last one counts as the end.
+        """
+        passed: set[Column] = set()
+        ends = []
+        for column in reversed(columns):
+            if column in passed:
+                continue
+            ends.append(column)
+            waiting = [column]
+            for at in waiting:
+                for source in self._sources(at):
+                    if source not in passed and source != column:
+                        passed.add(source)
+                        waiting.append(source)
+        return [column for column in reversed(ends) if column not in passed]
+
+    def _sources(self, column: Column) -> Mapping[Column, Iterable[str]]:
+        return self._steps.get(column, {})
+
+
+@dataclass
+class _Branch:
+    """A column whose sources are being followed."""
+
+    column: Column
+    kinds: tuple[str, ...]
+    left: Iterator[tuple[Column, Iterable[str]]]
+    origins: list[Origin] = field(default_factory=list)
+
+
+def trace_column(current: Current, column: Column, *, kinds: Collection[str] = VALUES) -> Origin:
+    """Return the trace of one column; see `ColumnTraces`."""
+    return ColumnTraces(current, kinds=kinds).trace(column)
 
 
 def _steps(current: Current, followed: tuple[str, ...]) -> dict[Column, dict[Column, dict[str, None]]]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.openlineage.events.checks import CheckResult
-from airflow_provider_spark_lineage.openlineage.events.parts import APPEND
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of, object_at, objects, text
+from airflow_provider_spark_lineage.openlineage.lifecycle import APPEND
 from airflow_provider_spark_lineage.openlineage.viewer.checks import check_of
 
 
@@ -101,25 +101,30 @@ class Datasets:
         if dataset not in self._documents:
             self._places[dataset] = len(self._places)
             self._columns[dataset] = {}
-            self._documents[dataset] = {
-                "namespace": dataset[0],
-                "name": dataset[1],
-                "label": "",
-                "read": False,
-                "written": False,
-                "unfinished": False,
-                "has_schema": False,
-                "columns": [],
-                "change": "",
-                "previous": None,
-                "reads": {},
-                "writes": {},
-                "checks": [],
-                "metrics": [],
-                "format": "",
-                "catalog": "",
-            }
+            self._documents[dataset] = bare_document(dataset)
         return self._documents[dataset]
+
+
+def bare_document(dataset: Id) -> dict[str, Any]:
+    """Return the document of a dataset whose name is all that is known."""
+    return {
+        "namespace": dataset[0],
+        "name": dataset[1],
+        "label": "",
+        "read": False,
+        "written": False,
+        "unfinished": False,
+        "has_schema": False,
+        "columns": [],
+        "change": "",
+        "previous": None,
+        "reads": {},
+        "writes": {},
+        "checks": [],
+        "metrics": [],
+        "format": "",
+        "catalog": "",
+    }
 
 
 def labels_of(datasets: Iterable[Id]) -> dict[Id, str]:

@@ -1,6 +1,7 @@
 """Lists the runs of some events with their view documents, for a page.
 
-The runs below one parent, as the tasks of a DAG run, also have a composed document, which comes first.
+The runs below one parent, as the tasks of a DAG run, also have a composed document, which comes first. So
+have the newest runs of all jobs, if there is more than one DAG run or job.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Any
 
 from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
 from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents, runs_of, without_run
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName, time_of
+from airflow_provider_spark_lineage.openlineage.viewer.all_jobs import ALL_JOBS, JobDocument, document_of_all
 from airflow_provider_spark_lineage.openlineage.viewer.composed import compose
 from airflow_provider_spark_lineage.openlineage.viewer.document import Document, document_of
 from airflow_provider_spark_lineage.openlineage.words import counted
@@ -18,8 +21,8 @@ from airflow_provider_spark_lineage.openlineage.words import counted
 MAX_BYTES = 20_000_000
 """Size of all documents beyond which only the newest run of each job stays."""
 
-ALL_JOBS, NEWEST = "All jobs", "newest of all jobs"
-"""Group and key of the newest runs of all jobs together."""
+NEWEST = "newest of all jobs"
+"""Key of the newest runs of all jobs together."""
 
 NO_DATASET = "The events of this run name no dataset."
 
@@ -53,9 +56,9 @@ def listing(
         entry["previous"] = [each["key"] for each in reversed(others)]
         older.append(entry)
     start = runs[0] if runs else None
-    whole = _newest_of_all(runs) if start is not None and start["is_alone"] else None
-    if whole is not None and _size_of([whole, *runs]) <= MAX_BYTES:
-        start, runs = whole, [whole, *runs]
+    whole = _newest_of_all(runs, events)
+    if start is not None and whole is not None and _size_of([whole, *runs]) <= MAX_BYTES:
+        start, runs = whole if start["is_alone"] else start, [whole, *runs]
     labels = {entry["key"]: entry["time"] or entry["label"] for entry in runs}
     return {
         "version": 1,
@@ -103,6 +106,7 @@ def _entries(events: Events) -> list[dict[str, Any]]:
                 **_entry(document, group, run.last.run_id, _label_of(run)),
                 "is_alone": is_alone,
                 "instance": _instance_of(run, document, group),
+                "time_ns": time_of(run),
             }
             for run, document in reversed(parts)
         ]
@@ -122,13 +126,17 @@ def _entries(events: Events) -> list[dict[str, Any]]:
     return [entry for _, block in blocks for entry in block]
 
 
-def _newest_of_all(runs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the newest run of each job as one composed entry; None if there is only one job."""
+def _newest_of_all(runs: Sequence[dict[str, Any]], events: Events) -> dict[str, Any] | None:
+    """Return the newest run of each job as one composed entry; None if one job or DAG run is all there is."""
     newest = {entry["of"]: entry for entry in reversed(runs) if entry["kind"] == "run"}
-    if len(newest) < 2:
+    groups = {entry["group"] for entry in newest.values()}
+    if len(newest) < 2 or (len(groups) == 1 and not runs[0]["is_alone"]):
         return None
-    whole = compose([entry["document"] for entry in newest.values()], ALL_JOBS)
-    entry = _entry(whole, ALL_JOBS, NEWEST, "newest run of each")
+    documents = [
+        JobDocument(JobName(**entry["document"]["job"]), entry["time_ns"], entry["document"])
+        for entry in newest.values()
+    ]
+    entry = _entry(document_of_all(documents, events), ALL_JOBS, NEWEST, "newest run of each")
     return {**entry, "kind": "dag_run", "previous": []}
 
 
@@ -150,6 +158,7 @@ def _entry(document: Document, group: str, key: str, label: str) -> dict[str, An
         "kind": "run",
         "instance": key,
         "is_alone": False,
+        "time_ns": 0,
         "document": document,
     }
 

@@ -1,4 +1,4 @@
-"""Snapshot of the graph beside the tables: the arrays of `LineageGraph`, and what `Current` knows.
+"""The graph beside the tables: the arrays of `LineageGraph`, and what `Current` knows, as parquet.
 
 A load writes it, and commands read it without Spark. The arrays are read at once; writes, reads and schemas
 become objects when they are asked for.
@@ -42,8 +42,6 @@ _RUN = {
     "owners": pa.list_(pa.string()),
 }
 """Columns of `runs`; those from `id` on are the fields of `JobRun`."""
-
-_OF_RUN = [*_RUN][3:]
 
 _TEXTS = pa.dictionary(pa.int32(), pa.string())
 """Texts that are often the same: read as numbers, and a list of the texts."""
@@ -172,8 +170,8 @@ def read_graph(folder: Path | str) -> StoredGraph:
     except (OSError, pa.ArrowException, ValueError, KeyError, IndexError) as error:
         cause = str(error).partition("\n")[0].rstrip(".")
         raise BadInputError(
-            f"{folder} cannot be read ({cause}): delete the folder of the warehouse,"
-            " and load the events again."
+            f"{folder} cannot be read ({cause}): delete the folder of the warehouse, and load the events"
+            " again."
         ) from None
 
 
@@ -323,13 +321,14 @@ class _Stored:
 
     @cached_property
     def _of_runs(self) -> list[tuple[Any, ...]]:
-        return [*zip(*self._lists("runs", *_OF_RUN), strict=True)]
+        return [*zip(*self._lists("runs", *[*_RUN][3:]), strict=True)]
 
     def _run(self, number: int) -> JobRun:
         if self._made_runs[number] is None:
-            row = dict(zip(_OF_RUN, self._of_runs[number], strict=True))
-            row["time_ns"], row["owners"] = int(row["time_ns"]), tuple(row["owners"])
-            self._made_runs[number] = JobRun(**row)
+            run_id, state, time, time_ns, dag_id, task_id, date, owners = self._of_runs[number]
+            self._made_runs[number] = JobRun(
+                run_id, state, time, int(time_ns), dag_id, task_id, date, tuple(owners)
+            )
         return cast("JobRun", self._made_runs[number])
 
     @cached_property

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
+from airflow_provider_spark_lineage.openlineage.lifecycle import change_of_both
 from airflow_provider_spark_lineage.spark.lineage.folders import Folders
 from airflow_provider_spark_lineage.spark.lineage.model import (
     UNKNOWN,
@@ -148,12 +149,7 @@ _REPLACING = (Mode.CREATE, Mode.OVERWRITE, Mode.TRUNCATE)
 
 
 def _merged(before: Mode, now: Mode) -> Mode:
-    """Return the mode of two changes of one dataset together, `overwrite` for `truncate` and `append`."""
-    if before is Mode.CREATE:
-        return before
-    if now is Mode.APPEND:
-        return Mode.OVERWRITE if before is Mode.TRUNCATE else before
-    return before if now is Mode.ALTER and before is not Mode.APPEND else now
+    return Mode(change_of_both(before.value, now.value))
 
 
 def renamed(dataset: Dataset, name: DatasetId) -> Dataset:

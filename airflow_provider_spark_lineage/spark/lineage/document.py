@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from airflow_provider_spark_lineage.openlineage.lineage_document import edge, failure, gap
 from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Edge, Gap, Lineage, Output, Statistics
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
 
@@ -16,15 +17,10 @@ def document(lineage: Lineage) -> dict[str, Any]:
             {**_dataset(read.dataset), "statistics": _statistics(read.statistics)} for read in lineage.inputs
         ],
         "outputs": [_output(output) for output in lineage.outputs],
-        "gaps": [_gap(gap) for gap in lineage.gaps],
+        "gaps": [_gap(each) for each in lineage.gaps],
         "failures": [
-            {
-                "error_class": failure.error_class,
-                "sql_state": failure.sql_state,
-                "message": failure.message,
-                "execution": failure.execution,
-            }
-            for failure in lineage.failures
+            failure(each.error_class, each.sql_state, each.message, each.execution)
+            for each in lineage.failures
         ],
     }
 
@@ -36,7 +32,7 @@ def _output(output: Output) -> dict[str, Any]:
         **({"previous": _id(output.previous)} if output.previous else {}),
         "statistics": _statistics(output.statistics),
         "inputs": [_id(identifier) for identifier in output.inputs],
-        "edges": [_edge(edge) for edge in output.edges],
+        "edges": [_edge(each) for each in output.edges],
     }
 
 
@@ -51,26 +47,20 @@ def _dataset(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def _edge(edge: Edge) -> dict[str, Any]:
-    return {
-        "column": edge.column or None,
-        "source": _id(edge.source),
-        "field": edge.field,
-        "part": edge.part or None,
-        "type": edge.kind.type,
-        "subtype": edge.kind.subtype,
-        "masking": edge.masking,
-    }
+def _edge(of: Edge) -> dict[str, Any]:
+    return edge(
+        of.column or None,
+        _id(of.source),
+        of.field,
+        type=of.kind.type,
+        subtype=of.kind.subtype,
+        masking=of.masking,
+        part=of.part,
+    )
 
 
-def _gap(gap: Gap) -> dict[str, Any]:
-    return {
-        "where": gap.where,
-        "kind": gap.kind.value,
-        "reason": gap.reason,
-        "output": _id(gap.output) if gap.output else None,
-        "column": gap.column or None,
-    }
+def _gap(of: Gap) -> dict[str, Any]:
+    return gap(of.where, of.kind.value, of.reason, _id(of.output) if of.output else None, of.column)
 
 
 def _id(identifier: DatasetId) -> dict[str, str]:

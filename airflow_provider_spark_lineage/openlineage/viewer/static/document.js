@@ -69,6 +69,7 @@ const DOCUMENT = record({
   edges: list("edges", record({
     from: place, field: text, to: place, column: or(text, null), type: words, subtype: words, masking: flag,
   })),
+  rows: list("pairs of datasets", record({ from: place, to: place })),
   executions: list("executions", record({
     number: or(amount, 0), name: words, began: words, ended: words, state: words, reads: places, writes: places,
     rows: or(amount, null), statement: words,
@@ -111,6 +112,7 @@ export function clean(value) {
   const lines = document.flows.length + document.edges.length;
   document.flows = document.flows.filter(between);
   document.edges = document.edges.filter(between);
+  document.rows = document.rows.filter(between);
   const lost = lines - document.flows.length - document.edges.length;
   if (lost) problems.push(`${lost} lines begin or end at a dataset that is not there.`);
   for (const step of [...document.executions, ...tasks]) {

@@ -93,6 +93,8 @@ function traced(context) {
     h("h4", {}, "Trace of ", state.column === null ? "all rows" : foreign(state.column ?? ""), `: ${counted(edges.length, "edge")}`),
     h("ul", { class: "trace" }, edges.slice(0, MOST_EDGES).map((edge) =>
       h("li", {}, ref(context, edge.from, edge.field), "→ ", ref(context, edge.to, edge.column), how(edge)))),
+    document.rows.length > 0 && button("Also by rows", context.act.followRows,
+      { "aria-pressed": String(state.byRows), "data-key": "by-rows" }),
     button("Leave the trace", () => context.act.select(/** @type {number} */ (state.dataset)), { "data-key": "untrace" }),
   ];
 }

@@ -21,6 +21,39 @@ export function edgesAt(document) {
   return index;
 }
 
+/** @type {WeakMap<ViewDocument, {into: number[][], out: number[][]}>} */
+const indexesOfRows = new WeakMap();
+
+// Return for each dataset those whose rows its rows come from, and those whose rows come from them.
+/** @param {ViewDocument} document */
+function rowsAt(document) {
+  const index = indexesOfRows.get(document)
+    ?? { into: document.datasets.map(() => []), out: document.datasets.map(() => []) };
+  if (!indexesOfRows.has(document)) {
+    for (const { from, to } of document.rows) {
+      index.into[to].push(from);
+      index.out[from].push(to);
+    }
+    indexesOfRows.set(document, index);
+  }
+  return index;
+}
+
+// Return what follows from a column, or from all rows, without an edge: all rows lead to each column, and to the rows made from them.
+/**
+ * @param {ViewDocument} document @param {number} dataset @param {string | null} column @param {boolean} upwards
+ * @returns {[number, string | null][]}
+ */
+function besides(document, dataset, column, upwards) {
+  if (column !== null) return upwards ? [[dataset, null]] : [];
+  const rows = rowsAt(document)[upwards ? "into" : "out"][dataset];
+  const columns = upwards ? [] : document.datasets[dataset].columns;
+  /** @type {[number, string | null][]} */
+  const next = columns.map(({ name }) => [dataset, name]);
+  for (const other of rows) next.push([other, null]);
+  return next;
+}
+
 /** @param {Map<string | null, number[]>} ends @param {string | null} column @param {number} number */
 function add(ends, column, number) {
   const numbers = ends.get(column);
@@ -29,10 +62,11 @@ function add(ends, column, number) {
 }
 
 /**
- * Return the trace of a column in both directions. It goes on through columns, and ends at "all rows".
- * @param {ViewDocument} document @param {number} dataset @param {string | null} column @returns {Trace}
+ * Return the trace of a column in both directions. It goes on through columns, and ends at "all rows", unless `byRows`.
+ * @param {ViewDocument} document @param {number} dataset @param {string | null} column @param {boolean} byRows
+ * @returns {Trace}
  */
-export function trace(document, dataset, column) {
+export function trace(document, dataset, column, byRows = false) {
   const { into, out } = edgesAt(document);
   /** @type {Trace} */
   const found = { datasets: new Set([dataset]), columns: new Map([[dataset, new Set([column])]]), edges: new Set() };
@@ -52,6 +86,7 @@ export function trace(document, dataset, column) {
         found.edges.add(number);
         waiting.push(upwards ? [edge.from, edge.field] : [edge.to, edge.column]);
       }
+      if (byRows) for (const place of besides(document, at, name, upwards)) waiting.push(place);
     }
   }
   return found;

@@ -78,6 +78,8 @@ interface ViewDocument {
   datasets: Dataset[];
   flows: Flow[];
   edges: Edge[];
+  /** All rows of one dataset lead to all rows of another. Empty: not known of these runs. */
+  rows: Link[];
   tasks: Task[];
   executions: Execution[];
   failures: Failure[];
@@ -194,6 +196,8 @@ interface State extends Opened {
   column: string | null | undefined;
   tab: string;
   vs: string;
+  /** Whether a trace goes on from all rows to columns. */
+  byRows: boolean;
   /** Datasets that stay lit while the others are dimmed. */
   lit: number[] | null;
   /** The name of the button that lit them. */
@@ -223,6 +227,7 @@ interface Acts {
   more: (dataset: number) => void;
   moreOfSide: () => void;
   trace: (dataset: number, column: string | null) => void;
+  followRows: () => void;
   leave: () => void;
   light: (datasets: number[] | null, name?: string) => void;
   filter: (dataset: number, text: string) => void;

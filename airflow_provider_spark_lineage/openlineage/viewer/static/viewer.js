@@ -90,7 +90,7 @@ function show(viewer, answer, source, address, load) {
     }
     if (String(parameters) !== String(address.read())) address.write(parameters);
     const { dataset, column } = state;
-    context.trace = dataset !== null && column !== undefined ? trace(document, dataset, column) : null;
+    context.trace = dataset !== null && column !== undefined ? trace(document, dataset, column, state.byRows) : null;
     const lit = context.trace?.datasets ?? (state.lit && new Set(state.lit));
     graph.update({ ...state, trace: context.trace, lit }, anchor);
     openAll.textContent = state.opened.size ? "Close all" : "Open all";
@@ -116,6 +116,7 @@ function show(viewer, answer, source, address, load) {
     },
     moreOfSide: () => set({ sides: state.sides + MOST_OF_A_SIDE }),
     trace: (dataset, column) => set({ dataset, column, ...UNLIT }, { anchor: dataset }),
+    followRows: () => set({ byRows: !state.byRows }),
     leave: () => set(state.column !== undefined || state.lit ? { column: undefined, ...UNLIT } : { dataset: null }),
     light: (lit, name) => set({ lit, lightOf: lit && (name ?? null), column: undefined }),
     filter: (dataset, text) => {
@@ -224,17 +225,19 @@ function stateOf({ datasets }, parameters) {
   const column = parameters.get("sl_column");
   return {
     dataset: found < 0 ? null : found, column: found < 0 || column === null ? undefined : column || null,
-    tab: parameters.get("sl_tab") ?? "", vs: parameters.get("sl_vs") ?? "", ...UNLIT,
+    tab: parameters.get("sl_tab") ?? "", vs: parameters.get("sl_vs") ?? "",
+    byRows: parameters.has("sl_rows"), ...UNLIT,
     opened: new Set(), most: new Map(), filters: new Map(), sides: MOST_OF_A_SIDE,
   };
 }
 
 // The permalink; an empty column stands for all rows.
 /** @param {ViewDocument} document @param {State} state */
-function parametersOf({ datasets }, { dataset, column, tab, vs }) {
+function parametersOf({ datasets }, { dataset, column, tab, vs, byRows }) {
   return {
     sl_dataset: dataset === null ? null : nameOf(datasets[dataset]),
     sl_column: dataset === null || column === undefined ? null : column ?? "",
+    sl_rows: dataset !== null && column !== undefined && byRows ? "1" : null,
     sl_tab: tab || null,
     sl_vs: vs || null,
   };

@@ -1,0 +1,17 @@
+"""A warehouse of lineage for programs with a Spark session: tables of OpenLineage events, and views.
+
+    from airflow_provider_spark_lineage.warehouse import load, views
+
+    load(spark, "events", "lineage")
+    views(spark, "lineage")
+    spark.table("job_health").show()
+
+Needs the extra `warehouse`, and no Airflow. docs/warehouse.md describes the tables.
+"""
+
+from __future__ import annotations
+
+from airflow_provider_spark_lineage.openlineage.warehouse.engines import views
+from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummary, load
+
+__all__ = ["LoadSummary", "load", "views"]
