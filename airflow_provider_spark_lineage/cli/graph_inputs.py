@@ -124,10 +124,7 @@ def lineage_of_options(
     if warehouse is None:
         return _of_events(places, since, as_of)
     if since or as_of:
-        refuse(
-            "--since and --as-of need events: a warehouse answers what is current after its last load;"
-            " `spark-lineage changes` compares its dates"
-        )
+        refuse("--since and --as-of need events: a warehouse answers what is current after its last load")
     return lineage_in_warehouse(warehouse)
 
 
