@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from airflow_provider_spark_lineage.cli.graph_inputs import events_at
+from airflow_provider_spark_lineage.cli.graph_inputs import events_at, is_warehouse, lineage_in_warehouse
 from airflow_provider_spark_lineage.cli.output import echo, print_json
 from airflow_provider_spark_lineage.cli.refusal import say
 from airflow_provider_spark_lineage.openlineage.events.runs import without_run
@@ -49,7 +49,7 @@ _MOST_HITS = 10
     "--production",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="Events of all jobs, so that whoever is hit downstream is named.",
+    help="Events or a warehouse of all jobs, so that whoever is hit downstream is named.",
 )
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True
@@ -69,8 +69,10 @@ def command(base: Path, head: Path, production: Path | None, form: str, fail_on:
     that is not masked any more.
     """
     sides = [events_at([place]) for place in (base, head)]
-    others = events_at([production]) if production else None
+    others = events_at([production]) if production and not is_warehouse(production) else None
     base_lineage, head_lineage, *production_lineage = map(Current.of, (*sides, *filter(None, [others])))
+    if production and others is None:
+        production_lineage = [lineage_in_warehouse(production).current]
     changes = changes_of(base_lineage, head_lineage, next(iter(production_lineage), None))
     ambiguous = sorted(
         {*base_lineage.contradictions, *head_lineage.contradictions}.union(

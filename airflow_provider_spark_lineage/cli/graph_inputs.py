@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -15,6 +16,10 @@ from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
 from airflow_provider_spark_lineage.openlineage.events.reader import read_events
+from airflow_provider_spark_lineage.openlineage.events.runs import without_run
+from airflow_provider_spark_lineage.openlineage.graph.current import Current
+from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
+from airflow_provider_spark_lineage.openlineage.policy.tags import EventTag, tags_in, tags_of_facets
 from airflow_provider_spark_lineage.spark.facets.events import EventRun, events_of
 from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage
 
@@ -81,8 +86,71 @@ def instant_option(name: str, text: str | None) -> int | None:
         refuse(f"{name} {text} {error}: give a date (2026-01-31) or a time (2026-01-31T06:00:00Z)")
 
 
+WAREHOUSE = click.option(
+    "--warehouse",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="In place of --events: a folder that `spark-lineage warehouse load` has filled.",
+)
 EVENTS = click.option(
     "--events", "places", type=click.Path(path_type=Path), multiple=True, metavar="PATH", help=PLACES
 )
 SINCE = click.option("--since", metavar="TIME", help="Only runs that ended at this time or later.")
 AS_OF = click.option("--as-of", metavar="TIME", help="What was current at this time, not now.")
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """The current lineage of events, or of a warehouse."""
+
+    current: Current
+    graph: LineageGraph
+    tags: tuple[EventTag, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What was wrong with events."""
+    left_out: str = ""
+    """A sentence about events that are of no run; empty without any."""
+
+
+def lineage_of_options(
+    places: Sequence[Path], warehouse: Path | None, since: str | None, as_of: str | None
+) -> Lineage:
+    """Return the lineage that `--events` or `--warehouse` give, whichever of them is there."""
+    if bool(places) == bool(warehouse):
+        refuse(
+            "give one of --events PATH (a file or folder of OpenLineage events; repeatable) and"
+            " --warehouse PATH (a folder of `spark-lineage warehouse load`)"
+        )
+    if warehouse is None:
+        return _of_events(places, since, as_of)
+    if since or as_of:
+        refuse("--since and --as-of need events: a warehouse answers what is current after its last load")
+    return lineage_in_warehouse(warehouse)
+
+
+def _of_events(places: Sequence[Path], since: str | None, as_of: str | None) -> Lineage:
+    events = events_at(places)
+    limit = instant_option("--as-of", as_of)
+    current = Current.of(events, since=instant_option("--since", since), as_of=limit)
+    known = [event for event in events if limit is None or (event.time_ns or 0) <= limit]
+    tags = tags_in(known, current.aliases)
+    return Lineage(current, LineageGraph.of(current), tags, events.problems, without_run(events))
+
+
+def lineage_in_warehouse(path: Path) -> Lineage:
+    """Return the lineage that is current after the last load of a warehouse."""
+    # pyarrow is needed for warehouses alone.
+    from airflow_provider_spark_lineage.openlineage.warehouse.asking import (
+        graph_in,
+        loaded_tables,
+        tag_facets_in,
+    )
+
+    snapshot = loaded_tables(path)
+    stored = graph_in(snapshot)
+    return Lineage(*stored, tags_of_facets(tag_facets_in(snapshot), stored.current.aliases))
+
+
+def is_warehouse(path: Path) -> bool:
+    """Return whether a folder is a warehouse."""
+    return (path / "current.json").is_file()

@@ -14,13 +14,17 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from airflow_provider_spark_lineage.cli.graph_inputs import AS_OF, EVENTS, SINCE, events_at, instant_option
+from airflow_provider_spark_lineage.cli.graph_inputs import (
+    AS_OF,
+    EVENTS,
+    SINCE,
+    WAREHOUSE,
+    lineage_of_options,
+)
 from airflow_provider_spark_lineage.cli.output import echo, print_json
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
-from airflow_provider_spark_lineage.openlineage.events.runs import without_run
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph import rerun
-from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.impact import (
     LOWER,
     UNKNOWN,
@@ -28,7 +32,6 @@ from airflow_provider_spark_lineage.openlineage.graph.impact import (
     Reached,
     document_of,
 )
-from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
 from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName, JobRun
 from airflow_provider_spark_lineage.openlineage.graph.selection import select
 from airflow_provider_spark_lineage.openlineage.viewer.datasets import labels_of
@@ -51,6 +54,7 @@ _MOST_GAPS = 20
 @click.command("impact", epilog="Example: spark-lineage impact gold/orders.amount --events events.jsonl")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @EVENTS
+@WAREHOUSE
 @click.option("--direct-only", is_flag=True, help="Follow values alone, not what decides rows or conditions.")
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Follow at most N jobs.")
 @SINCE
@@ -67,6 +71,7 @@ def command(
     *,
     names: tuple[str, ...],
     places: tuple[Path, ...],
+    warehouse: Path | None,
     direct_only: bool,
     depth: int | None,
     since: str | None,
@@ -75,21 +80,16 @@ def command(
     as_json: bool,
     as_csv: bool,
 ) -> None:
-    """Print what depends on NAME, downstream through all jobs whose events are given.
+    """Print what depends on NAME, downstream through all jobs whose events are given, or loaded.
 
     NAME is a column (gold/orders.amount), a dataset, or a job (DAG.TASK); the end of a name is enough where
     only one has it. A column depends on NAME by value, or by rows: where NAME decides which rows there are,
     how they are joined, grouped or ordered, or which value is taken.
     """
-    if not places:
-        refuse("give the events: --events PATH (a file or folder of OpenLineage events; repeatable)")
     if as_json + as_csv > 1 or (as_csv and reruns):
         refuse("--csv goes without --json and --rerun: choose one form")
-    events = events_at(places)
-    current = Current.of(
-        events, since=instant_option("--since", since), as_of=instant_option("--as-of", as_of)
-    )
-    graph = LineageGraph.of(current)
+    lineage = lineage_of_options(places, warehouse, since, as_of)
+    current, graph = lineage.current, lineage.graph
     selection = [select(current, graph, name) for name in names]
     impact = Impact(current, graph, selection, direct_only=direct_only, depth=depth)
     if reruns:
@@ -104,7 +104,7 @@ def command(
         echo(_csv_of(impact))
     else:
         _print_tree(impact)
-    complain([*events.problems, *filter(None, [without_run(events)])])
+    complain([*lineage.problems, *filter(None, [lineage.left_out])])
 
 
 def _csv_of(impact: Impact) -> str:

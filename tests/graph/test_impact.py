@@ -255,7 +255,7 @@ def test_bad_places_and_options_get_one_sentence(impact, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     for words, sentence in (
-        (["impact", "x"], "give the events: --events PATH"),
+        (["impact", "x"], "give one of --events PATH"),
         (["impact", "x", "--events", str(empty)], "has no OpenLineage event"),
         (["impact", "x", "--events", str(tmp_path / "no")], "no such file or folder"),
     ):

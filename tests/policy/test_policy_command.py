@@ -168,7 +168,7 @@ def test_mistakes_of_the_policy_exit_with_2():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["policy.yaml"], "give the lineage to check: --events PATH"),
+        (["policy.yaml"], "give one of --events PATH"),
         (["policy.yaml", "--events", "absent"], "absent: no such file or folder"),
         (["policy.yaml", "--events", "empty"], "empty has no OpenLineage event"),
         (["absent.yaml", "--events", "events.jsonl"], "absent.yaml: no such file of a policy."),

@@ -30,12 +30,15 @@ _MOST_NAMES = 5
 """Limit of the names in a warning."""
 
 
-def check(policy: Policy, current: Current, tags: Iterable[EventTag] = ()) -> PolicyReport:
+def check(
+    policy: Policy, current: Current, tags: Iterable[EventTag] = (), graph: LineageGraph | None = None
+) -> PolicyReport:
     """Return what breaks the rules of a policy, and what cannot be excluded.
 
-    `tags` come from events (`tags.tags_in`), and add to the patterns of the policy.
+    `tags` come from events (`tags.tags_in`), and add to the patterns of the policy. `graph` is that of
+    `current`, if it is there already.
     """
-    checked = _Checked(policy, current, tags)
+    checked = _Checked(policy, current, tags, graph)
     findings = [pair for rule in policy.rules for pair in checked.findings(rule)]
     return PolicyReport(
         violations=tuple(finding for finding, is_known in findings if is_known),
@@ -61,8 +64,10 @@ def check_documents(policy: Policy, documents: Iterable[Mapping[str, Any]]) -> P
 class _Checked:
     """The rules of one policy against one state of the lineage."""
 
-    def __init__(self, policy: Policy, current: Current, tags: Iterable[EventTag]) -> None:
-        self._policy, self._current = policy, current
+    def __init__(
+        self, policy: Policy, current: Current, tags: Iterable[EventTag], graph: LineageGraph | None
+    ) -> None:
+        self._policy, self._current, self._graph = policy, current, graph
         self._of_events = by_tag(tags)
         self._matches: dict[str, Sequence[Id]] = {}
 
@@ -177,7 +182,7 @@ class _Checked:
 
     @cached_property
     def _paths(self) -> TagPaths:
-        graph = LineageGraph.of(self._current)
+        graph = self._graph or LineageGraph.of(self._current)
         return TagPaths(self._current, graph, self._tagged)
 
     def _tagged(self, graph: LineageGraph, tag: str) -> TaggedColumns:

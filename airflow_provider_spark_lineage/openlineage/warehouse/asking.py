@@ -66,6 +66,12 @@ def rows_of(
             yield from batch.to_pylist()
 
 
+def tag_facets_in(snapshot: StoredTables) -> list[tuple[int, Id, Row]]:
+    """Return the newest facets `tags` of datasets, oldest first, each with its time and its dataset."""
+    rows = sorted(rows_of(snapshot, "dataset_tags"), key=lambda row: (row["said_ns"], row["event_id"]))
+    return [(int(row["said_ns"]), (row["namespace"], row["name"]), row) for row in rows]
+
+
 def lineage_in(snapshot: StoredTables) -> Current:
     """Return the current lineage of the tables of a snapshot."""
     return _Reading(snapshot).current()
