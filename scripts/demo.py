@@ -8,6 +8,7 @@ where the page with the picture of the lineage is; the exit code is 1 when an ev
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
@@ -77,6 +78,9 @@ def main() -> int:
     console.rule(f"Where {relative(TRACED.dataset)} . {TRACED.field} comes from")
     show_trace(pipeline)
 
+    console.rule("The lineage of all runs as tables")
+    show_tables([pipeline, report, failure, checks], metadata)
+
     console.rule("Events compared with system_tests/expected")
     code = compare_all([pipeline, report, failure, checks])
     console.print(f"The lineage as a picture: {draw([pipeline, report, failure, checks])}", soft_wrap=True)
@@ -137,6 +141,17 @@ def show_trace(run: DagRun) -> None:
     _, names = short_names_of([trace])
     text = tree(trace, writers_of(events), names=names)
     console.print(text, markup=False, soft_wrap=True, end="")
+
+
+def show_tables(runs: Iterable[DagRun], metadata: Path) -> None:
+    """Load the events of the runs by the DAG that does so every night; print where the tables are."""
+    events = DATA / "events"
+    events.mkdir(exist_ok=True)
+    for done in runs:
+        shutil.copy(done.events, events / f"{done.dag_id}.jsonl")
+    run("lineage_warehouse", metadata)
+    tables = DATA.relative_to(CHECKOUT) / "lineage"
+    console.print(f"spark-lineage warehouse views --warehouse {tables} | duckdb lineage.db", soft_wrap=True)
 
 
 def draw(runs: Iterable[DagRun]) -> Path:

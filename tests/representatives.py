@@ -148,6 +148,7 @@ LONG = {
         "system_tests/test_nycflights_unmodified.py",
         "system_tests/test_nycflights.py::test_the_pipeline_in_sql_has_the_lineage_of_that_in_python",
         "system_tests/test_plain_operators.py::test_our_operators_report_the_same_as_unmodified_ones",
+        "system_tests/test_lineage_warehouse.py",
     ),
     "shapes of scripts": ("tests/launch/test_shapes_in_airflow.py",),
     "secrets in what the command writes": (

@@ -45,6 +45,7 @@ def test_values_of_other_types_are_no_exception(seed):
             for _ in range(chance.choice([1, 1, 2, 5])):
                 whole, key = chance.choice(places(document))
                 value = whole[key]
+                # A copy: one list at two places might come to hold itself.
                 whole[key] = copy.deepcopy(chance.choice([*WRONG, [value], {"a": value}]))
         texts = [row["raw"] for each in some for row in event_rows(json.dumps(each).encode(), "f", 1)]
         texts = [

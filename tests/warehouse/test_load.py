@@ -72,7 +72,7 @@ class DiedError(Exception):
 
 @pytest.mark.parametrize("seed", range(50))
 def test_any_order_split_repetition_and_crash_gives_the_same_tables(spark, tmp_path, monkeypatch, seed):
-    """They are those of a plain model, and what is current is what the graph says of the same events."""
+    """A plain model has the same tables, and the graph of the same events the same current lineage."""
     documents, chance = history(seed), random.Random(seed)  # noqa: S311
     load(spark, written(tmp_path / "whole" / "events.jsonl", documents), tmp_path / "a")
     whole = contents(tmp_path / "a")
@@ -139,7 +139,7 @@ def dying(*_: Any) -> None:
 
 
 def test_events_of_every_producer_are_loaded(spark, tmp_path):
-    """Ours, the Java agent's, dbt's and those of Airflow's SQL operators: no line is bad."""
+    """Of this package, the Java agent, dbt and Airflow's SQL operators: no line is bad."""
     events = producers.copied(tmp_path / "events")
     summary = load(spark, events, tmp_path / "w")
     known = read_events(events)

@@ -93,6 +93,9 @@ def _written(query: str, dialect: str) -> str:
 
 
 def _type(spark_type: str, dialect: str) -> str:
+    if (spark_type, dialect) == ("TIMESTAMP", "trino"):
+        # Tables of the Hive connector have no other type of times.
+        return "TIMESTAMP"
     return str(exp.DataType.build(spark_type, dialect="spark").sql(dialect=dialect))
 
 
@@ -142,11 +145,11 @@ def _in_trino(table: WarehouseTable, folders: list[str]) -> Iterator[str]:
     if not folders:
         yield f"CREATE TABLE {table.name} ({columns}) WITH (format = 'PARQUET')"
         return
-    # Partitions are elsewhere, so this folder has no files.
-    above = _text(f"{_address(folders[0])}/none")
+    # Trino wants a folder that exists; rows come from the partitions only.
+    place = _text(_address(folders[0]))
     yield (
         f"CREATE TABLE {table.name} ({columns}, folder VARCHAR) WITH (format = 'PARQUET',"
-        f" external_location = {above}, partitioned_by = ARRAY['folder'])"
+        f" external_location = {place}, partitioned_by = ARRAY['folder'])"
     )
     for number, folder in enumerate(folders):
         place = _text(_address(folder))
