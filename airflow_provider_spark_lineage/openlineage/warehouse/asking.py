@@ -60,6 +60,8 @@ def rows_of(
     dates: Iterable[str] | None = None,
 ) -> Iterator[Row]:
     """Yield the rows of a table, of all dates or of some, and of all keys in a column or of some."""
+    if keys is not None and not keys:
+        return
     wanted = None if keys is None else ds.field(column).isin([*keys])
     for folder in snapshot.folders(table, dates):
         for batch in ds.dataset(folder, format="parquet").to_batches(filter=wanted):
