@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -95,15 +96,24 @@ def _failed(message: str) -> BaseException:
     return pytest.fail.Exception(message, pytrace=False)
 
 
-def _need_extra() -> None:
-    """Fail the test with a sentence if a package of the extra `testing` is missing."""
-    from airflow_provider_spark_lineage.errors import MissingExtraError, extra
+@contextmanager
+def _mistakes_fail() -> Iterator[None]:
+    """Fail the test with the sentence of a mistake of its author."""
+    from airflow_provider_spark_lineage.errors import SparkLineageError
 
     try:
-        with extra("testing"):
-            import airflow_provider_spark_lineage.testing  # noqa: F401
-    except MissingExtraError as error:
+        yield
+    except SparkLineageError as error:
         raise _failed(str(error)) from None
+
+
+def _need_extra() -> None:
+    """Fail the test with a sentence if a package of the extra `testing` is missing."""
+
+    from airflow_provider_spark_lineage.errors import extra
+
+    with _mistakes_fail(), extra("testing"):
+        import airflow_provider_spark_lineage.testing  # noqa: F401
 
 
 def _forget_settings() -> None:
@@ -121,12 +131,10 @@ def _forget_settings() -> None:
 def airflow_metadata(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Airflow's metadata database, created once; every DAG run gets a copy."""
     _need_extra()
-    from airflow_provider_spark_lineage.openlineage.testing import RunError, make_metadata
+    from airflow_provider_spark_lineage.openlineage.testing import make_metadata
 
-    try:
+    with _mistakes_fail():
         return make_metadata(tmp_path_factory.mktemp("airflow"))
-    except RunError as error:
-        raise _failed(str(error)) from None
 
 
 @pytest.fixture
@@ -136,7 +144,6 @@ def run_dag(request: pytest.FixtureRequest, tmp_path: Path, airflow_metadata: Pa
     The run must end in the `state` that is given, `"success"` by default; with none, any will do. A relative
     path begins at the folder of the test.
     """
-    from airflow_provider_spark_lineage.errors import SparkLineageError
     from airflow_provider_spark_lineage.openlineage import testing
 
     evidence = request.node.stash.setdefault(EvidenceKey, [])
@@ -147,11 +154,9 @@ def run_dag(request: pytest.FixtureRequest, tmp_path: Path, airflow_metadata: Pa
         runs += 1
         if isinstance(dag, str | Path):
             dag = request.path.parent / dag
-        try:
-            options = {"home": home or tmp_path / f"airflow-{runs}", "metadata": airflow_metadata, **options}
+        options = {"home": home or tmp_path / f"airflow-{runs}", "metadata": airflow_metadata, **options}
+        with _mistakes_fail():
             done = testing.run_dag(dag, **options)
-        except SparkLineageError as error:
-            raise _failed(str(error)) from None
         evidence.append(done)
         if state not in (None, done.state):
             states = ", ".join(f"{task} {state}" for task, state in done.tasks.items())
@@ -173,7 +178,6 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
     `expected` begins at the folder of the test. `--lineage-var` adds to `variables`, and wins.
     """
     _need_extra()
-    from airflow_provider_spark_lineage.errors import BadInputError, SparkLineageError
     from airflow_provider_spark_lineage.openlineage import testing
 
     evidence = request.node.stash.setdefault(EvidenceKey, [])
@@ -186,25 +190,19 @@ def assert_lineage(request: pytest.FixtureRequest) -> Callable[..., Report]:
         without: Collection[str] = (),
         **options: Any,
     ) -> Report:
-        if events is None:
-            if not evidence:
-                raise _failed(_NO_EVENTS.format(fixture="assert_lineage"))
-            events = evidence[-1]
-        events = getattr(events, "path", events)
+        events = _events(evidence if events is None else [events], "assert_lineage")
         values = {**(variables or {}), **dict(request.config.getoption("--lineage-var"))}
-        try:
+        with _mistakes_fail():
             if isinstance(expected, str | Path):
                 expected = request.path.parent / expected
                 if request.config.getoption("--update-expected"):
                     update = _update(expected, events, values, options.get("versions"))
                     request.node.user_properties.append((UPDATED, update))
                 elif not expected.exists():
-                    raise BadInputError(
+                    raise _failed(
                         f"{expected}: no such file of expected events; --update-expected writes it."
                     )
             return testing.assert_lineage(expected, events, variables=values, without=without, **options)
-        except SparkLineageError as error:
-            raise _failed(str(error)) from None
 
     return check
 
@@ -218,27 +216,25 @@ def assert_policy(request: pytest.FixtureRequest) -> Callable[..., PolicyReport]
     """
     _need_extra()
     from airflow_provider_spark_lineage import testing
-    from airflow_provider_spark_lineage.errors import SparkLineageError
 
     evidence = request.node.stash.setdefault(EvidenceKey, [])
 
     def check(policy: Path | str, events: Any = None) -> PolicyReport:
-        if events is None:
-            if not evidence:
-                raise _failed(_NO_EVENTS.format(fixture="assert_policy"))
-            events = evidence[-1]
-        try:
-            return testing.assert_policy(request.path.parent / policy, getattr(events, "path", events))
-        except SparkLineageError as error:
-            raise _failed(str(error)) from None
+        events = _events(evidence if events is None else [events], "assert_policy")
+        with _mistakes_fail():
+            return testing.assert_policy(request.path.parent / policy, events)
 
     return check
 
 
-_NO_EVENTS = (
-    "{fixture} has no events: run a DAG with the fixture run_dag, use the fixture openlineage_events, or pass"
-    " `events=`."
-)
+def _events(evidence: list[Any], fixture: str) -> Any:
+    """Return the last events, or the path of their file; without any, the test fails."""
+    if not evidence:
+        raise _failed(
+            f"{fixture} has no events: run a DAG with the fixture run_dag, use the fixture"
+            " openlineage_events, or pass `events=`."
+        )
+    return getattr(evidence[-1], "path", evidence[-1])
 
 
 def _update(path: Path, events: Any, variables: Mapping[str, str], versions: Mapping[str, str] | None) -> str:

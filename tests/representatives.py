@@ -177,6 +177,7 @@ LONG = {
             f"tests/warehouse/test_load.py::test_any_order_split_repetition_and_crash_gives_the_same_tables[{seed}]"
             for seed in range(1, 50)
         ),
+        "tests/warehouse/test_upkeep.py::test_nothing_but_rows_of_dates_is_lost_by_retention",
     ),
     "events to Kafka": (
         "tests/task/test_delivery_to_kafka.py::test_a_broker_that_goes_away",

@@ -24,6 +24,7 @@ from airflow_provider_spark_lineage.openlineage.graph.changes import (
     changes_of,
 )
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
+from airflow_provider_spark_lineage.openlineage.graph.selection import whole_name
 from airflow_provider_spark_lineage.openlineage.viewer.datasets import labels_of
 from airflow_provider_spark_lineage.spark.lineage.text import printable
 
@@ -69,14 +70,20 @@ def command(base: Path, head: Path, production: Path | None, form: str, fail_on:
     """
     sides = [events_at([place]) for place in (base, head)]
     others = events_at([production]) if production else None
-    base_lineage, head_lineage = map(Current.of, sides)
-    changes = changes_of(base_lineage, head_lineage, Current.of(others) if others else None)
+    base_lineage, head_lineage, *production_lineage = map(Current.of, (*sides, *filter(None, [others])))
+    changes = changes_of(base_lineage, head_lineage, next(iter(production_lineage), None))
+    ambiguous = sorted(
+        {*base_lineage.contradictions, *head_lineage.contradictions}.union(
+            *(each.contradictions for each in production_lineage)
+        )
+    )
     if form == "json":
-        print_json({"changes": [each.document() for each in changes]})
+        names = [{"namespace": namespace, "name": name} for namespace, name in ambiguous]
+        print_json({"changes": [each.document() for each in changes], "contradictions": names})
     elif form == "markdown":
-        echo(f"{markdown_of(changes)}\n")
+        echo(f"{markdown_of(changes, ambiguous)}\n")
     else:
-        echo("".join(f"{printable(line)}\n" for line in lines_of(changes)))
+        echo("".join(f"{printable(line)}\n" for line in lines_of(changes, ambiguous)))
     problems = [
         problem
         for events in (*sides, *filter(None, [others]))
@@ -88,7 +95,7 @@ def command(base: Path, head: Path, production: Path | None, form: str, fail_on:
     raise SystemExit(2 if problems else int(failed))
 
 
-def lines_of(changes: Sequence[FlowChange]) -> Iterator[str]:
+def lines_of(changes: Sequence[FlowChange], ambiguous: Sequence[Id] = ()) -> Iterator[str]:
     """Yield the lines of a report for people."""
     labels = labels_of({each.dataset for each in changes})
     yield _summary(changes)
@@ -100,6 +107,16 @@ def lines_of(changes: Sequence[FlowChange]) -> Iterator[str]:
             yield f"  {_place(each, labels)}: {_words(each)}"
             if each.hits:
                 yield f"      used by {_jobs(each)}"
+    if ambiguous:
+        yield from ("", _not_followed(ambiguous))
+
+
+def _not_followed(ambiguous: Sequence[Id]) -> str:
+    more = f" and {len(ambiguous) - _MOST_HITS:,} more" if len(ambiguous) > _MOST_HITS else ""
+    names = ", ".join(whole_name(name) for name in ambiguous[:_MOST_HITS])
+    return (
+        f"The events use these names for several datasets in turn, so they are not followed: {names}{more}."
+    )
 
 
 def _summary(changes: Sequence[FlowChange]) -> str:
@@ -141,10 +158,12 @@ def _jobs(change: FlowChange) -> str:
     return ", ".join(names[:_MOST_HITS]) + more
 
 
-def markdown_of(changes: Sequence[FlowChange]) -> str:
+def markdown_of(changes: Sequence[FlowChange], ambiguous: Sequence[Id] = ()) -> str:
     """Return a comment for a pull request: a summary, and the details of each severity, collapsed."""
     labels = labels_of({each.dataset for each in changes})
     parts = [f"### Data flow\n\n{_summary(changes)}\n"]
+    if ambiguous:
+        parts.append(f"{_cell(_not_followed(ambiguous))}\n")
     left = MOST_CHARACTERS
     for severity in SEVERITIES:
         some = [each for each in changes if each.severity == severity]

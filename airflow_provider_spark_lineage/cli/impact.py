@@ -223,7 +223,7 @@ class _Origins:
             if step is not None and step.write is not None:
                 return step.source.dataset, step.write.job
         for write in impact.current.writers[dataset]:
-            for source in write.sources:
+            for source in impact.current.sources_of(write):
                 if source in self._known:
                     return source, write.job
         raise LookupError(f"{dataset} is not in the answer")

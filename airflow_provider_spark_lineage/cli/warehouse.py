@@ -12,8 +12,9 @@ import click
 
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
 from airflow_provider_spark_lineage.openlineage.warehouse.engines import ENGINES, statements
-from airflow_provider_spark_lineage.openlineage.warehouse.invariants import CURE, findings_of
+from airflow_provider_spark_lineage.openlineage.warehouse.invariants import cure_of, findings_of
 from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummary, load
+from airflow_provider_spark_lineage.openlineage.warehouse.retention import compact, retain
 from airflow_provider_spark_lineage.openlineage.words import counted
 
 
@@ -41,15 +42,27 @@ def command() -> None:
     metavar="PATH",
     help="Folder of the tables; the first load makes it.",
 )
+@click.option(
+    "--drop-facets",
+    multiple=True,
+    metavar="NAME,...",
+    help="Leave facets of these names out of events; give the same names in every load.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
-def load_command(*, source: Path, target: Path, as_json: bool) -> None:
+def load_command(*, source: Path, target: Path, drop_facets: tuple[str, ...], as_json: bool) -> None:
     """Load the events of files that are new, or that have changed, since the last load.
 
     Exits with 2 if a line is not an event; all other lines are loaded.
     """
     spark = _session()
     try:
-        summary = load(spark, source, target, tell=say if sys.stderr.isatty() and not as_json else _silent)
+        summary = load(
+            spark,
+            source,
+            target,
+            dropped_facets=[name.strip() for names in drop_facets for name in names.split(",")],
+            tell=say if sys.stderr.isatty() and not as_json else _silent,
+        )
     finally:
         # A JVM that has died cannot be stopped, and the error says so already.
         with contextlib.suppress(Exception):
@@ -97,8 +110,7 @@ def _sentence(summary: LoadSummary) -> str:
     return f"{'; '.join(parts)}; {summary.seconds:.1f} s"
 
 
-@command.command("check", epilog="\b\nExample: spark-lineage warehouse check --warehouse lineage")
-@click.option(
+_WAREHOUSE = click.option(
     "--warehouse",
     "target",
     type=click.Path(path_type=Path),
@@ -106,6 +118,56 @@ def _sentence(summary: LoadSummary) -> str:
     metavar="PATH",
     help="Folder of the tables.",
 )
+
+
+@command.command(
+    "retain",
+    epilog="\b\nExample: spark-lineage warehouse retain --warehouse lineage --events-days 90 --runs-days 395",
+)
+@_WAREHOUSE
+@click.option(
+    "--events-days",
+    type=click.IntRange(min=0),
+    default=90,
+    show_default=True,
+    metavar="DAYS",
+    help="Keep the events of so many days, with today; 0 keeps none.",
+)
+@click.option(
+    "--runs-days",
+    type=click.IntRange(min=0),
+    default=395,
+    show_default=True,
+    metavar="DAYS",
+    help="Keep the rows of so many days in `runs` and the other tables with dates.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
+def retain_command(*, target: Path, events_days: int, runs_days: int, as_json: bool) -> None:
+    """Drop events and rows of runs that are old, without Spark.
+
+    Edges, versions, jobs and datasets stay, and so do the runs that decide the current lineage.
+    """
+    summary = retain(target, events_days=events_days, runs_days=runs_days)
+    sentence = (
+        f"{counted(summary.event_dates, 'date')} of events and {counted(summary.run_dates, 'date')} of runs"
+        f" dropped; {counted(summary.current_runs, 'current run')} of these dates kept"
+    )
+    click.echo(json.dumps(summary.document(), indent=2) if as_json else sentence)
+
+
+@command.command("compact", epilog="\b\nExample: spark-lineage warehouse compact --warehouse lineage")
+@_WAREHOUSE
+@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
+def compact_command(*, target: Path, as_json: bool) -> None:
+    """Write the rows of each date that has several files into one file, without Spark."""
+    summary = compact(target)
+    files = counted(summary.files_before, "file")
+    sentence = f"{files} joined into {summary.dates:,}" if summary.dates else "No date has several files."
+    click.echo(json.dumps(summary.document(), indent=2) if as_json else sentence)
+
+
+@command.command("check", epilog="\b\nExample: spark-lineage warehouse check --warehouse lineage")
+@_WAREHOUSE
 def check_command(*, target: Path) -> None:
     """Check that the tables of a warehouse fit together, without Spark.
 
@@ -114,7 +176,7 @@ def check_command(*, target: Path) -> None:
     findings = findings_of(target)
     for finding in findings:
         click.echo(finding)
-    click.echo(CURE if findings else "The tables fit together.")
+    click.echo(cure_of(target) if findings else "The tables fit together.")
     raise SystemExit(int(bool(findings)))
 
 
@@ -122,14 +184,7 @@ def check_command(*, target: Path) -> None:
     "views",
     epilog="\b\nExample: spark-lineage warehouse views --warehouse lineage | duckdb lineage.db",
 )
-@click.option(
-    "--warehouse",
-    "target",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="PATH",
-    help="Folder of the tables.",
-)
+@_WAREHOUSE
 @click.option(
     "--engine",
     type=click.Choice([*ENGINES]),

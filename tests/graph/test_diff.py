@@ -513,6 +513,20 @@ def rendered(text: str) -> tuple[list[str], list[list[str]]]:
     return [tag for tag in tags if tag], rows
 
 
+def test_names_that_are_not_followed_are_said(diff):
+    """What two producers call by one name in turn may hide a change: each form says so."""
+    facets = {"symlinks": {"identifiers": [{"namespace": "hive", "name": "db.t", "type": "TABLE"}]}}
+    places = ("a", "b", "a")
+    written = [run(f"j{n}", [], [dataset(place, **facets)], day=n + 1) for n, place in enumerate(places)]
+    forms = {form: diff(written, written, "--format", form).stdout for form in ("text", "markdown", "json")}
+    assert "not followed: hive/db.t." in forms["text"]
+    assert "not followed: hive/db.t." in forms["markdown"]
+    assert json.loads(forms["json"]) == {
+        "changes": [],
+        "contradictions": [{"namespace": "hive", "name": "db.t"}],
+    }
+
+
 def test_two_pipelines_are_no_versions_of_one(diff):
     """One sentence, and the status of bad input."""
     other = [run("x", [dataset("p")], [dataset("q")])]

@@ -327,3 +327,44 @@ def test_columns_of_the_asked_dataset_itself_are_shown(impact):
     """A job that updates a table makes one column of it from another."""
     event = run("merge", [dataset("t")], [dataset("t", "a b", **edges("b <- t.a"))])
     assert "copied     b" in impact("t.a", events=[event], is_json=False).stdout
+
+
+MANY = "the event does not say which of the many inputs fed it"
+READS, WRITES = ([dataset(f"{name}/{number}", "x") for number in range(101)] for name in ("in", "out"))
+KNOWN = dataset("out/known", "x", **edges("x <- in/1.x"))
+BIG = [
+    run("big", READS, [*WRITES, KNOWN], hour=1, ours=False),
+    run("next", [WRITES[7]], [dataset("last", "x", **edges("x <- out/7.x"))], hour=2),
+]
+"""A job that reads 101 datasets and writes 102, and does not say which fed which."""
+
+
+def test_an_answer_says_that_pairs_of_inputs_and_outputs_are_left_out(impact):
+    """Any input may have fed any output, also one with known edges, and all that was made from it."""
+    answer = impact("in/3", events=BIG)
+    assert {each["name"] for each in answer["datasets"]} == {
+        *(each["name"] for each in WRITES),
+        "out/known",
+        "last",
+    }
+    assert {tuple(each["how"]) for each in answer["datasets"]} == {("unknown",)}
+    assert {each["name"] for each in answer["gaps"] if each["reason"] == MANY} >= {"out/3", "out/known"}
+    assert MANY in impact("in/3", events=BIG, is_json=False).stdout
+    again = impact("in/3", "--rerun", events=BIG)
+    assert [each["name"] for each in again["rerun"]] == ["big", "next"]
+
+
+def test_diff_and_policy_say_that_pairs_of_inputs_and_outputs_are_left_out(tmp_path):
+    """What is not known may be a change, or break a rule."""
+    few, big, policy = (tmp_path / name for name in ("few.jsonl", "big.jsonl", "policy.yaml"))
+    few.write_text(json.dumps(run("big", READS[:50], [*WRITES, KNOWN], hour=1, ours=False)))
+    big.write_text("".join(f"{json.dumps(each)}\n" for each in BIG))
+    policy.write_text(
+        "tags: {secret: in/3.x}\nrules: [{name: r, datasets: out/*, must_not_contain: secret}]\n"
+    )
+    changes = CliRunner().invoke(main, ["diff", str(few), str(big), "--format", "json"])
+    added = [each for each in json.loads(changes.stdout)["changes"] if each["kind"] == "gap_added"]
+    assert {(each["after"], each["name"]) for each in added} >= {(MANY, "out/known"), (MANY, "out/3")}
+    gate = CliRunner().invoke(main, ["policy", str(policy), "--events", str(big), "--json"])
+    unknown = {each["name"] for each in json.loads(gate.stdout)["unknown"]}
+    assert unknown == {*(each["name"] for each in WRITES), "out/known"}

@@ -118,6 +118,7 @@ class PlainTables:
             "event_dates": sorted({day(event.time_ns) for event in run.events}),
             "time_ns": run.last.time_ns or 0,
             "last_event_id": run.last.source,
+            "is_sealed": False,
         }
 
     @staticmethod
@@ -344,7 +345,8 @@ def plain(row: Row) -> Row:
 def plain_warehouse(path: Path, documents: list[Row]) -> Path:
     """Write the tables as a load writes them, one folder for each date."""
     rows = PlainTables(documents).rows
-    rows["current_runs"] = [{"run_id": row["run_id"]} for row in rows["runs"] if row["is_counted"]]
+    counted = [row for row in rows["runs"] if row["is_counted"]]
+    rows["current_runs"] = [{"run_id": row["run_id"], "run_date": row["event_date"]} for row in counted]
     rows["events"] = [{**row, "source": "events.jsonl", "load_id": "plain"} for row in rows["events"]]
     tables: dict[str, dict[str, list[str]]] = {name: {} for name in TABLES}
     for name, some in rows.items():

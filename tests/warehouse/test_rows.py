@@ -166,7 +166,12 @@ def test_check_says_which_rule_the_tables_break(tmp_path):
     rows = {
         "run_outputs": {"run_id": ["a"], "dataset_id": [1], "lineage_id": [7], "schema_id": [None]},
         "runs": {"run_id": ["a"]},
-        "datasets": {"dataset_id": [1, 1], "canonical_id": [1, 1]},
+        "datasets": {
+            "dataset_id": [1, 1],
+            "canonical_id": [1, 1],
+            "namespace": ["file", "file"],
+            "name": ["/a", "/a"],
+        },
     }
     tables = {name: {} for name in TABLES}
     for table, columns in rows.items():
@@ -197,3 +202,34 @@ def test_files_of_a_load_that_died_are_removed_and_those_in_use_are_not(tmp_path
     remove_unused(snapshot)
     files = {str(each.relative_to(tmp_path)) for each in (tmp_path / "data").rglob("part")}
     assert files == {"data/1/runs/day=2026-01-01/part"}
+
+
+@pytest.mark.parametrize(
+    ("end", "canonical", "finding"),
+    [
+        (5, 2, ""),
+        (6, 2, "dataset_names: db.t in hive means two datasets at a time."),
+        (None, 2, "dataset_names: db.t in hive means two datasets at a time."),
+        (5, 1, "datasets: /b in file is a location, and taken for another dataset (1)."),
+    ],
+)
+def test_check_finds_two_locations_that_are_one_dataset(tmp_path, end, canonical, finding):
+    """A table that moved has one location at a time, and a location is itself."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    name = {"namespace": ["hive", "hive"], "name": ["db.t", "db.t"], "dataset_id": [1, 2]}
+    times = {"valid_from": [1, 5], "valid_to": [end, None], "is_followed": [True, True]}
+    datasets = {
+        "dataset_id": [1, 2, 3],
+        "canonical_id": [1, canonical, 2],
+        "namespace": ["file", "file", "hive"],
+        "name": ["/a", "/b", "db.t"],
+    }
+    tables = {each: {} for each in TABLES}
+    for table, columns in {"dataset_names": name | times, "datasets": datasets}.items():
+        (tmp_path / "data" / table).mkdir(parents=True)
+        pq.write_table(pa.table(columns), tmp_path / "data" / table / "part.parquet")
+        tables[table] = {"": [f"data/{table}"]}
+    publish(StoredTables(tmp_path, "1", tables))
+    assert findings_of(tmp_path) == [finding] * bool(finding)

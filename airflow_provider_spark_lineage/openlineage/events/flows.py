@@ -27,8 +27,10 @@ def flows_of(
     executions: Sequence[Mapping[str, Any]],
     unfinished: Iterable[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]] = (),
     targets: Iterable[Id] = (),
-) -> tuple[dict[Pair, None], bool]:
-    """Return which input fed which output, and whether these are all: products that are too large are not.
+) -> tuple[dict[Pair, None], frozenset[Id]]:
+    """Return which input fed which output, and the outputs of which some pairs are left out.
+
+    Products of inputs and outputs that are too large are left out.
 
     `written` are outputs as in `RunEvents.document`, `executions` as in `executions_of`. `unfinished` are the
     outputs of failed writes, each with the inputs of its event; `targets` are those that nothing else wrote.
@@ -78,8 +80,12 @@ def flows_of(
         if target not in reads_of
         for source in (unused if target in with_columns else unused or inputs)
     )
-    is_whole = None not in (of_targets, of_executions, of_run)
-    return pairs | (of_run or {}), is_whole
+    cut: set[Id] = set(targets) if of_targets is None else set()
+    if of_executions is None:
+        cut.update(each for each in open_outputs if each in reads_of and each not in with_columns)
+    if of_run is None:
+        cut.update(each for each in open_outputs if each not in reads_of)
+    return pairs | (of_run or {}), frozenset(cut)
 
 
 def _limited(pairs: Iterable[Pair]) -> dict[Pair, None] | None:

@@ -16,7 +16,12 @@ from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobWrite
 from airflow_provider_spark_lineage.openlineage.graph.impact import Impact
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
-from airflow_provider_spark_lineage.openlineage.graph.run_lineage import NO_COLUMNS, ColumnEdge, JobName
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
+    NO_COLUMNS,
+    UNKNOWN_INPUTS,
+    ColumnEdge,
+    JobName,
+)
 from airflow_provider_spark_lineage.openlineage.graph.selection import Selected, whole_name
 from airflow_provider_spark_lineage.openlineage.graph.types import type_key
 
@@ -259,7 +264,7 @@ class _FlowComparison:
 
 
 def _is_without_columns(write: JobWrite) -> bool:
-    return any(gap["kind"] == NO_COLUMNS for gap in write.gaps)
+    return any(gap["kind"] in (NO_COLUMNS, UNKNOWN_INPUTS) for gap in write.gaps)
 
 
 def _texts(before: Collection[SourceKey], after: Collection[SourceKey]) -> tuple[str, str]:

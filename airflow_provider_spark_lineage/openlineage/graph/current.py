@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.openlineage.events.runs import runs_of
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.names import DatasetNames
 from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
+    UNKNOWN_INPUTS,
     ColumnEdge,
     JobName,
     JobRun,
@@ -142,13 +143,26 @@ class Current:
 
     @cached_property
     def fed(self) -> Mapping[Id, Sequence[JobWrite]]:
-        """The writes that each dataset fed."""
+        """The writes that each dataset fed, or may have fed."""
         fed: dict[Id, list[JobWrite]] = defaultdict(list)
         with collector_paused():
             for write in self.writes:
-                for source in write.sources:
+                for source in self.sources_of(write):
                     fed[source].append(write)
         return fed
+
+    def sources_of(self, write: JobWrite) -> Iterable[Id]:
+        """Return the datasets that fed a write, or may have fed it."""
+        if not any(gap["kind"] == UNKNOWN_INPUTS for gap in write.gaps):
+            return write.sources
+        return dict.fromkeys((*write.sources, *self._inputs.get(write.job, ())))
+
+    @cached_property
+    def _inputs(self) -> Mapping[JobName, Sequence[Id]]:
+        inputs: dict[JobName, list[Id]] = defaultdict(list)
+        for read in self.reads:
+            inputs[read.job].append(read.input)
+        return inputs
 
     @cached_property
     def positions(self) -> Mapping[Id, Sequence[int]]:

@@ -16,7 +16,7 @@ from airflow_provider_spark_lineage.openlineage.graph.model import (
     PathStep,
     Reach,
 )
-from airflow_provider_spark_lineage.openlineage.graph.run_lineage import NO_COLUMNS, JobName
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import NO_COLUMNS, UNKNOWN_INPUTS, JobName
 from airflow_provider_spark_lineage.openlineage.graph.selection import Selected
 
 UNKNOWN = "unknown"
@@ -138,7 +138,7 @@ class Impact:
 
     @staticmethod
     def _is_hidden(write: JobWrite) -> bool:
-        return any(gap["kind"] == NO_COLUMNS for gap in write.gaps) or (
+        return any(gap["kind"] in (NO_COLUMNS, UNKNOWN_INPUTS) for gap in write.gaps) or (
             not write.edges and any(gap["column"] is None for gap in write.gaps)
         )
 

@@ -37,7 +37,7 @@ def rerun_of(impact: Impact) -> list[Again]:
         made_by.setdefault(write.output, []).append(write.job)
     after: dict[JobName, dict[JobName, None]] = {write.job: {} for write in writes}
     for write in writes:
-        for source in write.sources:
+        for source in current.sources_of(write):
             after[write.job].update(dict.fromkeys(made_by.get(source, ())))
     jobs = []
     circles = 0

@@ -22,6 +22,8 @@ PLANNED = "planned"
 NO_COLUMNS = "no_column_lineage"
 """Kind of the gap of an output whose event says nothing of columns."""
 
+UNKNOWN_INPUTS = "unknown_inputs"
+"""Kind of the gap of an output that any input of its run may have fed, where the pairs are too many."""
 
 _OF_DATASET = frozenset({"FILTER", "JOIN", "GROUP_BY", "SORT"})
 """Subtypes of indirect edges that decide about rows. A producer without edges of a dataset repeats them at
@@ -143,7 +145,7 @@ def _writes(
 ) -> Iterable[RunWrite]:
     facets = [object_at(event.document, "run", "facets") for event in events.ends]
     executions = [each for some in facets for each in executions_of(some)]
-    flows, is_whole = flows_of(events, lineage["outputs"], executions)
+    flows, cut = flows_of(events, lineage["outputs"], executions)
     sources: dict[Id, dict[Id, None]] = defaultdict(dict)
     for source, target in flows:
         if any(source):
@@ -166,8 +168,8 @@ def _writes(
             edges, sources[own] = _renamed(output)
         if not edges and sources[own] and (is_renamed or not says_all):
             gaps.append(_gap("the event says nothing of its columns"))
-        elif not is_whole and not sources[own]:
-            gaps.append(_gap("the event does not say which inputs fed it"))
+        if own in cut:
+            gaps.append(_gap("the event does not say which of the many inputs fed it", UNKNOWN_INPUTS))
         yield RunWrite(
             output=own,
             fields=_fields(output, nested),
@@ -235,8 +237,8 @@ def _renamed(output: Mapping[str, Any]) -> tuple[dict[ColumnEdge, None], dict[Id
     }
 
 
-def _gap(reason: str) -> dict[str, Any]:
-    return {"where": "", "kind": NO_COLUMNS, "reason": reason, "output": None, "column": None}
+def _gap(reason: str, kind: str = NO_COLUMNS) -> dict[str, Any]:
+    return {"where": "", "kind": kind, "reason": reason, "output": None, "column": None}
 
 
 def _fields(dataset: Mapping[str, Any], nested: Mapping[tuple[Id, str], str]) -> Fields:

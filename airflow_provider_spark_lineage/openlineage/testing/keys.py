@@ -16,14 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events import EVENT_TYPES, Event, Events
 from airflow_provider_spark_lineage.openlineage.testing.matchers import nearest
-
-if TYPE_CHECKING:
-    from packaging.version import Version
 
 _KEY = re.compile(
     r"(?P<subject>.+?)(\[(?P<map_index>0|[1-9][0-9]*)\])?(#(?P<try>[1-9][0-9]*))?\.event\.(?P<type>[^.]+)"
@@ -115,8 +115,6 @@ class Condition:
 
 def read_conditions(document: Mapping[str, Any], where: str) -> tuple[Condition, ...]:
     """Return the conditions in the `when` of a file or an event; BadInputError names the mistake."""
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
     if WHEN not in document:
         return ()
     value = document[WHEN]
@@ -158,8 +156,6 @@ class Versions:
         return next(filter(None, map(self._refusal, conditions)), "")
 
     def _refusal(self, condition: Condition) -> str:
-        from packaging.specifiers import SpecifierSet
-
         name, known = condition.name, sorted(self._known(condition.name))
         allowed = SpecifierSet(condition.range)
         refused = [text for text in known if not allowed.contains(_parsed(text) or "", prereleases=True)]
@@ -194,8 +190,6 @@ class Versions:
 
 def _parsed(text: str) -> Version | None:
     """Return the version; only its release if a vendor's suffix is not PEP 440 (`3.5.1-amzn-0`)."""
-    from packaging.version import InvalidVersion, Version
-
     try:
         return Version(text)
     except InvalidVersion:

@@ -85,9 +85,9 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
         if edge["field"]
     ]
     targets = datasets.unfinished
-    flows, is_whole = flows_of(run, lineage["outputs"], executions, unfinished, targets)
+    flows, cut = flows_of(run, lineage["outputs"], executions, unfinished, targets)
     gaps = [_gap(datasets, gap) for gap in lineage["gaps"]]
-    if not is_whole:
+    if cut:
         gaps.append(
             {
                 "where": "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +51,19 @@ def graph_in(snapshot: StoredTables) -> StoredGraph:
     return StoredGraph(current, LineageGraph.of(current))
 
 
-def rows_of(snapshot: StoredTables, table: str, runs: Collection[str] | None = None) -> Iterator[Row]:
-    """Yield the rows of a table, of all runs or of some."""
-    for folder in snapshot.folders(table):
-        for batch in ds.dataset(folder, format="parquet").to_batches():
-            for row in batch.to_pylist():
-                if runs is None or row["run_id"] in runs:
-                    yield row
+def rows_of(
+    snapshot: StoredTables,
+    table: str,
+    keys: Collection[Any] | None = None,
+    *,
+    column: str = "run_id",
+    dates: Iterable[str] | None = None,
+) -> Iterator[Row]:
+    """Yield the rows of a table, of all dates or of some, and of all keys in a column or of some."""
+    wanted = None if keys is None else ds.field(column).isin([*keys])
+    for folder in snapshot.folders(table, dates):
+        for batch in ds.dataset(folder, format="parquet").to_batches(filter=wanted):
+            yield from batch.to_pylist()
 
 
 def lineage_in(snapshot: StoredTables) -> Current:
@@ -86,14 +92,14 @@ class _Reading:
             row["schema_id"]: tuple((column["name"], column["type"]) for column in row["columns"])
             for row in rows_of(snapshot, "dataset_schemas")
         }
-        runs = {row["run_id"] for row in rows_of(snapshot, "current_runs")}
-        self._runs = sorted(
-            rows_of(snapshot, "runs", runs), key=lambda row: (row["time_ns"], row["last_event_id"])
-        )
-        self._inputs = _by_run(rows_of(snapshot, "run_inputs", runs))
-        self._outputs = _by_run(rows_of(snapshot, "run_outputs", runs))
+        current = {row["run_id"]: str(row["run_date"]) for row in rows_of(snapshot, "current_runs")}
+        dates = sorted(set(current.values()))
+        runs = rows_of(snapshot, "runs", current, dates=dates)
+        self._runs = sorted(runs, key=lambda row: (row["time_ns"], row["last_event_id"]))
+        self._inputs = _by_run(rows_of(snapshot, "run_inputs", current, dates=dates))
+        self._outputs = _by_run(rows_of(snapshot, "run_outputs", current, dates=dates))
         used = {row["lineage_id"] for rows in self._outputs.values() for row in rows}
-        versions = (row for row in rows_of(snapshot, "lineage_versions") if row["lineage_id"] in used)
+        versions = rows_of(snapshot, "lineage_versions", used, column="lineage_id")
         self._versions = {row["lineage_id"]: row for row in versions}
 
     def current(self) -> Current:

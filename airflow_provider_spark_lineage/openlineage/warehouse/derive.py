@@ -35,8 +35,13 @@ _MOST_FILES = 2**63 - 1
 """Greatest BIGINT: a larger count is left out."""
 
 
-def event_rows(line: bytes, file: str, number: int) -> Iterator[Row]:
-    """Yield a row for each event of a line, and one with a `problem` for each text that is not an event."""
+def event_rows(
+    line: bytes, file: str, number: int, dropped_facets: frozenset[str] = frozenset()
+) -> Iterator[Row]:
+    """Yield a row for each event of a line, and one with a `problem` for each text that is not an event.
+
+    Facets with some names are left out of events.
+    """
     try:
         content = line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -46,7 +51,7 @@ def event_rows(line: bytes, file: str, number: int) -> Iterator[Row]:
         if isinstance(item, str):
             yield {"problem": item, "raw": content.encode("utf-8", "replace").decode()}
         else:
-            yield _event_row(item, file)
+            yield _event_row(without_facets(item.document, dropped_facets), file)
 
 
 def raw_of(document: Mapping[str, Any]) -> str:
@@ -65,8 +70,39 @@ def event_id_of(raw: str) -> str:
     return hashlib.sha256(raw.encode()).hexdigest()
 
 
-def _event_row(event: Event, file: str) -> Row:
-    raw = raw_of(event.document)
+_FACETS = ("facets", "inputFacets", "outputFacets")
+"""Keys of facets in a run, job or dataset."""
+
+
+def without_facets(document: Mapping[str, Any], names: frozenset[str]) -> Mapping[str, Any]:
+    """Return an event without the facets of its run, job and datasets that have some names.
+
+    >>> without_facets({"run": {"runId": "1", "facets": {"secret": {}, "parent": {}}}}, frozenset({"secret"}))
+    {'run': {'runId': '1', 'facets': {'parent': {}}}}
+    """
+    if not names:
+        return document
+    parts = {
+        key: [_without(each, names) for each in value] if isinstance(value, list) else _without(value, names)
+        for key, value in document.items()
+        if key in ("run", "job", "dataset", "inputs", "outputs")
+    }
+    return {**document, **parts}
+
+
+def _without(part: Any, names: frozenset[str]) -> Any:
+    if not isinstance(part, dict):
+        return part
+    facets = {
+        key: {name: facet for name, facet in part[key].items() if name not in names}
+        for key in _FACETS
+        if isinstance(part.get(key), dict)
+    }
+    return {**part, **facets}
+
+
+def _event_row(document: Mapping[str, Any], file: str) -> Row:
+    raw = raw_of(document)
     event = Event(json.loads(raw))
     return {
         "event_id": event_id_of(raw),
@@ -164,6 +200,7 @@ def _run_row(events: RunEvents, lineage: RunLineage, is_counted: bool) -> Row:
         "event_dates": sorted({_day(event.time_ns or 0) for event in events.events}),
         "time_ns": run.time_ns,
         "last_event_id": last.source,
+        "is_sealed": False,
     }
 
 

@@ -5,8 +5,17 @@ The ids of a load, and of the runs connected with it, are collected on the drive
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+from airflow_provider_spark_lineage.errors import extra
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables
+
+with extra("warehouse"):
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.dataset as ds
 
 Frame = Any
 
@@ -22,6 +31,8 @@ class Families:
     """Dates of the rows that the runs have had so far."""
     event_dates: set[str] = field(default_factory=set)
     """Dates of the events that the runs have had so far."""
+    sealed: set[str] = field(default_factory=set)
+    """Runs with a new event that cannot be derived anew, because events of them were dropped."""
 
 
 class _Union:
@@ -43,15 +54,18 @@ class _Union:
         self._above[self.top(second)] = self.top(first)
 
 
-def families_of(spark: Any, new: Frame, runs: Frame | None) -> Families:
-    """Return the families of new events, with the runs that are there already; `runs` is None for none."""
+def families_of(spark: Any, new: Frame, before: StoredTables) -> Families:
+    """Return the families of new events, with the runs that are in the tables already.
+
+    A run that is sealed connects others, and is not a member itself: it cannot be derived anew.
+    """
     links = new.where("run_id <> ''").selectExpr("run_id", "array(parent_run_id) AS parents")
     rows = links.distinct().collect()
     union = _Union()
     known: set[str] = set()
     frontier: set[str] = set()
 
-    def connect(rows: list[Any]) -> None:
+    def connect(rows: Iterable[Any]) -> None:
         for row in rows:
             for each in (row["run_id"], *filter(None, row["parents"])):
                 union.join(row["run_id"], each)
@@ -59,28 +73,39 @@ def families_of(spark: Any, new: Frame, runs: Frame | None) -> Families:
 
     connect(rows)
     ids = {row["run_id"] for row in rows}
-    dates: set[str] = set()
-    event_dates: set[str] = set()
-    while frontier and runs is not None:
-        wanted = spark.createDataFrame([(each,) for each in frontier], "id STRING")
+    found: dict[str, Any] = {}
+    while frontier:
         known |= frontier
+        wanted = pa.array(frontier, pa.string())
         frontier.clear()
-        connected = spark.sql(
-            """
-            SELECT run_id, parents, CAST(event_date AS STRING) AS day,
-                   CAST(event_dates AS ARRAY<STRING>) AS days
-            FROM {runs} LEFT SEMI JOIN {wanted} ON run_id = id
-            UNION
-            SELECT run_id, parents, CAST(event_date AS STRING), CAST(event_dates AS ARRAY<STRING>)
-            FROM {runs} LEFT SEMI JOIN {wanted} ON array_contains(parents, id)
-            """,
-            runs=runs,
-            wanted=wanted,
-        ).collect()
-        connect(connected)
+        connected = {row["run_id"]: row for row in _connected(before, wanted)}
+        connect(connected.values())
         frontier -= known
-        ids |= {row["run_id"] for row in connected}
-        dates |= {row["day"] for row in connected}
-        event_dates |= {day for row in connected for day in row["days"]}
-    named = spark.createDataFrame([(each, union.top(each)) for each in ids], "run_id STRING, family STRING")
-    return Families(ids, named, dates, event_dates)
+        found |= connected
+    sealed = {run_id for run_id, row in found.items() if row["is_sealed"]}
+    members = (ids | found.keys()) - sealed
+    rows = [row for run_id, row in found.items() if run_id not in sealed]
+    named = spark.createDataFrame(
+        [(each, union.top(each)) for each in members], "run_id STRING, family STRING"
+    )
+    return Families(
+        members,
+        named,
+        {str(row["event_date"]) for row in rows},
+        {str(day) for row in rows for day in row["event_dates"]},
+        sealed & ids,
+    )
+
+
+def _connected(before: StoredTables, ids: Any) -> Iterator[Any]:
+    """Yield the runs with one of some ids, and those with a parent among them; all others only pass by."""
+    columns = ["run_id", "parents", "event_date", "event_dates", "is_sealed"]
+    for folder in before.folders("runs"):
+        for batch in ds.dataset(folder, format="parquet").to_batches(columns=columns):
+            parents = batch.column("parents")
+            children = pc.list_parent_indices(parents).filter(
+                pc.is_in(pc.list_flatten(parents), value_set=ids)
+            )
+            runs = pc.indices_nonzero(pc.is_in(batch.column("run_id"), value_set=ids))
+            rows = {*runs.to_pylist(), *children.to_pylist()}
+            yield from batch.take(pa.array(sorted(rows), pa.int64())).to_pylist()

@@ -46,8 +46,13 @@ REFERENCES = (
 )
 """Table and column -> table and column where each of its values must be."""
 
-CURE = "Delete the folder of the warehouse, and load the events again: the tables will be the same."
-"""Sentence after the findings."""
+
+def cure_of(path: Path | str) -> str:
+    """Return the sentence after the findings: how to make the tables again."""
+    return (
+        f"To rebuild the tables, move {path} away and run `spark-lineage warehouse load --events PATH"
+        f" --warehouse {path}` with the files of all events, also of those that `retain` has dropped."
+    )
 
 
 def findings_of(path: Path | str) -> list[str]:
@@ -81,16 +86,23 @@ def _dangling(stored: StoredTables) -> Iterator[str]:
 
 
 def _overlapping(stored: StoredTables) -> Iterator[str]:
-    """Yield the names that mean two datasets at a time."""
-    holding: dict[tuple[str, str], int] = {}
-    names = ("namespace", "name", "valid_to", "is_followed")
-    for row in _columns(stored, "dataset_names", *names).to_pylist():
-        if row["is_followed"] and row["valid_to"] is None:
-            key = row["namespace"], row["name"]
-            holding[key] = holding.get(key, 0) + 1
-    for (namespace, name), count in holding.items():
-        if count > 1:
-            yield f"dataset_names: {name} in {namespace} means {counted(count, 'dataset')} now."
+    """Yield the names that mean two datasets at a time, and the datasets that are taken for another one."""
+    columns = ("namespace", "name", "dataset_id", "valid_from", "valid_to", "is_followed")
+    rows = [row for row in _columns(stored, "dataset_names", *columns).to_pylist() if row["is_followed"]]
+    ends: dict[tuple[str, str], Any] = {}
+    for row in sorted(rows, key=lambda row: row["valid_from"]):
+        key = row["namespace"], row["name"]
+        if key in ends and (ends[key] is None or ends[key] > row["valid_from"]):
+            yield f"dataset_names: {key[1]} in {key[0]} means two datasets at a time."
+        ends[key] = row["valid_to"]
+    datasets = _columns(stored, "datasets", "dataset_id", "namespace", "name", "canonical_id").to_pylist()
+    for row in datasets:
+        is_name = (row["namespace"], row["name"]) in ends
+        if row["canonical_id"] != row["dataset_id"] and not is_name:
+            yield (
+                f"datasets: {row['name']} in {row['namespace']} is a location, and taken for another dataset"
+                f" ({row['canonical_id']})."
+            )
 
 
 def _columns(stored: StoredTables, table: str, *columns: str) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from importlib.metadata import version
@@ -31,6 +31,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.folding import (
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.graph_snapshot import write_graph
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
+from airflow_provider_spark_lineage.openlineage.warehouse.partial_files import PartialFiles, frame_of
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     EACH_LOAD,
     GRAPH,
@@ -40,15 +41,18 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     remove_unused,
     whole_tables,
 )
-from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES, WarehouseColumn
-from airflow_provider_spark_lineage.openlineage.warehouse.workers import DERIVED, PARSED, derive, name, parse
+from airflow_provider_spark_lineage.openlineage.warehouse.tables import OF_RUNS, TABLES, WarehouseColumn
+from airflow_provider_spark_lineage.openlineage.warehouse.workers import (
+    DERIVED,
+    PARSED,
+    derive,
+    name,
+    parsing,
+)
 
 with extra("warehouse"):
     import pyarrow as pa
     import pyarrow.parquet as pq
-
-OF_RUNS = ("runs", "run_inputs", "run_outputs", "assertions")
-"""Tables whose rows are derived from the events of families."""
 
 _SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -57,6 +61,8 @@ _SETTINGS = {
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.session.timeZone": "UTC",
+    # A job of Spark that lists the folders of all dates takes longer than to list them here.
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
 }
 """Settings of the session that writes, so that those of the user change no row."""
 
@@ -72,6 +78,8 @@ class LoadSummary:
     files: int = 0
     events: int = 0
     new_events: int = 0
+    late_events: int = 0
+    """New events of runs that are sealed, because events of them were dropped."""
     bad_lines: int = 0
     runs: int = 0
     """Runs that were derived anew."""
@@ -88,9 +96,16 @@ class LoadSummary:
 
 
 def load(
-    spark: Any, source: Path | str, target: Path | str, *, tell: Callable[[str], None] = lambda _: None
+    spark: Any,
+    source: Path | str,
+    target: Path | str,
+    *,
+    dropped_facets: Collection[str] = (),
+    tell: Callable[[str], None] = lambda _: None,
 ) -> LoadSummary:
     """Load the events of a file or folder into a warehouse, a folder; `tell` gets the name of each stage.
+
+    Facets with the names in `dropped_facets` are left out of events before anything else is done with them.
 
     Files that an earlier load has read are left out, unless they have changed since. Raises BadInputError if
     the source has no file, the target cannot be used, or another load writes to it.
@@ -106,19 +121,11 @@ def load(
         for key, value in _SETTINGS.items():
             own.conf.set(key, value)
         try:
-            return _Load(own, before, tell).run(files)
+            return _Load(own, before, tell).run(files, frozenset(dropped_facets))
         finally:
             # Making a frame makes its session the active one: here, the user's again.
             with contextlib.suppress(Exception):
                 spark.createDataFrame([], "none INT")
-
-
-def frame_of(spark: Any, snapshot: StoredTables, table: str, dates: Iterable[str] | None = None) -> Frame:
-    """Return a table of a snapshot as a DataFrame, of all dates or of some."""
-    folders = snapshot.folders(table, dates)
-    if not folders:
-        return spark.createDataFrame([], TABLES[table].ddl)
-    return spark.read.schema(TABLES[table].ddl).parquet(*folders)
 
 
 class _Load:
@@ -132,14 +139,15 @@ class _Load:
         self._folder = f"data/{self._summary.load_id}"
         tables = {table: dict(parts) for table, parts in before.tables.items()}
         self._after = StoredTables(before.path, self._summary.load_id, tables, dict(before.sources))
+        self._partials = PartialFiles(spark, self._after, self._folder)
 
-    def run(self, files: list[Path]) -> LoadSummary:
+    def run(self, files: list[Path], dropped_facets: frozenset[str]) -> LoadSummary:
         changed = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in files}
         changed = {file: state for file, state in changed.items() if self._before.sources.get(file) != state}
         self._summary.files = len(changed)
         if changed:
             self._tell(f"reading {len(changed):,} files")
-            new = self._new_events([*changed])
+            new = self._new_events([*changed], dropped_facets)
             if self._summary.new_events:
                 self._write_tables(new)
             self._after.sources.update(changed)
@@ -150,14 +158,14 @@ class _Load:
         self._summary.seconds = round(time.monotonic() - self._clock, 1)
         return self._summary
 
-    def _new_events(self, files: list[str]) -> Frame:
+    def _new_events(self, files: list[str], dropped_facets: frozenset[str]) -> Frame:
         """Return the events that no earlier load had, and count and keep the lines that are not events."""
         lines = self._spark.read.text([_escaped(file) for file in files], lineSep="\n").selectExpr(
             "_metadata.file_path AS file",
             "_metadata.file_block_start AS start",
             "CAST(value AS BINARY) AS line",
         )
-        read = self._staged("read", lines.mapInArrow(parse, PARSED))
+        read = self._staged("read", lines.mapInArrow(parsing(dropped_facets), PARSED))
         [counts] = read.selectExpr("count(problem) AS bad", "count(event_id) AS events").collect()
         self._summary.bad_lines, self._summary.events = counts["bad"], counts["events"]
         if self._summary.bad_lines:
@@ -186,16 +194,18 @@ class _Load:
 
     def _write_tables(self, new: Frame) -> None:
         self._tell(f"deriving runs from {self._summary.new_events:,} new events")
-        has_runs = bool(self._before.tables["runs"])
-        runs = frame_of(self._spark, self._before, "runs") if has_runs else None
-        families = families_of(self._spark, new, runs)
+        families = families_of(self._spark, new, self._before)
         self._summary.runs = len(families.runs)
+        if families.sealed:
+            sealed = self._spark.createDataFrame([(each,) for each in families.sealed], "run_id STRING")
+            self._summary.late_events = new.join(sealed, "run_id", "left_semi").count()
         derived = self._staged("derived", self._derived(families.frame, families.event_dates, new))
         self._write_rows_of_runs(derived, families.frame, families.dates)
         self._tell("folding tables")
-        self._fold(derived)
+        moving = self._fold(derived)
         self._write_tags(derived)
         self._tell("finding the current lineage")
+        self._write_arrow("current_runs", self._partials.current_runs(moving))
         self._write_current()
 
     def _derived(self, families: Frame, event_dates: set[str], new: Frame) -> Frame:
@@ -224,22 +234,24 @@ class _Load:
             }
             self._after.tables[table] = dict(sorted(parts.items()))
         self._summary.dates = sorted(dates)
+        self._partials.write(dates)
 
-    def _fold(self, derived: Frame) -> None:
-        before, after = self._before, self._after
-        frames = {table: frame_of(self._spark, after, table) for table in OF_RUNS}
+    def _fold(self, derived: Frame) -> Frame:
+        """Write the tables without dates; return the names that meant several datasets."""
+        frames = self._partials.seen()
         statements = columns_of("dataset_names", "namespace", "name", "dataset_id")
         frames["names"] = self._contents(derived, "names", "datasets", "dataset_id", "namespace", "name")
         frames["names"], frames["dataset_names"], symlinks = self._names(derived, frames["names"], statements)
-        frames["meanings"], frames["moving"] = symlinks
+        frames["meanings"], moving = symlinks
         frames["schemas"] = self._contents(derived, "schemas", "dataset_schemas", "schema_id", "columns")
         content = [each.name for each in TABLES["lineage_versions"].columns if "seen" not in each.name]
         frames["versions"] = self._contents(derived, "versions", "lineage_versions", *content)
         for table, query in QUERIES.items():
             used = {key: frame for key, frame in frames.items() if f"{{{key}}}" in query}
             frames[table] = self._write_whole(table, self._sql(query, **used))
-        known = frame_of(self._spark, before, "lineage_versions").select("lineage_id")
+        known = frame_of(self._spark, self._before, "lineage_versions").select("lineage_id")
         self._summary.new_versions = frames["lineage_versions"].join(known, "lineage_id", "left_anti").count()
+        return moving
 
     def _contents(self, derived: Frame, kind: str, table: str, key: str, *names: str) -> Frame:
         """Return the contents behind ids: of a table before this load, or derived by it."""
@@ -344,7 +356,7 @@ class _Load:
         schema = pa.schema(
             {
                 "load_id": pa.string(),
-                **dict.fromkeys(("files", "events", "new_events", "bad_lines"), pa.int64()),
+                **dict.fromkeys(("files", "events", "new_events", "late_events", "bad_lines"), pa.int64()),
                 "dates": pa.list_(pa.string()),
                 "started_at": zone,
                 "ended_at": zone,
@@ -356,7 +368,7 @@ class _Load:
             "ended_at": datetime.now(timezone.utc),
             "package_version": version("airflow-provider-spark-lineage"),
         }
-        rows = [*rows_of(self._before, "loads"), {column: row[column] for column in schema.names}]
+        rows = [*rows_of(self._before, "loads"), row]
         self._write_arrow("loads", pa.Table.from_pylist(rows, schema))
 
     # ---- files ---------------------------------------------------------------------------------------

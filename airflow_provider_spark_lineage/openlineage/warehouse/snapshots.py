@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.warehouse.partials import PARTIALS
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import FORMAT, TABLES
 
 CURRENT = "current.json"
@@ -29,8 +30,8 @@ _LOCK = "loading.json"
 GRAPH = "graph"
 """Name of the folder with the arrays of the graph, beside the tables."""
 
-_NAMED = (*TABLES, GRAPH)
-"""What the file names."""
+STORED = (*TABLES, GRAPH, PARTIALS)
+"""Names of all that has files."""
 
 EACH_LOAD = ""
 """Key of the folders of a table without dates."""
@@ -45,7 +46,7 @@ class StoredTables:
 
     path: Path
     load_id: str = ""
-    tables: dict[str, Parts] = field(default_factory=lambda: {name: {} for name in _NAMED})
+    tables: dict[str, Parts] = field(default_factory=lambda: {name: {} for name in STORED})
     sources: dict[str, list[int]] = field(default_factory=dict)
     """File of events -> its size and the time of its last change, when it was loaded."""
 
@@ -67,7 +68,7 @@ def read_tables(path: Path | str) -> StoredTables:
                 f"{path}: the warehouse has format {document['format']}, and this release reads {FORMAT}:"
                 " use the release that wrote it, or load the events into another folder."
             )
-        tables = {name: _parts(document["tables"].get(name, {})) for name in _NAMED}
+        tables = {name: _parts(document["tables"].get(name, {})) for name in STORED}
         return StoredTables(path, document["load_id"], tables, dict(document["sources"]))
     except FileNotFoundError:
         return _new(path)

@@ -126,6 +126,7 @@ _table(
     ("event_dates", "ARRAY<DATE>", "Dates of its events."),
     ("time_ns", "DECIMAL(21,0)", "`event_time` in nanoseconds since 1970; 0 if it cannot be read."),
     ("last_event_id", "STRING", "The event of `event_time`; it decides the order of equal times."),
+    ("is_sealed", "BOOLEAN", "True if events of it were dropped: the row stays as it is."),
 )
 _table(
     "run_inputs",
@@ -291,6 +292,7 @@ _table(
     "current_runs",
     "The runs that decide the current lineage.",
     _RUN,
+    ("run_date", "DATE", "The date of the run in `runs` and in the other tables with dates."),
 )
 _table(
     "loads",
@@ -299,9 +301,13 @@ _table(
     ("files", "BIGINT", "Files that it read."),
     ("events", "BIGINT", "Events in these files."),
     ("new_events", "BIGINT", "Events that no earlier load had."),
+    ("late_events", "BIGINT", "New events of runs that are sealed: they change no other table."),
     ("bad_lines", "BIGINT", "Lines that are not events: see the folder `rejected`."),
     ("dates", "ARRAY<STRING>", "Dates whose rows it wrote."),
     ("started_at", "TIMESTAMP", "Begin of the load."),
     ("ended_at", "TIMESTAMP", "End of the load."),
     ("package_version", "STRING", "Version of this package."),
 )
+
+OF_RUNS = ("runs", "run_inputs", "run_outputs", "assertions")
+"""Tables whose rows are derived from the events of families."""

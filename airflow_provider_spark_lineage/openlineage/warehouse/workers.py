@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -47,20 +47,26 @@ _MOST_ROWS = 1000
 """Limit of the rows of a batch."""
 
 
-def parse(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield events and problems of lines, given with their file and where their part of it begins."""
-    place, number = None, 0
-    for batch in batches:
-        rows: list[dict[str, Any]] = []
-        for line in batch.to_pylist():
-            if place != (line["file"], line["start"]):
-                place, number = (line["file"], line["start"]), 0
-            number += 1
-            file = _shown(line["file"])
-            rows += event_rows(
-                line["line"], f"{file}, from byte {line['start']}" if line["start"] else file, number
-            )
-        yield from _batches(rows, _PARSED)
+def parsing(dropped_facets: frozenset[str]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return a function that yields events without some facets, and problems, of batches of lines.
+
+    The lines come with their file and where their part of it begins.
+    """
+
+    def parse(batches: Iterator[Any]) -> Iterator[Any]:
+        place, number = None, 0
+        for batch in batches:
+            rows: list[dict[str, Any]] = []
+            for line in batch.to_pylist():
+                if place != (line["file"], line["start"]):
+                    place, number = (line["file"], line["start"]), 0
+                number += 1
+                file = _shown(line["file"])
+                where = f"{file}, from byte {line['start']}" if line["start"] else file
+                rows += event_rows(line["line"], where, number, dropped_facets)
+            yield from _batches(rows, _PARSED)
+
+    return parse
 
 
 def derive(batches: Iterator[Any]) -> Iterator[Any]:

@@ -16,8 +16,6 @@ class _Limit(NamedTuple):
     margin: int
     """-1 if a tolerance lowers this limit, 1 if it raises it, 0 if it makes a range of it."""
 
-    sign_of_range: str = ""
-
 
 _LIMITS = {
     "equal_to": _Limit(operator.eq, "", 0),

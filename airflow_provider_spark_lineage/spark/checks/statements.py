@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp, sqlglot
 from airflow_provider_spark_lineage.spark.records.credentials import without_secrets
 from airflow_provider_spark_lineage.spark.records.sql_literals import without_numbers, without_sql_literals
 from airflow_provider_spark_lineage.spark.records.sql_text import FULL, NONE
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _DIALECT = "spark"
 
@@ -30,8 +28,6 @@ def kind_of(statement: str) -> StatementKind:
     >>> [kind_of(each).value for each in ("a + b < 10", "sum(a) < 10", "my_function(a) < 10")]
     ['each row', 'all rows', 'unknown']
     """
-    from sqlglot import exp
-
     tree = _parsed(statement)
     if tree is None:
         return StatementKind.UNKNOWN
@@ -46,8 +42,6 @@ def filtered(statement: str, clause: str) -> str | None:
     >>> filtered("min(a) = 1 AND count(*) > 2", "b > 0 OR c")
     'MIN(a) FILTER(WHERE b > 0 OR c) = 1 AND COUNT(*) FILTER(WHERE b > 0 OR c) > 2'
     """
-    from sqlglot import exp
-
     tree, condition = _parsed(statement), _parsed(clause)
     if tree is None or condition is None or tree.find(exp.Anonymous, exp.Select, exp.Window, exp.Filter):
         return None
@@ -79,8 +73,6 @@ def comparison_of(statement: str) -> Comparison | None:
     >>> comparison_of("max(guests) < 3"), comparison_of("count(*) = count(a)")
     (Comparison(aggregate='MAX(guests)', expected='<3'), None)
     """
-    from sqlglot import exp
-
     tree = _parsed(statement)
     name = type(tree).__name__
     if isinstance(tree, exp.Between):
@@ -136,17 +128,12 @@ def shown(sql: str, sql_text: str, dialect: str | None = _DIALECT) -> str:
 
 def _columns(text: str) -> list[exp.Column]:
     """Return the columns in an expression; none if it is not understood."""
-    from sqlglot import exp
-
     tree = _parsed(text)
     return [*tree.find_all(exp.Column)] if tree is not None else []
 
 
 def _parsed(text: str) -> exp.Expression | None:
     """Return the tree of an expression; None if sqlglot does not understand it: Spark still may."""
-    import sqlglot
-    from sqlglot import exp
-
     try:
         return sqlglot.parse_one(text, dialect=_DIALECT, into=exp.Condition)
     except sqlglot.errors.SqlglotError:
@@ -155,8 +142,6 @@ def _parsed(text: str) -> exp.Expression | None:
 
 def _outermost(tree: exp.Expression, kind: type[exp.Expression]) -> list[exp.Expression]:
     """Return the nodes of a kind that are not inside of another one."""
-    from sqlglot import exp
-
     aggregates: list[exp.Expression] = []
     todo = [tree]
     while todo:

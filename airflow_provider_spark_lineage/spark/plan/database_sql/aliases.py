@@ -12,6 +12,7 @@ from typing import Any
 from airflow_provider_spark_lineage.spark.gaps import of_queries
 from airflow_provider_spark_lineage.spark.plan.algebra import Expression
 from airflow_provider_spark_lineage.spark.plan.database_sql.scope import QueryScope
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 
 Meaning = Callable[[Any], Expression | None]
 """Returns the expression of the alias that a name refers to; None for a column."""
@@ -67,8 +68,6 @@ class Names:
 
     def _is_column(self, name: str, expression: Any) -> bool:
         """Return whether one of the tables is known to have a column of this name."""
-        from sqlglot import exp
-
         return any(name in table.columns for table in self._scope.tables) or any(
             column.name.lower() == name for column in expression.find_all(exp.Column)
         )

@@ -15,6 +15,7 @@ from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.algebra import Expression, Plan, Subquery, Transformation
 from airflow_provider_spark_lineage.spark.plan.database_sql.aliases import Meaning, column
 from airflow_provider_spark_lineage.spark.plan.database_sql.scope import UNITS
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 from airflow_provider_spark_lineage.spark.plan.steps import (
     AGGREGATED,
     COUNTED,
@@ -65,8 +66,6 @@ def _order(node: Any) -> Parts:
 
 def _window(node: Any) -> Parts:
     """Yield the function, which is the value, and the (named) window, which decides the covered rows."""
-    from sqlglot import exp
-
     yield from _all(WINDOW, this=SAME)(node)
     select = node.find_ancestor(exp.Select)
     name = node.args.get("alias")
@@ -85,8 +84,6 @@ def _decode(node: Any) -> Parts:
 
 def _difference(node: Any) -> Parts:
     """Yield the two values; without a known dialect sqlglot may parse the second as the unit."""
-    from sqlglot import exp
-
     yield from _all(VALUE)(node)
     unit = node.args.get("unit")
     if isinstance(unit, exp.Var) and unit.name.lower() not in UNITS:
@@ -199,8 +196,6 @@ class SqlExpressionReader:
 
 
 def _parts(node: Any) -> Parts:
-    from sqlglot import exp
-
     name = node.name.lower() if isinstance(node, exp.Anonymous) else type(node).__name__
     row = EXPRESSIONS.get(name)
     if row is None:

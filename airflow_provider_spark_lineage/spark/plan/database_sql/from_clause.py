@@ -31,6 +31,7 @@ from airflow_provider_spark_lineage.spark.plan.database_sql.scope import (
 from airflow_provider_spark_lineage.spark.plan.database_sql.select_list import Changes, every_column, selected
 from airflow_provider_spark_lineage.spark.plan.database_sql.subqueries import Subqueries
 from airflow_provider_spark_lineage.spark.plan.database_sql.with_clause import read_definition
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 
 _WITH_DUAL = frozenset({"", "clickhouse", "mysql", "oracle", "redshift", "singlestore", "snowflake"})
 """Dialects where `dual` is a placeholder with one row."""
@@ -78,8 +79,6 @@ class From:
         return node
 
     def _item_alone(self, item: Any, left: int | None) -> int:
-        from sqlglot import exp
-
         if item.args.get("pivots"):
             raise SqlError("PIVOT is not known")
         if isinstance(item, exp.Final):
@@ -104,8 +103,6 @@ class From:
 
     def _is_function(self, item: Any) -> bool:
         """Return whether the rows of an item come from a function or from an array in a column."""
-        from sqlglot import exp
-
         if isinstance(item, exp.Table):
             return not isinstance(item.this, exp.Identifier)
         return isinstance(item, (exp.Lateral, exp.Unnest)) or type(item).__name__ == "TableFromRows"
@@ -188,8 +185,6 @@ class From:
 
 def _is_query(item: Any) -> bool:
     """Return whether parentheses, nested or not, contain a query and not a table or a join."""
-    from sqlglot import exp
-
     inner = item.this
     if isinstance(inner, exp.Subquery):
         return not inner.alias and not inner.args.get("joins") and _is_query(inner)

@@ -11,6 +11,7 @@ from airflow_provider_spark_lineage.spark.plan.algebra import IDENTITY, Expressi
 from airflow_provider_spark_lineage.spark.plan.database_sql.expressions import SqlExpressionReader
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import SqlError
 from airflow_provider_spark_lineage.spark.plan.database_sql.parser import parsed
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 
 _QUERY = re.compile(r"(?i)\s*(?:from|select|table|values|with)\b")
 _WORD = re.compile(r"`[^`]*`|\w+|[^\w\s]")
@@ -58,8 +59,6 @@ def _names(parameters: str) -> list[str]:
 
 
 def _read(text: str, names: list[str]) -> Body:
-    from sqlglot import exp
-
     select = parsed(f"SELECT ({text})" if _QUERY.match(text) else f"SELECT {text}", "spark")
     if not isinstance(select, exp.Select) or len(select.expressions) != 1 or select.args.get("from_"):
         raise SqlError("it is not an expression")

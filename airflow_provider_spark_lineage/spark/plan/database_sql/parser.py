@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import SqlError
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp, sqlglot
 
 
 def parsed(text: str, dialect: str | None) -> Any:
@@ -16,17 +17,13 @@ def parsed(text: str, dialect: str | None) -> Any:
     Hints and locks (FOR UPDATE OF) are removed, because the tables that they name are not read. Raise
     `SqlError` if the text is not understood, or is not a single statement.
     """
-    import sqlglot
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
     try:
         with _quiet():
             trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
             # For some incomplete texts sqlglot returns a tree with missing nodes.
             is_whole = not any(node.error_messages() for tree in trees for node in tree.walk())
     # For some invalid texts sqlglot raises these errors instead of its own.
-    except (SqlglotError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+    except (sqlglot.errors.SqlglotError, AttributeError, IndexError, KeyError, TypeError, ValueError):
         raise SqlError("it is not understood") from None
     if len(trees) != 1:
         raise SqlError("it is not a single query")

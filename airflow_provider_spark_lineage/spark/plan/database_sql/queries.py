@@ -27,6 +27,7 @@ from airflow_provider_spark_lineage.spark.plan.database_sql.scope import (
 )
 from airflow_provider_spark_lineage.spark.plan.database_sql.select_list import selected, slots_of
 from airflow_provider_spark_lineage.spark.plan.database_sql.with_clause import with_definitions
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 
 
 class QueryReader:
@@ -62,8 +63,6 @@ class QueryReader:
 
     def query(self, query: Any, definitions: Definitions, names: Sequence[str] = ()) -> QueryRows:
         """Read a query; `names` are its columns if they are known, with an empty name for an unknown one."""
-        from sqlglot import exp
-
         definitions = with_definitions(query, definitions)
         if isinstance(query, exp.Subquery):
             result = self.query(query.this, definitions, names)
@@ -97,8 +96,6 @@ class QueryReader:
         )
 
     def _combined(self, query: Any, definitions: Definitions, names: Sequence[str]) -> QueryRows:
-        from sqlglot import exp
-
         if query.args.get("by_name"):
             raise SqlError("a UNION by names is not known")
         left = self.query(query.left, definitions, names)
@@ -177,8 +174,6 @@ def _conjuncts(test: Any) -> list[Any]:
 
 
 def _is_marked(test: Any) -> bool:
-    from sqlglot import exp
-
     return any(column.args.get("join_mark") for column in test.find_all(exp.Column))
 
 
@@ -199,8 +194,6 @@ def _grouping(select: Any) -> list[Any]:
 
 def _bare_columns(expression: Any) -> list[Any]:
     """Return the columns of an expression of SELECT that are outside aggregates."""
-    from sqlglot import exp
-
     query = expression.find_ancestor(exp.Query)
     return [
         name
@@ -211,8 +204,6 @@ def _bare_columns(expression: Any) -> list[Any]:
 
 def _resolved_keys(key: Any, query: Any) -> list[Any]:
     """Return the expressions of SELECT that a key refers to by position or by ALL, or the key itself."""
-    from sqlglot import exp
-
     items = query.selects
     named = isinstance(query, exp.SetOperation)
     if key.name.lower() == "all" and (isinstance(key, exp.Var) or _is_word(key)):
@@ -227,8 +218,6 @@ def _resolved_keys(key: Any, query: Any) -> list[Any]:
 
 
 def _is_word(key: Any) -> bool:
-    from sqlglot import exp
-
     return isinstance(key, exp.Column) and not key.table and not key.this.args.get("quoted")
 
 
@@ -249,8 +238,6 @@ def _key(key: Any, whole: SqlExpressionReader, inside: SqlExpressionReader) -> E
 
 def _limited(query: Any, read: SqlExpressionReader) -> Influences:
     """Return the influences of LIMIT, FETCH, TOP and OFFSET: a subquery can decide the number of rows."""
-    from sqlglot import exp
-
     influences: Influences = ()
     for clause in ("limit", "offset"):
         limit = query.args.get(clause)

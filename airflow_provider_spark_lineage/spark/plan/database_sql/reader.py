@@ -18,6 +18,7 @@ from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import LABEL, 
 from airflow_provider_spark_lineage.spark.plan.database_sql.parser import parsed
 from airflow_provider_spark_lineage.spark.plan.database_sql.queries import QueryReader
 from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Dialect
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 
 __all__ = ["SqlError", "read_query"]
 
@@ -27,8 +28,6 @@ def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
 
     Raise `SqlError` if the text cannot be read.
     """
-    from sqlglot import exp
-
     try:
         query = parsed(text, dialect.name or None)
         if not isinstance(query, exp.Query | exp.Values):
@@ -44,8 +43,6 @@ def read_query(text: str, dialect: Dialect, names: Sequence[str]) -> Plan:
 
 def _tables_alone(query: Any, dialect: Dialect, names: Sequence[str], reason: Reason) -> Plan:
     """Return a plan with only the tables that a query reads, and a gap for its columns."""
-    from sqlglot import exp
-
     defined = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
     texts = dict.fromkeys(
         text_of(table, dialect)

@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import (
 )
 from airflow_provider_spark_lineage.spark.plan.database_sql.scope import QueryScope, Table
 from airflow_provider_spark_lineage.spark.plan.database_sql.subqueries import Subqueries
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 from airflow_provider_spark_lineage.spark.plan.steps import VALUE
 
 _OWN_NAMES = {
@@ -126,8 +127,6 @@ def function_rows(
 
 def _functions(item: Any) -> list[Any]:
     """Return the function calls of an item of FROM."""
-    from sqlglot import exp
-
     if isinstance(item, exp.Unnest):
         return [item]
     if item.args.get("rows_from"):
@@ -160,8 +159,6 @@ def _columns(functions: Sequence[Any], item: Any, dialect: str) -> list[str]:
 
 
 def _name(function: Any) -> str:
-    from sqlglot import exp
-
     if isinstance(function, exp.Func):
         return str(function.name if isinstance(function, exp.Anonymous) else type(function).__name__)
     return f"`{function.sql()}`"

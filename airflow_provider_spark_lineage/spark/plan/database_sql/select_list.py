@@ -10,6 +10,7 @@ from airflow_provider_spark_lineage.spark.gaps import of_queries
 from airflow_provider_spark_lineage.spark.plan.algebra import IDENTITY, Attribute, Derive, Expression, same
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import LABEL, Nodes, QueryRows, SqlError
 from airflow_provider_spark_lineage.spark.plan.database_sql.scope import Dialect, QueryScope, Table
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,6 @@ def slots_of(
     select: Any, scope: QueryScope, dialect: Dialect, read: Callable[[int | None, Any], Expression]
 ) -> Iterator[Slot]:
     """Yield the slots of SELECT's items; `read` reads an expression, given its position."""
-    from sqlglot import exp
-
     for position, item in enumerate(select.expressions):
         star = item if isinstance(item, exp.Star) else item.this if item.is_star else None
         if not isinstance(star, exp.Star):

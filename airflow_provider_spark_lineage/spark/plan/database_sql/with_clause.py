@@ -14,6 +14,7 @@ from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import (
     renamed,
 )
 from airflow_provider_spark_lineage.spark.plan.database_sql.subqueries import Subqueries
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 
 
 @dataclass
@@ -46,8 +47,6 @@ def read_definition(reader: Subqueries, table: Any, definitions: Definitions) ->
 
 
 def _read_cte(reader: Subqueries, cte: Any, definitions: Definitions) -> QueryRows:
-    from sqlglot import exp
-
     name, column_names = cte.alias.lower(), [column.name for column in cte.args["alias"].columns]
     inner = cte.this.unnest() if isinstance(cte.this, exp.Subquery) else cte.this
     loops = isinstance(inner, exp.SetOperation) and _mentions(inner.right, name)
@@ -94,6 +93,4 @@ def _read_recursion(
 
 def _mentions(query: Any, name: str) -> bool:
     """Return whether a query mentions a CTE."""
-    from sqlglot import exp
-
     return any(len(table.parts) == 1 and table.name.lower() == name for table in query.find_all(exp.Table))

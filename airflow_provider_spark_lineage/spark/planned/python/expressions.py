@@ -10,6 +10,14 @@ from typing import TypeGuard
 
 from airflow_provider_spark_lineage.spark.gaps import of_programs
 from airflow_provider_spark_lineage.spark.planned.python.application import Parser, given
+from airflow_provider_spark_lineage.spark.planned.python.constants import (
+    FUNCTIONS,
+    added,
+    compared,
+    formatted,
+    joined,
+    part_of,
+)
 from airflow_provider_spark_lineage.spark.planned.python.imports import STAR
 from airflow_provider_spark_lineage.spark.planned.python.methods import LOGS, is_harmless
 from airflow_provider_spark_lineage.spark.planned.python.objects import (
@@ -27,14 +35,6 @@ from airflow_provider_spark_lineage.spark.planned.python.scopes import (
     identifiers,
     imports,
     walked,
-)
-from airflow_provider_spark_lineage.spark.planned.python.texts import (
-    FUNCTIONS,
-    added,
-    compared,
-    formatted,
-    joined,
-    part_of,
 )
 from airflow_provider_spark_lineage.spark.planned.python.values import (
     CHANGED,

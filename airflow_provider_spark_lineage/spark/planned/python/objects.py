@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from airflow_provider_spark_lineage.spark.planned.python.constants import joined
 from airflow_provider_spark_lineage.spark.planned.python.methods import ROWS, UNRELATED, VIEW, is_known
-from airflow_provider_spark_lineage.spark.planned.python.texts import joined
 from airflow_provider_spark_lineage.spark.planned.python.values import (
     Arguments,
     Chain,

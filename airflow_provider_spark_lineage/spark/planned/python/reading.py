@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from airflow_provider_spark_lineage.spark.gaps import of_programs
 from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.planned.program import HOLE, UNKNOWN_FORMAT, Access, Program, Unread
-from airflow_provider_spark_lineage.spark.planned.python.calls import Call
+from airflow_provider_spark_lineage.spark.planned.python.accesses import Call
+from airflow_provider_spark_lineage.spark.planned.python.constants import joined
 from airflow_provider_spark_lineage.spark.planned.python.methods import NOT_FOLLOWED, ROWS, VIEW, is_known
-from airflow_provider_spark_lineage.spark.planned.python.texts import joined
 from airflow_provider_spark_lineage.spark.planned.python.values import (
     Arguments,
     Chain,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.spark.gaps import of_programs
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 from airflow_provider_spark_lineage.spark.planned.sql.targets import StatementTargets, of_table
 
 
@@ -65,8 +66,6 @@ def _table(
 
 def _properties(tree: Any) -> tuple[dict[str, str], dict[str, str]]:
     """Return the properties of a CREATE, class -> value, and its OPTIONS, name -> value."""
-    from sqlglot import exp
-
     values: dict[str, str] = {}
     options: dict[str, str] = {}
     clause = tree.args.get("properties")
@@ -105,8 +104,6 @@ def _truncate(tree: Any, result: StatementTargets) -> None:
 
 
 def _alter(tree: Any, result: StatementTargets) -> None:
-    from sqlglot import exp
-
     kind = str(tree.args.get("kind") or "").upper()
     if kind not in ("TABLE", "VIEW") or tree.this is None:
         return

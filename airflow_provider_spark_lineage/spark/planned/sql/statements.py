@@ -14,10 +14,11 @@ from typing import Any
 from airflow_provider_spark_lineage.spark.gaps import of_programs
 from airflow_provider_spark_lineage.spark.plan.database_sql.nodes import SqlError
 from airflow_provider_spark_lineage.spark.plan.database_sql.parser import parsed
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 from airflow_provider_spark_lineage.spark.planned.program import HOLE, Access, Unread
 from airflow_provider_spark_lineage.spark.planned.session import Session
 from airflow_provider_spark_lineage.spark.planned.sql.ddl import DDL
-from airflow_provider_spark_lineage.spark.planned.sql.script import statements, with_variables
+from airflow_provider_spark_lineage.spark.planned.sql.splitting import statements, with_variables
 from airflow_provider_spark_lineage.spark.planned.sql.targets import StatementTargets, of_table
 
 MAX_STATEMENTS = 500
@@ -131,8 +132,6 @@ def _is_parsed(text: str) -> bool:
 
 
 def _read(text: str, result: StatementTargets) -> None:
-    from sqlglot import exp
-
     setting = _SET.fullmatch(text)
     if setting:
         if WORD in setting[2] or not result.is_certain:
@@ -184,8 +183,6 @@ def _parsed(text: str) -> Any:
 
 def _table_of(name: str) -> Any:
     """Return the tree of a table's name; None if it cannot be parsed."""
-    from sqlglot import exp
-
     query = _parsed(f"SELECT * FROM {name}")  # noqa: S608  read, never run
     return query.find(exp.Table) if query is not None else None
 
@@ -231,8 +228,6 @@ def _analyze(text: str, result: StatementTargets) -> None:
 
 
 def _insert(tree: Any, result: StatementTargets) -> None:
-    from sqlglot import exp
-
     result.reads(tree, besides=tree.this)
     if isinstance(tree.this, exp.Directory):
         result.path(tree.this.this.name, "overwrite", "")

@@ -12,6 +12,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.spark.gaps import of_programs
 from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
+from airflow_provider_spark_lineage.spark.plan.lazy_sqlglot import exp
 from airflow_provider_spark_lineage.spark.planned.program import Access, Unread
 from airflow_provider_spark_lineage.spark.planned.session import Session
 
@@ -31,8 +32,6 @@ _DELTA_VERSION = re.compile(r"@(?:v\d+|\d{17})\Z")
 
 def of_table(table: Any) -> tuple[str, ...]:
     """Return the parts of a table's name; empty if it is not a table."""
-    from sqlglot import exp
-
     if isinstance(table, exp.Schema):
         table = table.this
     parts = table.parts if isinstance(table, exp.Table) else ()
@@ -66,8 +65,6 @@ class StatementTargets:
 
     def reads(self, tree: Any, besides: Any = None) -> None:
         """Add a read of every table of a tree except `besides`."""
-        from sqlglot import exp
-
         for table in () if tree is None else tree.find_all(exp.Table):
             if table is besides or (besides is not None and table.parent is besides):
                 continue
@@ -139,8 +136,6 @@ class StatementTargets:
 
 def _visible(node: Any) -> Iterator[str]:
     """Yield the names, in lower case, that WITH defines at a place in a statement."""
-    from sqlglot import exp
-
     child, parent = node, node.parent
     while parent is not None:
         clause = parent.args.get("with_") or parent.args.get("with")

@@ -1,0 +1,211 @@
+"""Upkeep of a warehouse without Spark: drops what is old, and joins small files.
+
+Both write other files and publish them at once, as a load does. Tables without dates stay as they are.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from airflow_provider_spark_lineage.errors import BadInputError, extra
+from airflow_provider_spark_lineage.openlineage.warehouse.asking import rows_of
+from airflow_provider_spark_lineage.openlineage.warehouse.early_ends import ended_early
+from airflow_provider_spark_lineage.openlineage.warehouse.partials import DROPPED, PARTIALS
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
+    StoredTables,
+    loading,
+    publish,
+    remove_unused,
+    whole_tables,
+)
+from airflow_provider_spark_lineage.openlineage.warehouse.tables import OF_RUNS, TABLES
+
+with extra("warehouse"):
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
+
+
+@dataclass
+class RetentionSummary:
+    """What `retain` dropped."""
+
+    event_dates: int = 0
+    """Dates whose events were dropped."""
+    run_dates: int = 0
+    """Dates whose rows were dropped from the tables of runs."""
+    current_runs: int = 0
+    """Runs of these dates that stay, because they decide the current lineage."""
+    sealed_runs: int = 0
+    """Runs that are not derived anew from now on, because events of them were dropped."""
+
+    def document(self) -> dict[str, int]:
+        """Return the summary as a JSON object."""
+        return asdict(self)
+
+
+@dataclass
+class CompactionSummary:
+    """What `compact` joined."""
+
+    dates: int = 0
+    """Dates of tables whose files were joined."""
+    files_before: int = 0
+    """Files of these dates before; there is one for each date now."""
+
+    def document(self) -> dict[str, int]:
+        """Return the summary as a JSON object."""
+        return asdict(self)
+
+
+def retain(
+    path: Path | str, *, events_days: int, runs_days: int, today: date | None = None
+) -> RetentionSummary:
+    """Drop the events and the rows of runs that are older than some days; 0 keeps not even today's.
+
+    Runs that decide the current lineage stay. Raises BadInputError if there is no warehouse, or if a load
+    writes.
+    """
+    if runs_days < events_days:
+        raise BadInputError(
+            f"Events of {events_days} days would bring back runs that are older than {runs_days} days:"
+            " keep runs as long as events, or longer."
+        )
+    now = today or datetime.now(timezone.utc).date()
+    summary = RetentionSummary()
+    with _changing(Path(path), "retain") as upkeep:
+        _drop_events(upkeep, _first_kept(now, events_days), summary)
+        _drop_runs(upkeep, _first_kept(now, runs_days), summary)
+        sources = upkeep.tables.sources
+        # A file that is gone is not read again; there may be one for each event.
+        upkeep.tables.sources = {file: state for file, state in sources.items() if Path(file).exists()}
+    return summary
+
+
+def compact(path: Path | str) -> CompactionSummary:
+    """Write the rows of each date that has several files into one; the rows stay the same.
+
+    Raises BadInputError if there is no warehouse, or a load writes.
+    """
+    summary = CompactionSummary()
+    with _changing(Path(path), "compact") as upkeep:
+        for table in TABLES:
+            for day, folders in upkeep.tables.tables[table].items():
+                files = sum(len([*(upkeep.tables.path / each).glob("*.parquet")]) for each in folders)
+                if day and files > 1:
+                    upkeep.rewrite(table, day, lambda batch: batch)
+                    summary.dates += 1
+                    summary.files_before += files
+    return summary
+
+
+@dataclass
+class _Upkeep:
+    """Tables that are changed, and the folder of new files."""
+
+    tables: StoredTables
+    folder: str
+    writes: int = 0
+
+    def rewrite(self, table: str, day: str, changed: Callable[[Any], Any]) -> None:
+        """Write the rows of a date into one file, each batch of them as a function returns it."""
+        folders = [self.tables.path / folder for folder in self.tables.tables[table][day]]
+        # A date of `runs` may be written twice: its runs are sealed, and then those that are old are dropped.
+        self.writes += 1
+        target = f"{self.folder}/{table}_{self.writes}/day={day}"
+        writer = None
+        for folder in folders:
+            for batch in ds.dataset(folder, format="parquet").to_batches():
+                rows = changed(batch)
+                if not rows.num_rows:
+                    continue
+                if writer is None:
+                    (self.tables.path / target).mkdir(parents=True)
+                    writer = pq.ParquetWriter(self.tables.path / target / "part-0.parquet", rows.schema)
+                writer.write_table(pa.Table.from_batches([rows]))
+        if writer is None:
+            del self.tables.tables[table][day]
+        else:
+            writer.close()
+            self.tables.tables[table][day] = [target]
+
+
+@contextmanager
+def _changing(path: Path, command: str) -> Iterator[_Upkeep]:
+    """Hold a warehouse; publish what was changed at the end."""
+    if not path.is_dir():
+        raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
+    with loading(path), ended_early(f"warehouse {command}"):
+        before = whole_tables(path)
+        if not before.load_id:
+            raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
+        remove_unused(before)
+        tables = {table: dict(parts) for table, parts in before.tables.items()}
+        name = f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S}-{command}-{secrets.token_hex(4)}"
+        after = StoredTables(path, before.load_id, tables, dict(before.sources))
+        yield _Upkeep(after, f"data/{name}")
+        publish(after)
+        remove_unused(before, after)
+
+
+def _first_kept(today: date, days: int) -> str:
+    try:
+        return str(today - timedelta(days=days - 1))
+    except OverflowError:
+        # More days than there have been.
+        return str(date.min)
+
+
+def _drop_events(upkeep: _Upkeep, first_kept: str, summary: RetentionSummary) -> None:
+    """Drop events, and seal the runs that had some of them."""
+    tables = upkeep.tables.tables
+    dropped = {day for day in tables["events"] if day < first_kept}
+    for day in dropped:
+        del tables["events"][day]
+    summary.event_dates = len(dropped)
+    gone = {date.fromisoformat(day) for day in dropped}
+
+    def sealed(batch: Any) -> Any:
+        rows = zip(
+            batch.column("event_dates").to_pylist(), batch.column("is_sealed").to_pylist(), strict=True
+        )
+        values = pa.array([was or not gone.isdisjoint(days) for days, was in rows], pa.bool_())
+        return batch.set_column(batch.schema.get_field_index("is_sealed"), "is_sealed", values)
+
+    for day in [*tables["runs"]] if gone else ():
+        rows = rows_of(upkeep.tables, "runs", dates=[day])
+        count = sum(not row["is_sealed"] and not gone.isdisjoint(row["event_dates"]) for row in rows)
+        if count:
+            upkeep.rewrite("runs", day, sealed)
+            summary.sealed_runs += count
+
+
+def _drop_runs(upkeep: _Upkeep, first_kept: str, summary: RetentionSummary) -> None:
+    """Drop rows of runs that are not current; the partials of their dates stay."""
+    tables = upkeep.tables.tables
+    current = {row["run_id"]: str(row["run_date"]) for row in rows_of(upkeep.tables, "current_runs")}
+
+    def of_current(batch: Any) -> Any:
+        return batch.filter(pc.is_in(batch.column("run_id"), value_set=pa.array(current, pa.string())))
+
+    for day in [each for each in tables["runs"] if each < first_kept]:
+        kept = sum(date == day for date in current.values())
+        if sum(1 for _ in rows_of(upkeep.tables, "runs", dates=[day])) == kept:
+            continue
+        for table in OF_RUNS:
+            if day in tables[table]:
+                upkeep.rewrite(table, day, of_current)
+        partials = tables[PARTIALS]
+        tables[PARTIALS] = {
+            **{key: folders for key, folders in partials.items() if key not in (day, day[:7])},
+            DROPPED: [*partials.get(DROPPED, []), *partials.get(day, [])],
+        }
+        summary.run_dates += 1
+        summary.current_runs += kept
