@@ -28,6 +28,7 @@ pytestmark = pytest.mark.skipif(
 EXTRAS = {
     "cli": "cli",
     "openlineage/graph": "graph",
+    "openlineage/warehouse": "warehouse",
     "spark/event_log": "event-log",
     **dict.fromkeys(
         ("openlineage/events", "openlineage/testing", "openlineage/transports", "pytest_plugin.py"), "testing"
