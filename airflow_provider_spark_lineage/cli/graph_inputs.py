@@ -100,7 +100,7 @@ AS_OF = click.option("--as-of", metavar="TIME", help="What was current at this t
 
 
 @dataclass(frozen=True)
-class Lineage:
+class GraphInput:
     """The current lineage of events, or of a warehouse."""
 
     current: Current
@@ -114,7 +114,7 @@ class Lineage:
 
 def lineage_of_options(
     places: Sequence[Path], warehouse: Path | None, since: str | None, as_of: str | None
-) -> Lineage:
+) -> GraphInput:
     """Return the lineage that `--events` or `--warehouse` give, whichever of them is there."""
     if bool(places) == bool(warehouse):
         refuse(
@@ -124,20 +124,20 @@ def lineage_of_options(
     if warehouse is None:
         return _of_events(places, since, as_of)
     if since or as_of:
-        refuse("--since and --as-of need events: a warehouse answers what is current after its last load")
+        refuse("--since and --as-of need events: a warehouse has the lineage after its last load")
     return lineage_in_warehouse(warehouse)
 
 
-def _of_events(places: Sequence[Path], since: str | None, as_of: str | None) -> Lineage:
+def _of_events(places: Sequence[Path], since: str | None, as_of: str | None) -> GraphInput:
     events = events_at(places)
     limit = instant_option("--as-of", as_of)
     current = Current.of(events, since=instant_option("--since", since), as_of=limit)
     known = [event for event in events if limit is None or (event.time_ns or 0) <= limit]
     tags = tags_in(known, current.aliases)
-    return Lineage(current, LineageGraph.of(current), tags, events.problems, without_run(events))
+    return GraphInput(current, LineageGraph.of(current), tags, events.problems, without_run(events))
 
 
-def lineage_in_warehouse(path: Path) -> Lineage:
+def lineage_in_warehouse(path: Path) -> GraphInput:
     """Return the lineage that is current after the last load of a warehouse."""
     # pyarrow is needed for warehouses alone.
     from airflow_provider_spark_lineage.openlineage.warehouse.asking import (
@@ -148,7 +148,7 @@ def lineage_in_warehouse(path: Path) -> Lineage:
 
     snapshot = loaded_tables(path)
     stored = graph_in(snapshot)
-    return Lineage(*stored, tags_of_facets(tag_facets_in(snapshot), stored.current.aliases))
+    return GraphInput(*stored, tags_of_facets(tag_facets_in(snapshot), stored.current.aliases))
 
 
 def is_warehouse(path: Path) -> bool:

@@ -70,6 +70,7 @@ class PlainTables:
         self.rows["jobs"] = self._jobs()
         self.rows["dataset_names"] = self._symlinks()
         self.rows["datasets"] = self._datasets()
+        self.rows["dataset_tags"] = self._tags()
         self.rows["current_column_edges"] = self._current()
 
     def _event(self, event: Event) -> Row:
@@ -85,6 +86,25 @@ class PlainTables:
             "producer": event.text("producer"),
             "raw": json.dumps(event.document, sort_keys=True, ensure_ascii=False, separators=(",", ":")),
         }
+
+    def _tags(self) -> list[Row]:
+        newest: dict[Any, Row] = {}
+        for event in self._events:
+            inputs, outputs = event.document.get("inputs", []), event.document.get("outputs", [])
+            for dataset in [*inputs, *outputs, event.document.get("dataset") or {}]:
+                facet = dataset.get("facets", {}).get("tags")
+                if facet:
+                    name = dataset["namespace"], dataset["name"]
+                    words = ("key", "value", "field")
+                    newest[name] = {
+                        "namespace": name[0],
+                        "name": name[1],
+                        "dataset_id": id_of_names(*name),
+                        "tags": [{word: tag.get(word, "") for word in words} for tag in facet["tags"]],
+                        "said_ns": event.time_ns or 0,
+                        "event_id": event.source,
+                    }
+        return [*newest.values()]
 
     def _run(self, run: Any, lineage: Any) -> Row:
         airflow = lambda *path: run.last.at("run", "facets", "airflow", *path)  # noqa: E731
@@ -337,7 +357,9 @@ def plain(row: Row) -> Row:
         if isinstance(row.get(key), list)
     }
     changed |= {key: [dict(sorted(each.items())) for each in some] for key, some in changed.items()}
-    numbers = {key: int(row[key]) for key in ("time_ns", "first_said_ns", "last_said_ns") if key in row}
+    numbers = {
+        key: int(row[key]) for key in ("time_ns", "said_ns", "first_said_ns", "last_said_ns") if key in row
+    }
     times = {key: value.timestamp() for key, value in row.items() if isinstance(value, datetime)}
     return {**row, **changed, **numbers, **times}
 

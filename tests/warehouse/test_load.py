@@ -57,7 +57,9 @@ def contents(path: Path) -> dict[str, list[str]]:
         for name, table in TABLES.items()
     }
     return {
-        table: sorted(repr([row[column] for column in columns[table]]) for row in rows_of(snapshot, table))
+        table: sorted(
+            repr({column: row[column] for column in columns[table]}) for row in rows_of(snapshot, table)
+        )
         for table in TABLES
         if table != "loads"
     }

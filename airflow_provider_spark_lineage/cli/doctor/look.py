@@ -17,11 +17,14 @@ from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from airflow_provider_spark_lineage.cli.doctor.look_transport import unbuildable, unreachable
 from airflow_provider_spark_lineage.cli.doctor.model import Airflow, Finding, Installation, problem
 from airflow_provider_spark_lineage.cli.doctor.packages import NEEDED
 from airflow_provider_spark_lineage.cli.doctor.probe import probed, reason
 from airflow_provider_spark_lineage.cli.doctor.transport import mistakes_of
+from airflow_provider_spark_lineage.get_provider_info import OPTIONS
 
 
 def look(progress: Callable[[str], object]) -> Installation:
@@ -163,7 +166,6 @@ def _known_options() -> frozenset[str]:
 def _own_values() -> tuple[dict[str, Any], list[str]]:
     """Return this package's options, and the warnings of `conf` about values that it cannot use."""
     from airflow_provider_spark_lineage.airflow import conf
-    from airflow_provider_spark_lineage.get_provider_info import OPTIONS
 
     # Each message is logged once in a process.
     conf._warn.cache_clear()
@@ -200,8 +202,6 @@ def _auth_manager() -> str:
 
 def _transport(options: dict[str, Any]) -> Any:
     """Return the configuration of the transport that the provider's adapter would use."""
-    import yaml
-
     if path := options.get("config_path_option"):
         return yaml.safe_load(Path(path).read_text(encoding="utf-8")).get("transport")
     if options.get("transport"):

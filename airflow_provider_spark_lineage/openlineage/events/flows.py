@@ -28,9 +28,9 @@ def flows_of(
     unfinished: Iterable[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]] = (),
     targets: Iterable[Id] = (),
 ) -> tuple[dict[Pair, None], frozenset[Id]]:
-    """Return which input fed which output, and the outputs of which some pairs are left out.
+    """Return the pairs of inputs and outputs, and the outputs without all of their pairs.
 
-    Products of inputs and outputs that are too large are left out.
+    Where there are too many pairs, they are left out.
 
     `written` are outputs as in `RunEvents.document`, `executions` as in `executions_of`. `unfinished` are the
     outputs of failed writes, each with the inputs of its event; `targets` are those that nothing else wrote.

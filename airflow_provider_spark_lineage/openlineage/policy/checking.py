@@ -35,8 +35,8 @@ def check(
 ) -> PolicyReport:
     """Return what breaks the rules of a policy, and what cannot be excluded.
 
-    `tags` come from events (`tags.tags_in`), and add to the patterns of the policy. `graph` is that of
-    `current`, if it is there already.
+    `tags` come from events (`tags.tags_in`), and add to the patterns of the policy. `graph` is made
+    from `current` if it is None.
     """
     checked = _Checked(policy, current, tags, graph)
     findings = [pair for rule in policy.rules for pair in checked.findings(rule)]

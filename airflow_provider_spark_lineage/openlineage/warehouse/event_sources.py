@@ -92,6 +92,8 @@ class _Topic(EventSource):
         if not records.exists():
             return None
         snapshot.checkpoints[self._address] = offsets
+        # The stream's list of files begins with the batches of other loads, in their folders.
+        shutil.rmtree(records / "_spark_metadata")
         return spark.read.schema(_RECORDS).parquet(str(records))
 
     def _copy(self, spark: Any, offsets: Path, records: Path) -> None:

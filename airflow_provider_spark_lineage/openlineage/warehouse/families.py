@@ -73,7 +73,7 @@ def families_of(spark: Any, new: Frame, before: StoredTables) -> Families:
 
     connect(rows)
     ids = {row["run_id"] for row in rows}
-    found: dict[str, Any] = {}
+    earlier: dict[str, Any] = {}
     while frontier:
         known |= frontier
         wanted = pa.array(frontier, pa.string())
@@ -81,10 +81,10 @@ def families_of(spark: Any, new: Frame, before: StoredTables) -> Families:
         connected = {row["run_id"]: row for row in _connected(before, wanted)}
         connect(connected.values())
         frontier -= known
-        found |= connected
-    sealed = {run_id for run_id, row in found.items() if row["is_sealed"]}
-    members = (ids | found.keys()) - sealed
-    rows = [row for run_id, row in found.items() if run_id not in sealed]
+        earlier |= connected
+    sealed = {run_id for run_id, row in earlier.items() if row["is_sealed"]}
+    members = (ids | earlier.keys()) - sealed
+    rows = [row for run_id, row in earlier.items() if run_id not in sealed]
     named = spark.createDataFrame(
         [(each, union.top(each)) for each in members], "run_id STRING, family STRING"
     )

@@ -1,6 +1,6 @@
 """Queries that fold partials into the tables without dates: nothing in them depends on an order.
 
-The partials are those of all dates, so that a run whose end arrives late takes back what its start said.
+They read the partials of all dates: the end of a run may arrive late, and then counts in place of its start.
 """
 
 from __future__ import annotations

@@ -372,7 +372,7 @@ _NAMES = ("namespace", "name", "dataset_namespace", "dataset_name")
 
 
 def _listed(column: Any) -> list[Any]:
-    """Return a column as a list, in which equal texts are one object if they are numbered."""
+    """Return a column as a list; equal texts of a dictionary are one object."""
     if not pa.types.is_dictionary(column.type):
         values: list[Any] = column.to_pylist()
         return values

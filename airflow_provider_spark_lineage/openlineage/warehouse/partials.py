@@ -1,9 +1,8 @@
-"""Partial folds: what the rows of a date add to the tables without dates.
+"""Partial folds: the contribution of each date to the tables without dates.
 
 A load computes the partials of the dates that it writes. Those of a month that is over are folded into one,
 and the tables are folded from these, so that a load does not read the rows of all dates. What `retain` drops
-leaves its partial behind. All rules commute and may be repeated, so partials of partials are those of all
-rows.
+leaves its partial behind. All rules commute and may be repeated, so partials can be folded again.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Partial:
     """Query for its rows, one for each row of a table with dates; `day` is their date."""
     columns: tuple[tuple[str, str, str], ...]
     """Name, type and rule of each column."""
-    kept: str = "true"
+    condition: str = "true"
     """Condition on the rows of a day or month that can matter beside those of others."""
 
     @property
@@ -156,7 +155,7 @@ KINDS: Mapping[str, Partial] = {
             ("open_place", _PLACE, "first"),
         ),
         # A run that finished hides those before it, unless instances of a mapped task overlap.
-        kept="""
+        condition="""
         is_instance OR max(is_instance) OVER (PARTITION BY day, job_id) OR place >= coalesce(
           max(CASE WHEN open_place IS NULL THEN place END) OVER (PARTITION BY day, job_id), place)
         """,
@@ -192,9 +191,9 @@ def _wrapped(kind: str, rows: str) -> str:
         f"CAST({f'struct({names})' if each == kind else 'NULL'} AS {partial.type}) AS `{each}`"
         for each, partial in KINDS.items()
     ]
-    kept = f"SELECT *, {KINDS[kind].kept} AS is_kept FROM ({rows})"  # noqa: S608
+    matching = f"SELECT *, {KINDS[kind].condition} AS is_kept FROM ({rows})"  # noqa: S608
     columns = ", ".join(["CAST(day AS STRING) AS day", f"'{kind}' AS kind", *others])
-    return f"SELECT {columns} FROM ({kept}) WHERE is_kept"  # noqa: S608
+    return f"SELECT {columns} FROM ({matching}) WHERE is_kept"  # noqa: S608
 
 
 def months_over(stored: Iterable[str]) -> set[str]:
@@ -247,8 +246,9 @@ UNION SELECT job_id, group_id, true, explode(g.dates)
 """
 """Query for the groups of runs that decide the current lineage, with all dates of their runs.
 
-They are the last write of each job and dataset, the last run of each job, and what the last reads of a job
-need: the last group; for a group with an open run all groups back to the one before that run; and so on.
+They are the last write of each job and dataset, the last run of each job, and the runs behind the last
+reads of a job: the last group; for a group with an open run all groups back to the one before that run; and
+so on.
 `moved` has all writes of names that meant several datasets: each may be the current one of its time.
 """
 

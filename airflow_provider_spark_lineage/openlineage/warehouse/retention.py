@@ -1,6 +1,7 @@
-"""Upkeep of a warehouse without Spark: drops what is old, and joins small files.
+"""Upkeep of a warehouse without Spark: old dates are dropped, and small files joined.
 
-Both write other files and publish them at once, as a load does. Tables without dates stay as they are.
+Each command writes new files and publishes them at once, as a load does. Tables without dates
+stay as they are.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ with extra("warehouse"):
 
 @dataclass
 class RetentionSummary:
-    """What `retain` dropped."""
+    """Summary of `retain`."""
 
     event_dates: int = 0
     """Dates whose events were dropped."""
@@ -55,7 +56,7 @@ class RetentionSummary:
 
 @dataclass
 class CompactionSummary:
-    """What `compact` joined."""
+    """Summary of `compact`."""
 
     dates: int = 0
     """Dates of tables whose files were joined."""
@@ -72,8 +73,8 @@ def retain(
 ) -> RetentionSummary:
     """Drop the events and the rows of runs that are older than some days; 0 keeps not even today's.
 
-    Runs that decide the current lineage stay. Raises BadInputError if there is no warehouse, or if a load
-    writes.
+    Runs that decide the current lineage stay. Raises BadInputError without a warehouse, and during
+    a load.
     """
     if runs_days < events_days:
         raise BadInputError(
@@ -94,7 +95,7 @@ def retain(
 def compact(path: Path | str) -> CompactionSummary:
     """Write the rows of each date that has several files into one; the rows stay the same.
 
-    Raises BadInputError if there is no warehouse, or a load writes.
+    Raises BadInputError without a warehouse, and during a load.
     """
     summary = CompactionSummary()
     with _changing(Path(path), "compact") as upkeep:
@@ -141,7 +142,7 @@ class _Upkeep:
 
 @contextmanager
 def _changing(path: Path, command: str) -> Iterator[_Upkeep]:
-    """Hold a warehouse; publish what was changed at the end."""
+    """Hold a warehouse, and publish the changed tables at the end."""
     if not path.is_dir():
         raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
     with loading(path), ended_early(f"warehouse {command}"):
@@ -202,8 +203,8 @@ def _drop_runs(upkeep: _Upkeep, first_kept: str, summary: RetentionSummary) -> N
         return batch.filter(pc.is_in(batch.column("run_id"), value_set=pa.array(current, pa.string())))
 
     for day in [each for each in tables["runs"] if each < first_kept]:
-        kept = sum(date == day for date in current.values())
-        if sum(1 for _ in rows_of(upkeep.tables, "runs", dates=[day])) == kept:
+        count = sum(date == day for date in current.values())
+        if sum(1 for _ in rows_of(upkeep.tables, "runs", dates=[day])) == count:
             continue
         for table in OF_RUNS:
             if day in tables[table]:
@@ -214,4 +215,4 @@ def _drop_runs(upkeep: _Upkeep, first_kept: str, summary: RetentionSummary) -> N
             DROPPED: [*partials.get(DROPPED, []), *partials.get(day, [])],
         }
         summary.run_dates += 1
-        summary.current_runs += kept
+        summary.current_runs += count

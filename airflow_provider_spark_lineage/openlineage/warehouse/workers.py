@@ -86,8 +86,8 @@ def name(batches: Iterator[Any]) -> Iterator[Any]:
         rows = [
             {"kind": kind, "payload": json.dumps(row)}
             for event in batch.to_pylist()
-            for kind, said in (("statements", statements), ("tags", tag_rows))
-            for row in said(event["raw"])
+            for kind, rows_in in (("statements", statements), ("tags", tag_rows))
+            for row in rows_in(event["raw"])
         ]
         yield from _batches(rows, _DERIVED)
 
