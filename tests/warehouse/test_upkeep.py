@@ -93,7 +93,7 @@ def test_nothing_but_rows_of_dates_is_lost_by_retention(spark, tmp_path):
     assert 0 < summary.current_runs == len(kept) < len(before["runs"])
     assert comparable(current_lineage(target)) == comparable(graph_of(documents))
     one_more = run(
-        "etl.new", [dataset("raw0", "id")], [dataset("new", "id", **edges("id <- raw0.id"))], day=9
+        "etl.new", [dataset("fresh", "id")], [dataset("new", "id", **edges("id <- fresh.id"))], day=9
     )
     load(spark, written(tmp_path / "more" / "events.jsonl", [one_more]), target)
     found = contents(target)
