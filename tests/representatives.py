@@ -182,7 +182,8 @@ LONG = {
     "a warehouse of Delta, of Iceberg": (
         "tests/warehouse/test_formats.py::test_a_lake_has_the_rows_of_parquet",
     ),
-    "events to Kafka": (
+    "events to Kafka, and from Kafka": (
+        "tests/live/test_live_kafka.py::test_a_topic_is_loaded_into_a_warehouse_once",
         "tests/task/test_delivery_to_kafka.py::test_a_broker_that_goes_away",
         "tests/task/test_delivery_to_kafka.py::test_a_process_ends_without_a_broker",
         "tests/task/test_delivery_to_kafka.py::test_a_task_that_is_told_to_stop",

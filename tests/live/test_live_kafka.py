@@ -161,7 +161,8 @@ def test_a_topic_is_loaded_into_a_warehouse_once(spark, servers, options, tmp_pa
 
     def send(*messages, partition):
         rows = spark.createDataFrame([(each, partition) for each in messages], "value STRING, partition INT")
-        rows.write.format("kafka").options(**options, topic="lineage").save()
+        # One task, so that messages come in this order.
+        rows.coalesce(1).write.format("kafka").options(**options, topic="lineage").save()
 
     def event(number):
         run, job = {"runId": f"run-{number}"}, {"namespace": "jobs", "name": "etl"}

@@ -180,7 +180,8 @@ def test_the_list_of_runs_is_filtered_and_in_the_zone_of_the_reader(browser: Bro
         expect(listed.locator("[aria-current]")).to_contain_text("all together")
         expect(listed.locator("[aria-current]")).to_contain_text("2026-11-28 21:16:18 success")
         page.get_by_label("Filter jobs and runs").fill("failed")
-        expect(listed.get_by_role("button")).to_have_count(3)
+        # Two tasks, a DAG run, and all jobs together.
+        expect(listed.get_by_role("button")).to_have_count(4)
         page.get_by_label("Filter jobs and runs").fill("gold_worst")
         listed.get_by_role("button", name="gold_worst_routes").click()
         expect(page.locator("h2")).to_have_text("nycflights.gold_worst_routes")
