@@ -19,6 +19,9 @@ from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage
 
 README = Path(__file__).resolve().parents[2] / "README.md"
+FOLDER = "lineage [1] {b}*"
+"""A name that is a pattern for Spark."""
+
 EVENTS = Path(__file__).resolve().parents[1] / "viewer" / "events" / "pipeline.jsonl.gz"
 
 
@@ -28,7 +31,7 @@ def test_the_events_of_the_example_dags_are_loaded(tmp_path):
     events = tmp_path / "events"
     events.mkdir()
     shutil.copy(EVENTS, events)
-    arguments = ["--events", str(events), "--warehouse", str(tmp_path / "lineage")]
+    arguments = ["--events", str(events), "--warehouse", str(tmp_path / FOLDER)]
     done = load_in_own_process([*arguments, "--json"], tmp_path)
     assert done.returncode == 0, done.stderr
     count = len(read_events(events).items)
@@ -38,7 +41,7 @@ def test_the_events_of_the_example_dags_are_loaded(tmp_path):
     shown = re.search(r"warehouse load .*\n(.*; )\d", README.read_text(encoding="utf-8"))[1]
     keys = ("files", "events", "new_events", "runs", "new_versions", "bad_lines")
     assert re.findall(r"\d+", shown) == [str(summary[key]) for key in keys]
-    loaded, known = current_lineage(tmp_path / "lineage"), Current.of(read_events(events))
+    loaded, known = current_lineage(tmp_path / FOLDER), Current.of(read_events(events))
     assert {(write.job, write.output, frozenset(write.edges)) for write in loaded.writes} == {
         (write.job, write.output, frozenset(write.edges)) for write in known.writes
     }
@@ -52,7 +55,7 @@ def test_the_events_of_the_example_dags_are_loaded(tmp_path):
 @pytest.mark.spark
 def test_spark_that_does_not_start_is_one_sentence(tmp_path):
     """It says what Spark says, without a traceback."""
-    arguments = ["--events", str(EVENTS), "--warehouse", str(tmp_path / "lineage")]
+    arguments = ["--events", str(EVENTS), "--warehouse", str(tmp_path / FOLDER)]
     done = load_in_own_process(arguments, tmp_path, "spark.master no-such-master\n")
     assert (done.returncode, done.stdout) == (2, "")
     assert "spark-lineage: Spark does not start: " in done.stderr

@@ -282,8 +282,14 @@ def test_the_recipe_for_trino_is_parsed():
 # ---- Spark ------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def spark(shared):
+    """A session without the temporary views of other tests."""
+    return shared.newSession()
+
+
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory):
+def shared(tmp_path_factory):
     from spark_sessions import started
 
     conf = {"spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "2"}

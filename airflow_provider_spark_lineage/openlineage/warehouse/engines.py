@@ -11,7 +11,12 @@ import sqlglot
 from sqlglot import exp
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import PARQUET, StoredTables, whole_tables
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
+    PARQUET,
+    StoredTables,
+    as_read,
+    whole_tables,
+)
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES, WarehouseTable
 from airflow_provider_spark_lineage.openlineage.warehouse.views import ACCESS, VIEWS
 
@@ -68,7 +73,7 @@ def views(spark: Any, path: Path | str) -> None:
     for table in TABLES.values():
         folders = snapshot.folders(table.name)
         frame = (
-            spark.read.schema(table.ddl).parquet(*map(_escaped, folders))
+            spark.read.schema(table.ddl).parquet(*map(as_read, folders))
             if folders
             else spark.createDataFrame([], table.ddl)
         )
@@ -138,13 +143,8 @@ def _in_spark(table: WarehouseTable, folders: list[str]) -> Iterator[str]:
     yield f"CREATE OR REPLACE VIEW {table.name} AS {rows or _empty(table, 'spark')}"
 
 
-def _escaped(folder: str) -> str:
-    """Return the path of a folder as Spark takes it: other characters than these choose several folders."""
-    return "".join(f"\\{letter}" if letter in "*?[]{}\\" else letter for letter in folder)
-
-
 def _quoted(folder: str) -> str:
-    return _escaped(folder).replace("`", "``")
+    return as_read(folder).replace("`", "``")
 
 
 def _in_trino(table: WarehouseTable, folders: list[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.reader import files_of
-from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, as_read
 
 Frame = Any
 """A DataFrame of pyspark."""
@@ -57,8 +57,11 @@ class _Files(EventSource):
         self.files = len(changed)
         if not changed:
             return None
+        for file in changed:
+            if "\n" in file:
+                raise BadInputError(f"{file!r}: the name of a file of events has no line break.")
         snapshot.sources.update(changed)
-        return spark.read.text([_escaped(file) for file in changed], lineSep="\n").selectExpr(
+        return spark.read.text([as_read(file) for file in changed], lineSep="\n").selectExpr(
             "_metadata.file_path AS file",
             "_metadata.file_block_start AS start",
             "CAST(value AS BINARY) AS line",
@@ -94,7 +97,7 @@ class _Topic(EventSource):
         snapshot.checkpoints[self._address] = offsets
         # The stream's list of files begins with the batches of other loads, in their folders.
         shutil.rmtree(records / "_spark_metadata")
-        return spark.read.schema(_RECORDS).parquet(str(records))
+        return spark.read.schema(_RECORDS).parquet(as_read(records))
 
     def _copy(self, spark: Any, offsets: Path, records: Path) -> None:
         options = {
@@ -130,10 +133,3 @@ class _Topic(EventSource):
 
 
 _RECORDS = "file STRING, start BIGINT, line BINARY"
-
-
-def _escaped(file: str) -> str:
-    """Return the path of a file as Spark takes it: other characters than these choose several files."""
-    if "\n" in file:
-        raise BadInputError(f"{file!r}: the name of a file of events has no line break.")
-    return "".join(f"\\{letter}" if letter in "*?[]{}\\" else letter for letter in file)

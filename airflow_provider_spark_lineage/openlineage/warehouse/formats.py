@@ -24,6 +24,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     PARQUET,
     Parts,
     StoredTables,
+    as_read,
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
 
@@ -68,7 +69,7 @@ class WrittenTables(ABC):
         """Bring a table without dates to the contents of a table of pyarrow."""
         folder = self._path(f"staged_{table}")
         _write_arrow(folder, rows)
-        self.renew(table, self._spark.read.schema(TABLES[table].ddl).parquet(str(folder)))
+        self.renew(table, self._spark.read.schema(TABLES[table].ddl).parquet(as_read(folder)))
 
     def _named(self, table: str, parts: Parts) -> None:
         """Name the files that have the rows of a table from now on."""

@@ -39,6 +39,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     FORMATS,
     GRAPH,
     StoredTables,
+    as_read,
     loading,
     publish,
     remove_unused,
@@ -402,7 +403,7 @@ class _Load:
         """Write rows that several queries read."""
         folder = str(self._path(f"staged_{stage}"))
         rows.write.parquet(folder)
-        return self._spark.read.schema(rows.schema).parquet(folder)
+        return self._spark.read.schema(rows.schema).parquet(as_read(folder))
 
     def _path(self, table: str) -> Path:
         return self._before.path / self._folder / table

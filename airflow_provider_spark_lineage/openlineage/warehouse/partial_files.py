@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.partials import (
     of_rows,
     to_fold,
 )
-from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, as_read
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
 
 with extra("warehouse"):
@@ -40,7 +40,9 @@ def frame_of(spark: Any, snapshot: StoredTables, table: str, dates: Iterable[str
     """Return a table of a snapshot as a DataFrame, of all dates or of some."""
     folders = snapshot.folders(table, dates)
     ddl = DDL if table == PARTIALS else TABLES[table].ddl
-    return spark.read.schema(ddl).parquet(*folders) if folders else spark.createDataFrame([], ddl)
+    return (
+        spark.read.schema(ddl).parquet(*map(as_read, folders)) if folders else spark.createDataFrame([], ddl)
+    )
 
 
 @dataclass

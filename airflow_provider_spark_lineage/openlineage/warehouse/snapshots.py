@@ -132,6 +132,15 @@ def _new(path: Path) -> StoredTables:
     return StoredTables(path)
 
 
+def as_read(path: Path | str) -> str:
+    r"""Return a path as Spark's readers take it: characters of patterns would choose several files.
+
+    >>> print(as_read("/data/[1]"))
+    /data/\[1\]
+    """
+    return "".join(f"\\{letter}" if letter in "*?[]{}\\" else letter for letter in str(path))
+
+
 def publish(snapshot: StoredTables) -> None:
     """Make a snapshot the current one."""
     document = {
