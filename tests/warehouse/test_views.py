@@ -176,6 +176,18 @@ def test_a_name_is_that_of_the_time_of_the_run(tmp_path):
     ]
 
 
+def test_a_table_of_a_catalog_in_a_folder_has_its_name_and_its_path(pipeline):
+    """Its symlink has the folder of the catalog as namespace, and is no path."""
+    names = in_duckdb(pipeline).execute(
+        "SELECT DISTINCT target_table_full_name, target_path FROM access.column_lineage"
+        " WHERE target_path LIKE '%/delays_by_%'"
+    )
+    assert {(name, path.rpartition("/")[2]) for name, path in names.fetchall()} == {
+        ("gold.delays_by_weather", "delays_by_weather"),
+        (None, "delays_by_carrier"),
+    }
+
+
 def test_health_and_freshness(tmp_path):
     """Times are between writes and between first and end event; a drop is not a write."""
     check = {"assertions": [{"assertion": "rows", "success": False}]}

@@ -34,12 +34,18 @@ _STORES = (
     *("file", "hdfs", "viewfs", "webhdfs", "dbfs"),
     *("s3", "s3a", "s3n", "gs", "abfs", "abfss", "wasb", "wasbs", "oss", "obs", "cos", "cosn"),
 )
-"""Schemes of namespaces whose names are paths; other namespaces have tables."""
+"""Schemes of namespaces whose names may be paths; other namespaces have tables."""
 
 
-def _is_path(namespace: str) -> str:
+def _is_path(dataset: str) -> str:
+    """Return a condition on a row with a namespace and a name.
+
+    A table in a catalog of folders has the folder of the catalog as its namespace: `file:/warehouse`, `db.t`.
+    """
+    namespace, name = f"{dataset}.namespace", f"{dataset}.name"
     schemes = ", ".join(f"'{scheme}'" for scheme in _STORES)
-    return f"split_part({namespace}, ':', 1) IN ({schemes})"
+    in_folder = f"REPLACE({namespace}, '://', '') LIKE '%/%' AND {name} NOT LIKE '%/%'"
+    return f"(SPLIT_PART({namespace}, ':', 1) IN ({schemes}) AND NOT ({in_folder}))"
 
 
 def _path(namespace: str, name: str) -> str:
@@ -77,11 +83,11 @@ _view(
         AND (s.valid_to IS NULL OR t.event_time < s.valid_to)
     )
     SELECT l.run_id, l.dataset_id, d.namespace, d.name,
-           CASE WHEN {_is_path("d.namespace")} THEN MIN(s.name) ELSE d.name END AS table_full_name,
-           CASE WHEN {_is_path("d.namespace")} THEN {_path("d.namespace", "d.name")} END AS path
+           CASE WHEN {_is_path("d")} THEN MIN(s.name) ELSE d.name END AS table_full_name,
+           CASE WHEN {_is_path("d")} THEN {_path("d.namespace", "d.name")} END AS path
     FROM located AS l
     JOIN datasets AS d ON d.dataset_id = l.place_id
-    LEFT JOIN spells AS s ON s.dataset_id = l.place_id AND NOT {_is_path("s.namespace")}
+    LEFT JOIN spells AS s ON s.dataset_id = l.place_id AND NOT {_is_path("s")}
       AND (s.valid_from IS NULL OR s.valid_from <= l.event_time)
       AND (s.valid_to IS NULL OR l.event_time < s.valid_to)
     GROUP BY l.run_id, l.dataset_id, d.namespace, d.name
