@@ -24,7 +24,9 @@ def instant_ns(text: str) -> int:
     if not match:
         raise ValueError("is not an RFC 3339 date-time with an offset")
     try:
-        seconds = datetime.fromisoformat(match[1] + match[3].replace("Z", "+00:00")) - _EPOCH
-    except ValueError:
+        # In UTC the year may be 0 or 10000, which a date cannot have.
+        moment = datetime.fromisoformat(match[1] + match[3].replace("Z", "+00:00")).astimezone(timezone.utc)
+        seconds = moment - _EPOCH
+    except (ValueError, OverflowError):
         raise ValueError("is not a date and time that exists") from None
     return (seconds.days * 86_400 + seconds.seconds) * SECOND_NS + int((match[2] or "").ljust(9, "0"))

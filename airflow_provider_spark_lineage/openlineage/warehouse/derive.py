@@ -51,7 +51,10 @@ def event_rows(
         if isinstance(item, str):
             yield {"problem": item, "raw": content.encode("utf-8", "replace").decode()}
         else:
-            yield _event_row(without_facets(item.document, dropped_facets), file)
+            try:
+                yield _event_row(without_facets(item.document, dropped_facets), file)
+            except RecursionError:
+                yield {"problem": f"{file}, line {number}: nested too deeply.", "raw": content}
 
 
 def raw_of(document: Mapping[str, Any]) -> str:

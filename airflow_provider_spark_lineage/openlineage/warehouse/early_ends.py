@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -53,9 +54,11 @@ def _cause_of(error: Exception) -> str:
     if java is None:
         return _line_of(error)
     try:
+        place = ""
         while java.getCause() is not None:
-            java = java.getCause()
-        return _line_of(java.toString())
+            file = re.search(r"reading file (\S+?)\.?(\s|$)", str(java.getMessage()))
+            place, java = f"{file[1]}: " if file else place, java.getCause()
+        return place + _line_of(java.toString())
     except Exception:
         # The JVM that has the cause is gone.
         return _GONE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -16,6 +17,9 @@ Frame = Any
 """A DataFrame of pyspark."""
 
 KAFKA = "kafka://"
+
+_SHORT = 3
+"""Length of options that are no secrets, as `1` or `SSL`."""
 
 
 class EventSource(ABC):
@@ -36,7 +40,9 @@ def source_of(source: Path | str, options: Mapping[str, str]) -> EventSource:
     """Return a file or folder of events, or a topic: `kafka://host:port/topic`."""
     if str(source).startswith(KAFKA):
         return _Topic(str(source), options)
-    return _Files(Path(source))
+    if options:
+        raise BadInputError(f"{source} is no topic (kafka://host:port/topic): give no options of Kafka.")
+    return _Files(Path(source).absolute())
 
 
 class _Files(EventSource):
@@ -57,9 +63,11 @@ class _Files(EventSource):
         self.files = len(changed)
         if not changed:
             return None
-        for file in changed:
+        for file, (size, _) in changed.items():
             if "\n" in file:
                 raise BadInputError(f"{file!r}: the name of a file of events has no line break.")
+            if size and _is_left_out(Path(file).name):
+                raise BadInputError(f"{file}: Spark leaves out files with such a name: give it another one.")
         snapshot.sources.update(changed)
         return spark.read.text([as_read(file) for file in changed], lineSep="\n").selectExpr(
             "_metadata.file_path AS file",
@@ -92,11 +100,12 @@ class _Topic(EventSource):
         except Exception as error:
             # No connector, no broker, no right to read ...: the errors are of many classes.
             raise BadInputError(self._sentence(error)) from None
-        if not records.exists():
+        if before and not records.exists():
             return None
+        # The first load keeps its place also if there are no messages yet.
         snapshot.checkpoints[self._address] = offsets
-        # The stream's list of files begins with the batches of other loads, in their folders.
-        shutil.rmtree(records / "_spark_metadata")
+        if not records.exists():
+            return spark.createDataFrame([], _RECORDS)
         return spark.read.schema(_RECORDS).parquet(as_read(records))
 
     def _copy(self, spark: Any, offsets: Path, records: Path) -> None:
@@ -118,18 +127,30 @@ class _Topic(EventSource):
                 "value AS line",
             )
         )
-        stream = rows.writeStream.format("parquet").option("checkpointLocation", str(offsets))
-        stream.trigger(availableNow=True).start(str(records)).awaitTermination()
+
+        def write(batch: Frame, _: int) -> None:
+            batch.write.mode("append").parquet(str(records))
+
+        # A stream's own files would need a list of all batches, and those of other loads are gone.
+        stream = rows.writeStream.foreachBatch(write).option("checkpointLocation", str(offsets))
+        stream.trigger(availableNow=True).start().awaitTermination()
 
     def _sentence(self, error: Exception) -> str:
         cause = str(error).strip().partition("\n")[0]
-        for value in self._options.values():
-            cause = cause.replace(value, "***") if value else cause
+        values = self._options.values()
+        secrets = {*values, *(part for value in values for part in re.findall(r'"([^"]+)"', value))}
+        for value in sorted(secrets, key=len, reverse=True):
+            cause = cause.replace(value, "***") if len(value) > _SHORT else cause
         return (
             f"Spark cannot read {self._address} ({cause}): it needs `spark.jars.packages` with"
             " org.apache.spark:spark-sql-kafka-0-10_2.13:<version of Spark>, a broker that answers, and the"
             " right to read."
         )
+
+
+def _is_left_out(name: str) -> bool:
+    """Return whether Spark takes a file for one that is not data, and reads nothing of it."""
+    return name.startswith(".") or (name.startswith("_") and "=" not in name) or name.endswith("._COPYING_")
 
 
 _RECORDS = "file STRING, start BIGINT, line BINARY"

@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from airflow_provider_spark_lineage.errors import BadInputError, extra
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
@@ -251,9 +250,8 @@ class _Delta(_Lake):
 
     def _files(self, table: str) -> Parts:
         reader = self._spark.read.format("delta").option("versionAsOf", self._version(table))
-        paths = [
-            unquote(urlsplit(file).path) for file in reader.load(str(self._folder_of(table))).inputFiles()
-        ]
+        files = reader.load(str(self._folder_of(table))).inputFiles()
+        paths = [file.removeprefix("file:") for file in files]
         dated = bool(TABLES[table].partition)
         return self._relative(
             (Path(path).parent.name.removeprefix("day=") if dated else EACH_LOAD, path) for path in paths

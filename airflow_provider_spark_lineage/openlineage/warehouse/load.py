@@ -60,6 +60,11 @@ with extra("warehouse"):
 _SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "false",
+    # A file that cannot be read ends the load: else it would count as loaded.
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    # Old rows in new files would pass for new events.
+    "spark.databricks.delta.autoCompact.enabled": "false",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -124,7 +129,7 @@ def load(
     events = source_of(source, kafka_options or {})
     if stored_as not in (None, *FORMATS):
         raise BadInputError(f"{stored_as} is not a format of a warehouse: choose {', '.join(FORMATS)}.")
-    target = Path(target)
+    target = Path(target).absolute()
     with loading(target), ended_early("the load"):
         before = whole_tables(target)
         if not before.load_id:
@@ -237,7 +242,7 @@ class _Load:
         texts = self._sql(
             """
             SELECT collect_list(raw) AS texts
-            FROM (SELECT DISTINCT run_id, event_id, raw FROM {events}) JOIN {families} USING (run_id)
+            FROM {events} JOIN {families} USING (run_id)
             GROUP BY family
             """,
             events=frame_of(self._spark, self._after, "events", dates),
@@ -250,7 +255,8 @@ class _Load:
         dates = set(former)
         rows = {table: self._of_kind(derived, table, columns_of(table)) for table in OF_RUNS}
         dates |= set(_texts(rows["runs"].selectExpr("CAST(event_date AS STRING)").distinct()))
-        for table in OF_RUNS:
+        # Events of no run have no dates of runs.
+        for table in OF_RUNS if dates else ():
             others = frame_of(self._spark, self._before, table, dates).join(families, "run_id", "left_anti")
             self._tables.replace(table, others.unionByName(rows[table]), dates)
         self._summary.dates = sorted(dates)
@@ -403,6 +409,11 @@ class _Load:
         """Write rows that several queries read."""
         folder = str(self._path(f"staged_{stage}"))
         rows.write.parquet(folder)
+        if not Path(folder).is_dir():
+            raise BadInputError(
+                f"Spark wrote {folder} to another machine or file system: the warehouse must be a folder that"
+                " Spark and this process share."
+            )
         return self._spark.read.schema(rows.schema).parquet(as_read(folder))
 
     def _path(self, table: str) -> Path:

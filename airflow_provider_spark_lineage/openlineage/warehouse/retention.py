@@ -152,8 +152,7 @@ def _changing(path: Path, command: str) -> Iterator[_Upkeep]:
         remove_unused(before)
         if before.stored_as != PARQUET:
             raise BadInputError(
-                f"{path} has tables of {before.stored_as}, and `warehouse {command}` is for parquet: use the"
-                " statements of that format."
+                f"{path} has tables of {before.stored_as}, and `warehouse {command}` is for parquet alone."
             )
         name = f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S}-{command}-{secrets.token_hex(4)}"
         after = deepcopy(before)

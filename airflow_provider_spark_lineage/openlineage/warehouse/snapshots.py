@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import shutil
 import socket
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,6 +33,9 @@ GRAPH = "graph"
 
 STORED = (*TABLES, GRAPH, PARTIALS)
 """Names of all that has files."""
+
+_LOAD = re.compile(r"\d{8}T\d{6}-")
+"""Beginning of the name of a load's folder."""
 
 EACH_LOAD = ""
 """Key of the folders of a table without dates."""
@@ -85,7 +89,7 @@ def read_tables(path: Path | str) -> StoredTables:
             dict(document["sources"]),
             document.get("stored_as", PARQUET),
             dict(document.get("versions", {})),
-            dict(document.get("checkpoints", {})),
+            {key: _text(value) for key, value in document.get("checkpoints", {}).items()},
         )
     except FileNotFoundError:
         return _new(path)
@@ -93,7 +97,8 @@ def read_tables(path: Path | str) -> StoredTables:
         raise BadInputError(f"{file} cannot be read ({error.strerror}).") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise BadInputError(
-            f"{file} was not written by a load: delete the folder {path}, and load the events again."
+            f"{file} was not written by a load: give another folder, or move {path} away and load the events"
+            " again."
         ) from None
 
 
@@ -103,6 +108,12 @@ def _parts(value: Any) -> Parts:
     if len(parts) < len(value) or not all(isinstance(each, str) for some in parts.values() for each in some):
         raise TypeError
     return parts
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
 
 
 def missing_folders(stored: StoredTables) -> list[str]:
@@ -126,10 +137,14 @@ def whole_tables(path: Path | str) -> StoredTables:
 def _new(path: Path) -> StoredTables:
     if path.exists() and not path.is_dir():
         raise BadInputError(f"{path} is a file: give a folder for the warehouse.")
-    own = (_LOCK, CURRENT, "data", "rejected", DELTA, ICEBERG)
-    if path.is_dir() and not all(each.name.startswith(own) for each in path.iterdir()):
-        raise BadInputError(f"{path} has other files and no warehouse: give another folder.")
+    _refuse_others(path)
     return StoredTables(path)
+
+
+def _refuse_others(path: Path) -> None:
+    """Raise BadInputError if a folder has files and no load has ever written to it."""
+    if path.is_dir() and any(path.iterdir()) and not any((path / name).exists() for name in (_LOCK, CURRENT)):
+        raise BadInputError(f"{path} has other files and no warehouse: give another folder.")
 
 
 def as_read(path: Path | str) -> str:
@@ -178,7 +193,7 @@ def remove_unused(*snapshots: StoredTables) -> None:
     for pattern in ("data/*", "data/*/*", "data/*/*/*"):
         for folder in sorted(path.glob(pattern)):
             own = folder.relative_to(path)
-            if folder.is_dir() and own not in needed and own.parent not in used:
+            if _LOAD.match(own.parts[1]) and folder.is_dir() and own not in needed and own.parent not in used:
                 # What cannot be deleted now is deleted by a later load.
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -187,6 +202,7 @@ def remove_unused(*snapshots: StoredTables) -> None:
 def loading(path: Path) -> Iterator[None]:
     """Hold a warehouse, so that no other load writes; raise BadInputError if one does."""
     try:
+        _refuse_others(path)
         path.mkdir(parents=True, exist_ok=True)
         file = (path / _LOCK).open("a+", encoding="utf-8")
     except OSError as error:

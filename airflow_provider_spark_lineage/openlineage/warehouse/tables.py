@@ -301,7 +301,7 @@ _table(
     ("files", "BIGINT", "Files that it read."),
     ("events", "BIGINT", "Events in these files."),
     ("new_events", "BIGINT", "Events that no earlier load had."),
-    ("late_events", "BIGINT", "New events of runs that are sealed: they change no other table."),
+    ("late_events", "BIGINT", "New events of runs that are sealed: they change no run."),
     ("bad_lines", "BIGINT", "Lines that are not events: see the folder `rejected`."),
     ("dates", "ARRAY<STRING>", "Dates whose rows it wrote."),
     ("started_at", "TIMESTAMP", "Begin of the load."),
