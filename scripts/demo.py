@@ -31,6 +31,7 @@ from airflow_provider_spark_lineage.cli.traced import (  # noqa: E402
 from airflow_provider_spark_lineage.errors import BadInputError  # noqa: E402
 from airflow_provider_spark_lineage.openlineage.events.checks import has_failed_check, lines_of, results_of  # noqa: E402
 from airflow_provider_spark_lineage.openlineage.events.model import Events  # noqa: E402
+from airflow_provider_spark_lineage.openlineage.graph.current import Current  # noqa: E402
 from airflow_provider_spark_lineage.openlineage.graph.trace import Column  # noqa: E402
 from airflow_provider_spark_lineage.openlineage.viewer.listing import listing  # noqa: E402
 from airflow_provider_spark_lineage.openlineage.viewer.page import page_of  # noqa: E402
@@ -137,9 +138,10 @@ def show_dataset(heading: str, dataset: Document, statistics: Document) -> None:
 def show_trace(run: DagRun) -> None:
     """Print the traced column as `spark-lineage explain --events FILE --column NAME` does."""
     events = run.read()
-    (trace,) = traces_of(events, f"{TRACED.dataset}.{TRACED.field}")
+    current = Current.of(events)
+    (trace,) = traces_of(events, current, f"{TRACED.dataset}.{TRACED.field}")
     _, names = short_names_of([trace])
-    text = tree(trace, writers_of(events), names=names)
+    text = tree(trace, writers_of(events, current), names=names)
     console.print(text, markup=False, soft_wrap=True, end="")
 
 

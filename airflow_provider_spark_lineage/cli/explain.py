@@ -26,6 +26,7 @@ from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.model import Events
 from airflow_provider_spark_lineage.openlineage.events.reader import read_events
 from airflow_provider_spark_lineage.openlineage.events.runs import runs_of, without_run
+from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.spark.lineage.document import document
 from airflow_provider_spark_lineage.spark.runs.executions import Execution
 from airflow_provider_spark_lineage.spark.runs.facets import facets_as_json
@@ -102,7 +103,8 @@ def _explain_records(directory: Path, *, column: str, as_json: bool, each: bool)
 def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -> NoReturn:
     """Print each run, or the trace of a column through all runs, and end the command."""
     if column:
-        traces, writers = traces_of(events, column), writers_of(events)
+        current = Current.of(events)
+        traces, writers = traces_of(events, current, column), writers_of(events, current)
         if as_json:
             columns = [trace_document(trace, writers) for trace in traces]
             print_deep_json({"columns": columns})

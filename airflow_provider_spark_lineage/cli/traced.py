@@ -11,6 +11,7 @@ from airflow_provider_spark_lineage.cli.page import columns_of
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.model import Events
 from airflow_provider_spark_lineage.openlineage.events.runs import runs_of
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.trace import (
     DECISIONS,
@@ -21,15 +22,18 @@ from airflow_provider_spark_lineage.openlineage.graph.trace import (
 )
 
 
-def traces_of(events: Events, name: str) -> list[Origin]:
+def traces_of(events: Events, current: Current, name: str) -> list[Origin]:
     """Return the traces of all output columns of a name, without columns that are part of another's trace.
 
-    `name` is `COLUMN` or `DATASET.COLUMN`, where DATASET may be the last part of a name. Raise
-    `BadInputError` if no output has it.
+    `name` is `COLUMN` or `DATASET.COLUMN`, where DATASET may be the last part of a name, also of a symlink.
+    Raise `BadInputError` if no output has it.
     """
-    current = Current.of(events)
-    columns = _columns(events)
-    matching = [column for column in columns if _is_asked(column, name)]
+    columns = _columns(events, current)
+    matching = [
+        column
+        for column, datasets in columns.items()
+        if any(_is_asked(column, each, name) for each in datasets)
+    ]
     if not matching:
         raise BadInputError(no_such_column(name, {column.field for column in columns}))
     traces = ColumnTraces(current, kinds=(*VALUES, *DECISIONS))
@@ -50,10 +54,10 @@ def tree(origin: Origin, writers: Mapping[tuple[str, str], str], *, names: Mappi
     return "".join(lines)
 
 
-def writers_of(events: Events) -> dict[tuple[str, str], str]:
+def writers_of(events: Events, current: Current) -> dict[tuple[str, str], str]:
     """Return the job that wrote each dataset: the task, not one of its executions."""
     return {
-        (output["namespace"], output["name"]): run.last.subject
+        current.aliases.get(id_of(output), id_of(output)): run.last.subject
         for run in runs_of(events)
         for output in run.document()["outputs"]
     }
@@ -97,19 +101,25 @@ def _node_document(origin: Origin, writers: Mapping[tuple[str, str], str]) -> di
     }
 
 
-def _columns(events: Events) -> list[Column]:
-    outputs = [output for run in runs_of(events, each=True) for output in run.document()["outputs"]]
-    columns = (
-        Column(output["namespace"], output["name"], name) for output in outputs for name in columns_of(output)
-    )
-    return list(dict.fromkeys(columns))
+def _columns(events: Events, current: Current) -> dict[Column, set[str]]:
+    """Return the columns of all outputs, each with all names of its dataset."""
+    aliases: dict[Id, set[str]] = {}
+    for alias, dataset in current.aliases.items():
+        aliases.setdefault(dataset, {dataset[1]}).add(alias[1])
+    columns: dict[Column, set[str]] = {}
+    for run in runs_of(events, each=True):
+        for output in run.document()["outputs"]:
+            dataset = current.aliases.get(id_of(output), id_of(output))
+            names = aliases.get(dataset, {dataset[1]})
+            columns.update((Column(*dataset, name), names) for name in columns_of(output))
+    return columns
 
 
-def _is_asked(column: Column, name: str) -> bool:
+def _is_asked(column: Column, name_of_dataset: str, name: str) -> bool:
     if column.field == name:
         return True
     dataset = name.removesuffix(f".{column.field}")
-    return dataset != name and f"/{column.dataset}".endswith((f"/{dataset}", f".{dataset}"))
+    return dataset != name and f"/{name_of_dataset}".endswith((f"/{dataset}", f".{dataset}"))
 
 
 def no_such_column(name: str, columns: Collection[str]) -> str:

@@ -5,13 +5,17 @@ One rule for the writes of a task, for the events of a run and for the tasks of 
 
 from __future__ import annotations
 
-CREATE, OVERWRITE, TRUNCATE, DROP, ALTER = "create", "overwrite", "truncate", "drop", "alter"
+CREATE, OVERWRITE, TRUNCATE, DROP = "create", "overwrite", "truncate", "drop"
+ALTER, RENAME = "alter", "rename"
 
 APPEND = "append"
 """Change of a dataset that got more rows; events have no word for it."""
 
 REPLACING = frozenset({CREATE, OVERWRITE, TRUNCATE, DROP})
 """Changes that leave nothing of a dataset's earlier content."""
+
+MOVES_NO_ROWS = frozenset({ALTER, RENAME})
+"""Changes that leave all rows of a dataset as they are."""
 
 _ADDING = frozenset({"", APPEND})
 
@@ -28,13 +32,17 @@ def has_rows(change: str) -> bool:
 def change_of_both(before: str, later: str) -> str:
     """Return the one change that two changes of a dataset amount to.
 
+    An ALTER is hidden by every other change. A RENAME is not: an event has the former name beside it.
+
     >>> change_of_both("create", "overwrite"), change_of_both("overwrite", "append")
     ('create', 'overwrite')
     >>> change_of_both("truncate", "append"), change_of_both("append", "alter")
-    ('overwrite', 'alter')
+    ('overwrite', 'append')
     """
     if before == CREATE and later != DROP:
         return before
+    if ALTER in (before, later):
+        return later if before == ALTER else before
     if later in _ADDING:
         return OVERWRITE if before in (TRUNCATE, DROP) else before
-    return before if later == ALTER and before not in _ADDING else later
+    return later

@@ -271,3 +271,24 @@ def test_one_place_is_given() -> None:
     """Neither and both are mistakes."""
     for arguments in ((), (EMITTED, "--events", EMITTED)):
         assert explain(*arguments).stderr == "spark-lineage: give one place: DIRECTORY, or --events FILE\n"
+
+
+@pytest.mark.parametrize("name", ["db.totals.value", "totals.value", "value", "/lake/gold/totals.value"])
+def test_a_trace_goes_on_behind_the_name_of_a_table(tmp_path: Path, name: str) -> None:
+    """A task may write a table by its name, and the other events say which location it has."""
+    second, third = (
+        json.loads(step(*words, "value"))
+        for words in (
+            ("gold", "bronze/orders", "gold/totals"),
+            ("read", "gold/totals", "last"),
+        )
+    )
+    identifiers = [{"namespace": "hive", "name": "db.totals", "type": "TABLE"}]
+    third["inputs"][0]["facets"]["symlinks"] = {"identifiers": identifiers}
+    third["outputs"][0]["facets"] = {}
+    second["outputs"][0] |= {"namespace": "hive", "name": "db.totals"}
+    file = tmp_path / "events.jsonl"
+    file.write_text("".join(f"{json.dumps(each)}\n" for each in (second, third)))
+    [column] = json.loads(explain(file, "--column", name, "--json").stdout)["columns"]
+    assert (column["name"], column["by"]) == ("/lake/gold/totals", "shop.gold")
+    assert [above["name"] for above in column["origins"]] == ["/lake/bronze/orders"]

@@ -277,3 +277,23 @@ def test_a_time_chooses_what_a_plain_loop_chooses(seed):
             "as_of": instant_ns(f"2026-01-{as_of:02}T23:00:00Z"),
         }
         assert wrote(current(*events, **limits)) == expected
+
+
+def twice(catalog, **more):
+    """Return a run with an output, or an input, by its location and, without facets, by its name."""
+    identifiers = [{"namespace": catalog, "name": "db.t", "type": "TABLE"}]
+    whole = dataset("t", "x", symlinks={"identifiers": identifiers}, **edges("x <- a.x"))
+    named = [whole, {"namespace": catalog, "name": "db.t"}]
+    return run("load", [dataset("a")], named, **more), run("read", named, [dataset("b")], hour=7, **more)
+
+
+@pytest.mark.parametrize("catalog", ["hive", "trino"], ids=["before", "after"])
+@pytest.mark.parametrize("ours", [True, False], ids=["ours", "foreign"])
+def test_a_dataset_that_a_run_names_twice_keeps_its_columns(catalog, ours):
+    """A name without facets takes nothing from the other name of the same dataset."""
+    found = current(*twice(catalog, ours=ours))
+    [write] = [each for each in found.writes if each.job.name == "load"]
+    assert (write.fields, len(write.edges), write.gaps) == ((("x", "string"),), 1, ())
+    assert [(each.input[1], each.fields) for each in found.reads if each.job.name == "read"] == [
+        ("t", (("x", "string"),))
+    ]

@@ -6,8 +6,10 @@ import pytest
 from graph.plain_graph import plain_reach, random_current, written
 
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
+from airflow_provider_spark_lineage.openlineage.graph.impact import Impact
 from airflow_provider_spark_lineage.openlineage.graph.model import BY_ROWS, BY_VALUE, HOW, LineageGraph
 from airflow_provider_spark_lineage.openlineage.graph.run_lineage import ColumnEdge
+from airflow_provider_spark_lineage.openlineage.graph.selection import Selected
 
 SEEDS = range(300)
 
@@ -59,6 +61,8 @@ def test_a_path_leads_from_the_start_to_the_node(upstream):
                     assert places[-1] == graph.node(ends[1])
                     assert [step.source for step in steps] == places[:-1]
                     assert sum(step.write is not None for step in steps) == reach.depth(node, how)
+                    jobs = [step for step in steps if step.write is not None]
+                    assert reach.last_job(node, how) == (jobs[0 if upstream else -1] if jobs else None)
                     for step in steps:
                         pair = (step.source.name, step.source.field), (step.target.name, step.target.field)
                         if step.write is None:
@@ -69,6 +73,37 @@ def test_a_path_leads_from_the_start_to_the_node(upstream):
                         else:
                             assert (*pair, step.subtype) in edges
                             assert how == BY_ROWS or step.type == "DIRECT"
+
+
+class CountedGraph(LineageGraph):
+    """A graph that counts how often one of its edges is read."""
+
+    steps = 0
+
+    def step(self, edge):
+        self.steps += 1
+        return super().step(edge)
+
+
+def test_the_last_step_of_a_long_path_costs_as_much_as_that_of_a_short_one():
+    """A chain of jobs is listed with the last step to each: whole paths would make it quadratic."""
+    chain = [
+        written(
+            f"d{number + 1}",
+            [ColumnEdge("x", ("ns", f"d{number}"), "x", "DIRECT", "IDENTITY", False)],
+            [("ns", f"d{number}")],
+            number,
+        )
+        for number in range(50)
+    ]
+    current = Current(tuple(chain), (), {write.job: write.run for write in chain})
+    graph = CountedGraph.of(current)
+    impact = Impact(current, graph, [Selected(("ns", "d0"))])
+    steps = [impact.step_to(*column) for column in impact.columns]
+    assert {(step.write.job, step.target.name) for step in steps} == {
+        (each.job, each.output[1]) for each in chain
+    }
+    assert graph.steps == len(chain)
 
 
 def test_a_depth_ends_the_search_after_so_many_jobs():

@@ -78,19 +78,35 @@ def test_what_two_tasks_append_adds_up(change, rows):
     assert written["writes"] == {"rows": rows}
 
 
-def test_a_later_change_of_a_table_keeps_what_was_counted():
-    """ALTER adds no rows and removes none; the change is the one that a single task would report."""
+CHANGED = {
+    "alter after": ("+5 ALTER", {"rows": 5}, "append"),
+    "alter before": ("ALTER +5", {"rows": 5}, "append"),
+    "alter between": ("+5 ALTER +3", {"rows": 8}, "append"),
+    "rename between": ("+5 RENAME +3", {"rows": 8}, "append"),
+    "rename of what was written": ("=5 RENAME +3", {"rows": 8}, "overwrite"),
+    "rename, and two appends": ("RENAME +5 +3", {"rows": 8}, "append"),
+    "several": ("=5 ALTER +3 RENAME ALTER +1", {"rows": 9}, "overwrite"),
+    "rows that nobody counted": ("+? ALTER +3", {}, "append"),
+    "no rows": ("ALTER ALTER", {}, "alter"),
+}
+"""Writes, their counts and their change together; `=5` overwrites and `+5` appends five rows."""
+
+
+@pytest.mark.parametrize(("writes", "counts", "change"), CHANGED.values(), ids=CHANGED)
+def test_changes_of_a_table_keep_what_was_counted(writes, counts, change):
+    """ALTER and RENAME add no rows and remove none: of a dataset with rows the change of these is told."""
+    outputs = [
+        dataset("/x", lifecycleStateChange={"lifecycleStateChange": word})
+        if word.isalpha()
+        else written("/x", None if word[1] == "?" else int(word[1:]), "OVERWRITE" if word[0] == "=" else "")
+        for word in writes.split()
+    ]
     documents = [
-        view(event(run=str(n), job=f"d.{n}", time=f"2026-01-0{n}T00:00:00Z", outputs=[output]))
-        for n, output in enumerate(
-            (written("/x", 5), {**dataset("/x", lifecycleStateChange={"lifecycleStateChange": "ALTER"})}), 1
-        )
+        view(event(run=str(n), facets=OURS, time=f"2026-01-0{n}T00:00:00Z", outputs=[output]))
+        for n, output in enumerate(outputs, 1)
     ]
     [table] = compose(documents, "d")["datasets"]
-    assert (table["writes"], table["change"]) == ({"rows": 5}, "alter")
-    documents[0]["run"]["began"] = documents[0]["run"]["ended"] = "2026-01-03T00:00:00Z"
-    [table] = compose(documents, "d")["datasets"]
-    assert (table["writes"], table["change"]) == ({"rows": 5}, "alter")
+    assert (table["writes"], table["change"]) == (counts, change)
 
 
 def test_an_append_after_a_truncate_is_an_overwrite():

@@ -64,11 +64,14 @@ def airflow(task: str, attempt: int) -> dict[str, Any]:
     }
 
 
-def written(name: str, rows: int, change: str = "", **facets: Any) -> dict[str, Any]:
-    """An output with the number of its rows."""
+def written(name: str, rows: int | None, change: str = "", **facets: Any) -> dict[str, Any]:
+    """An output with the number of its rows, if somebody counted them."""
     if change:
         facets["lifecycleStateChange"] = {"lifecycleStateChange": change}
-    return {**dataset(name, **facets), "outputFacets": {"outputStatistics": {"rowCount": rows}}}
+    return {
+        **dataset(name, **facets),
+        "outputFacets": {"outputStatistics": {} if rows is None else {"rowCount": rows}},
+    }
 
 
 def part(

@@ -6,7 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id, id_of
-from airflow_provider_spark_lineage.openlineage.lifecycle import REPLACING, change_of_both, has_rows
+from airflow_provider_spark_lineage.openlineage.lifecycle import (
+    MOVES_NO_ROWS,
+    REPLACING,
+    change_of_both,
+    has_rows,
+)
 
 Written = tuple[Mapping[str, int], str]
 """Counts of a write, and its change as in `lifecycleStateChange`; `append`, or empty, for an append."""
@@ -15,17 +20,20 @@ Written = tuple[Mapping[str, int], str]
 def after_write(before: Written, later: Written) -> Written:
     """Return counts and change of a dataset that was written twice.
 
-    A count of an append is known if both are. ALTER and RENAME move no rows.
+    A count of an append is known if both are. ALTER and RENAME move no rows, so a write with rows is what
+    stays of both.
 
     >>> after_write(({"rows": 100}, "overwrite"), ({"rows": 5}, ""))
     ({'rows': 105}, 'overwrite')
     """
     (counts, change), (added, later_change) = before, later
+    if later_change in MOVES_NO_ROWS and has_rows(change):
+        return before
+    if change in MOVES_NO_ROWS and has_rows(later_change):
+        return later
     both = change_of_both(change, later_change)
     if later_change in REPLACING or not has_rows(change):
         return added, both
-    if not has_rows(later_change):
-        return counts, both
     return {key: counts[key] + added[key] for key in counts if key in added}, both
 
 

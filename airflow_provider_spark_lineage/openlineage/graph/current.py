@@ -20,6 +20,7 @@ from airflow_provider_spark_lineage.openlineage.events.runs import runs_of
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.names import DatasetNames
 from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
+    NO_COLUMNS,
     UNKNOWN_INPUTS,
     ColumnEdge,
     JobName,
@@ -219,15 +220,16 @@ class _Collected:
     def add(self, lineage: RunLineage) -> None:
         job, run, group = lineage.job, lineage.run, lineage.group
         self.last[job] = run
-        reads = {
-            (dataset := self._resolve(each.input, run)): JobRead(job, dataset, run, each.fields)
-            for each in lineage.reads
-        }
-        if run.state in UNFINISHED:
-            # It may have stopped before it read the rest.
-            reads = self._reads.get(job, {}) | reads
+        # If it may have stopped before it read the rest, the reads of the run before stay.
+        reads = dict(self._reads.get(job, {})) if run.state in UNFINISHED else {}
         if group:
-            reads = self._reads_of_parts[job, group] = self._reads_of_parts.get((job, group), {}) | reads
+            reads = self._reads_of_parts.get((job, group), {}) | reads
+            self._reads_of_parts[job, group] = reads
+        for each in lineage.reads:
+            dataset = self._resolve(each.input, run)
+            # A run may name it twice, and only once with its columns.
+            known = reads[dataset].fields if dataset in reads else ()
+            reads[dataset] = JobRead(job, dataset, run, each.fields or known)
         if reads or lineage.writes:
             self._reads[job] = reads
         for output in lineage.writes:
@@ -254,17 +256,29 @@ class _Collected:
             first_seen=first,
             is_planned=output.is_planned,
         )
+        known = self._writes.get((job, dataset))
         if group := lineage.group:
             part = self._parts.get((job, dataset, group))
             write = self._parts[job, dataset, group] = _joined(part, write) if part else write
+        elif known is not None and known.run == run:
+            write = _joined(*_without_silence(known, write))
         self._writes[job, dataset] = write
 
     def _resolve(self, name: Id, run: JobRun) -> Id:
         return self._names.resolve(name, run.time_ns)
 
 
+def _without_silence(*named: JobWrite) -> tuple[JobWrite, ...]:
+    """Return outputs that are one dataset by two names, without the gap of one that has no columns."""
+    if not any(each.edges for each in named):
+        return named
+    return tuple(
+        replace(each, gaps=tuple(gap for gap in each.gaps if gap["kind"] != NO_COLUMNS)) for each in named
+    )
+
+
 def _joined(before: JobWrite, later: JobWrite) -> JobWrite:
-    """Return what two instances of a mapped task wrote to one dataset."""
+    """Return what two instances of a mapped task, or a run under two names, wrote to one dataset."""
     return JobWrite(
         job=later.job,
         output=later.output,
@@ -272,7 +286,7 @@ def _joined(before: JobWrite, later: JobWrite) -> JobWrite:
         fields=tuple({**dict(before.fields), **dict(later.fields)}.items()),
         edges=tuple(dict.fromkeys(before.edges + later.edges)),
         sources=tuple(dict.fromkeys(before.sources + later.sources)),
-        mode=later.mode,
+        mode=later.mode or before.mode,
         gaps=before.gaps + tuple(gap for gap in later.gaps if gap not in before.gaps),
         first_seen=later.first_seen,
         is_planned=before.is_planned or later.is_planned,

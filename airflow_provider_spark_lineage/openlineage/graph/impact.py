@@ -208,10 +208,8 @@ class Impact:
         if number is None or number in self.starts:
             return None
         how = BY_VALUE if self.reach.depth(number, BY_VALUE) >= 0 else BY_ROWS
-        path = self.reach.path(number, how)
         # The step from all rows of its own dataset to a column says less than the one before it.
-        jobs = [step for step in path if step.write is not None]
-        return jobs[-1] if jobs else None
+        return self.reach.last_job(number, how)
 
 
 def _both(known: Reached | None, how: Iterable[str], depth: int) -> Reached:

@@ -235,6 +235,16 @@ class Reach:
         way = int(self._search.ways[how][node])
         return way >> 1, way & 1
 
+    def last_job(self, node: int, how: int) -> PathStep | None:
+        """Return the step of `path` that is nearest to a node and that a job made; None if there is none."""
+        search = self._search
+        while (step := int(search.steps[how][node])) != _START:
+            if step != _OF_DATASET:
+                return search.graph.step(step - _FIRST_EDGE)
+            way = int(search.ways[how][node])
+            node, how = way >> 1, way & 1
+        return None
+
     def path(self, node: int, how: int) -> list[PathStep]:
         """Return a shortest path between a start and a node, in the direction of the data."""
         search, path = self._search, []

@@ -24,7 +24,7 @@ from airflow_provider_spark_lineage.openlineage.policy.tags import EventTag, by_
 from airflow_provider_spark_lineage.openlineage.words import counted
 
 _WITHOUT_ROWS = frozenset({"alter", "drop"})
-"""Changes of a dataset that write no rows into it."""
+"""Changes of a dataset that write no rows into it; a task that did more may have this word for all of it."""
 
 _MOST_NAMES = 5
 """Limit of the names in a warning."""
@@ -113,7 +113,9 @@ class _Checked:
     ) -> Iterator[tuple[PolicyFinding, bool]]:
         for dataset in governed:
             writes = [
-                write for write in self._current.writers.get(dataset, ()) if write.mode not in _WITHOUT_ROWS
+                write
+                for write in self._current.writers.get(dataset, ())
+                if write.mode not in _WITHOUT_ROWS or any(edge.type == "DIRECT" for edge in write.edges)
             ]
             if len(writes) > most:
                 names = ", ".join(write.job.name for write in writes)
@@ -182,7 +184,7 @@ class _Checked:
 
     @cached_property
     def _paths(self) -> TagPaths:
-        graph = self._graph or LineageGraph.of(self._current)
+        graph = self._graph if self._graph is not None else LineageGraph.of(self._current)
         return TagPaths(self._current, graph, self._tagged)
 
     def _tagged(self, graph: LineageGraph, tag: str) -> TaggedColumns:
