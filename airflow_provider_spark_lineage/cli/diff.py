@@ -86,13 +86,10 @@ def command(base: Path, head: Path, production: Path | None, form: str, fail_on:
         echo(f"{markdown_of(changes, ambiguous)}\n")
     else:
         echo("".join(f"{printable(line)}\n" for line in lines_of(changes, ambiguous)))
-    problems = [
-        problem
-        for events in (*sides, *filter(None, [others]))
-        for problem in (*events.problems, *filter(None, [without_run(events)]))
-    ]
-    for problem in problems:
-        say(problem)
+    every = [*sides, *filter(None, [others])]
+    problems = [problem for events in every for problem in events.problems]
+    for sentence in (*problems, *filter(None, map(without_run, every))):
+        say(sentence)
     failed = any(each.severity in FAILING[fail_on] for each in changes)
     raise SystemExit(2 if problems else int(failed))
 

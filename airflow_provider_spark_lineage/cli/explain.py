@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from airflow_provider_spark_lineage.cli.about import about
-from airflow_provider_spark_lineage.cli.output import print_deep_json
+from airflow_provider_spark_lineage.cli.output import print_deep_json, print_json
 from airflow_provider_spark_lineage.cli.page import cut, page, show
 from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records, nothing_in
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
@@ -90,7 +89,7 @@ def _explain_records(directory: Path, *, column: str, as_json: bool, each: bool)
                 }
                 for execution in opened.recorded.executions()
             ]
-        click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+        print_json(whole)
     else:
         facts = "" if column else about(facets_as_json(opened.run), has_ended="exit_code" in opened.about)
         pages = [page(document(lineage), column) + facts]
@@ -116,7 +115,7 @@ def _explain_events(events: Events, *, column: str, as_json: bool, each: bool) -
         runs = runs_of(events, each=each)
         if as_json:
             documents = [{"job": run.last.subject, "state": run.last.type, **run.document()} for run in runs]
-            click.echo(json.dumps({"runs": documents}, indent=2, ensure_ascii=False))
+            print_json({"runs": documents})
         else:
             texts = [
                 f"run     {run.title}\n{page(run.document(), empty=_NO_DATASET)}"

@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.cli.graph_inputs import (
     lineage_of_options,
 )
 from airflow_provider_spark_lineage.cli.output import echo, print_json
-from airflow_provider_spark_lineage.cli.refusal import complain, refuse
+from airflow_provider_spark_lineage.cli.refusal import complain, refuse, say
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph import rerun
 from airflow_provider_spark_lineage.openlineage.graph.impact import (
@@ -104,7 +104,9 @@ def command(
         echo(_csv_of(impact))
     else:
         _print_tree(impact)
-    complain([*lineage.problems, *filter(None, [lineage.left_out])])
+    if lineage.left_out:
+        say(lineage.left_out)
+    complain(lineage.problems)
 
 
 def _csv_of(impact: Impact) -> str:

@@ -11,7 +11,16 @@ import click
 
 def echo(text: str) -> None:
     """Print a text as it is; a half of a surrogate pair, which JSON allows, as an escape."""
-    click.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"), nl=False)
+    click.echo(encodable(text), nl=False)
+
+
+def encodable(text: str) -> str:
+    r"""Return a text with each half of a surrogate pair as an escape.
+
+    >>> print(encodable("caf\u00e9 \ud800"))
+    café \ud800
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def print_json(value: object) -> None:

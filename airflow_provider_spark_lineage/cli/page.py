@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
-import click
-
+from airflow_provider_spark_lineage.cli.output import echo, encodable
 from airflow_provider_spark_lineage.openlineage.events.checks import CheckResult, lines_of
 from airflow_provider_spark_lineage.openlineage.words import counted
 from airflow_provider_spark_lineage.spark.lineage.text import printable, short_names
@@ -184,13 +183,13 @@ def show(text: str) -> None:
     if _EVERY_COLUMN.search(text):
         text += f"\n{_LEGEND}\n"
     if not sys.stdout.isatty():
-        click.echo(text, nl=False)
+        echo(text)
         return
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False)
-    for line in text.splitlines():
+    for line in encodable(text).splitlines():
         word = re.match(r"\s*(\w+)", line)
         style = _STYLES.get(word[1], "") if word and " <- " not in line else ""
         is_indirect = "   indirect " in line or line == _LEGEND

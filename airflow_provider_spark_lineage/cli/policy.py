@@ -63,6 +63,8 @@ def command(
     lineage = lineage_of_options(places, warehouse, since, as_of)
     report = check(policy, lineage.current, lineage.tags, lineage.graph)
     _print(report, as_json=as_json)
+    if lineage.left_out:
+        say(lineage.left_out)
     if not report.ok:
         for problem in lineage.problems:
             say(problem)

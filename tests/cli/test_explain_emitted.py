@@ -292,3 +292,12 @@ def test_a_trace_goes_on_behind_the_name_of_a_table(tmp_path: Path, name: str) -
     [column] = json.loads(explain(file, "--column", name, "--json").stdout)["columns"]
     assert (column["name"], column["by"]) == ("/lake/gold/totals", "shop.gold")
     assert [above["name"] for above in column["origins"]] == ["/lake/bronze/orders"]
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("--column", "value"), ("--column", "value", "--json")])
+def test_half_of_a_surrogate_pair_is_an_escape(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """JSON allows it in a name, and no encoding has it."""
+    file = tmp_path / "events.jsonl"
+    file.write_text(step("load", "raw", "gold", "odd\ud800"))
+    result = explain(file, *options)
+    assert (result.exit_code, "odd\\ud800" in result.stdout) == (0, True)

@@ -545,3 +545,19 @@ def test_two_texts_are_compared_by_what_they_read_and_write(tmp_path):
     result = CliRunner().invoke(main, ["diff", *places, "--format", "json"])
     kinds = {(each["kind"], each["name"].rpartition(".")[2]) for each in json.loads(result.stdout)["changes"]}
     assert kinds == {("rows_changed", "t"), ("dataset_added", "b"), ("dataset_removed", "a")}
+
+
+TAGGED = {
+    "eventTime": "2026-01-01T00:00:00Z",
+    "dataset": {"namespace": "s3://lake", "name": "gold/sales", "facets": {"tags": {"tags": []}}},
+}
+"""The event of a catalog, which belongs to no run."""
+
+
+@pytest.mark.parametrize(("edit", "code"), [(None, 0), (_unmask, 1)], ids=["same", "breaking"])
+def test_events_of_no_run_do_not_decide_the_exit_status(diff, edit, code):
+    """They are said to be left out, and nothing is wrong with them."""
+    head = changed(edit) if edit else events(PIPELINE)
+    result = diff([*events(PIPELINE), TAGGED], [*head, TAGGED])
+    assert result.exit_code == code
+    assert result.stderr.count("belong to no run: 1 dataset event.") == 2

@@ -371,3 +371,10 @@ def test_diff_and_policy_say_that_pairs_of_inputs_and_outputs_are_left_out(tmp_p
     gate = CliRunner().invoke(main, ["policy", str(policy), "--events", str(big), "--json"])
     unknown = {each["name"] for each in json.loads(gate.stdout)["unknown"]}
     assert unknown == {*(each["name"] for each in WRITES), "out/known"}
+
+
+def test_events_of_no_run_are_said_and_are_no_mistake(impact):
+    """As the tags of a catalog are."""
+    tagged = {"eventTime": "2026-01-01T00:00:00Z", "dataset": dataset("gold/report", tags={"tags": []})}
+    result = impact("raw/orders", events=[*SHOP, tagged], is_json=False)
+    assert (result.exit_code, "belong to no run: 1 dataset event." in result.stderr) == (0, True)

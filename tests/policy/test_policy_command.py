@@ -275,3 +275,14 @@ def test_without_numpy_the_extra_is_named():
     assert done.returncode == 2
     assert "pip install 'airflow-provider-spark-lineage[" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("pipeline", "code"), [(FINE, 0), (BROKEN, 1)])
+def test_events_of_no_run_are_said_to_be_left_out(pipeline: str, code: int):
+    """An event of a job may have edges, which no rule sees; the status is that of the rules."""
+    write(pipeline)
+    job = {"eventTime": "2026-01-01T00:00:00Z", "job": {"namespace": "jobs", "name": "etl"}, "inputs": []}
+    with Path("events.jsonl").open("a") as file:
+        file.write(json.dumps(job) + "\n")
+    result = policy("policy.yaml", "--events", "events.jsonl")
+    assert (result.exit_code, "belong to no run: 1 job event." in result.stderr) == (code, True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from viewer.conftest import Show
-from viewer.view_events import columns, dataset, event
+from viewer.view_events import airflow, columns, dataset, event
 
 from airflow_provider_spark_lineage.openlineage.events.model import Events
 from airflow_provider_spark_lineage.openlineage.events.reader import read_events
@@ -125,3 +125,13 @@ def test_a_person_follows_what_decides_the_rows(show: Show, page: Page) -> None:
     expect(names.get_by_text("x", exact=True)).to_have_count(2)
     shown.get_by_role("button", name="Also by rows").click()
     expect(names).to_have_text(["y", "all rows"])
+
+
+def test_tasks_of_several_dags_have_their_whole_names() -> None:
+    """Two DAGs may have a task of one id."""
+    events = []
+    for dag in ("g1", "g2"):
+        facets = {**airflow("load", 1), "parent": {"run": {"runId": dag}, "job": {"name": dag}}}
+        facets["airflow"]["dag"] = {"dag_id": dag}
+        events.append(event(run=f"{dag}-run", job=f"{dag}.load", facets=facets, outputs=[dataset(f"/{dag}")]))
+    assert {task["title"] for task in document_of(Events.of(events))["tasks"]} == {"g1.load", "g2.load"}

@@ -13,8 +13,9 @@ from viewer.view_events import (
     view,
 )
 
+from airflow_provider_spark_lineage.openlineage.events.flows import flows_of
 from airflow_provider_spark_lineage.openlineage.events.model import Events
-from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents
+from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents, runs_of
 
 
 def test_an_input_of_a_column_feeds_its_output_alone():
@@ -227,3 +228,22 @@ def test_a_target_that_was_written_after_all_is_not_unfinished():
     )
     document = view(event(outputs=[dataset("/out")]), children=(child,))
     assert [(each["written"], each["unfinished"]) for each in document["datasets"]] == [(True, False)]
+
+
+def test_an_output_with_columns_lacks_no_lines_if_every_input_feeds_another():
+    """What is left out are the lines of outputs of which nothing is said."""
+    names = [dataset(f"/{number}") for number in range(200)]
+    known = [dataset(f"/k{number}", **columns("x", f"/{number}")) for number in range(200)]
+    [run] = runs_of(Events.of([event(inputs=names, outputs=[*names, *known])]))
+    _, cut = flows_of(run, run.document()["outputs"], [])
+    assert cut == {("file", each["name"]) for each in names}
+
+
+def test_inputs_of_executions_feed_no_other_output_also_if_their_lines_are_too_many():
+    """They are used, whether or not their lines are shown."""
+    names = [dataset(f"/{number}") for number in range(200)]
+    outputs = [dataset(f"/o{number}") for number in range(200)]
+    done = [{"number": 1, "inputs": names, "outputs": outputs}]
+    facets = {"sparkLineage_executions": {"executions": done}}
+    document = view(event(facets=facets, inputs=[*names, dataset("/a")], outputs=[*outputs, dataset("/x")]))
+    assert named(document) == {("a", "x")}

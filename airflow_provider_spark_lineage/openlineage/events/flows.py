@@ -63,15 +63,14 @@ def flows_of(
         for target in (*execution["writes"], *(each for each in execution["unfinished"] if each in targets)):
             reads_of.setdefault(target, []).append(execution["reads"])
     open_outputs = [each for each in (*map(id_of, written), *targets) if each not in done]
+    by_executions = [each for each in open_outputs if each in reads_of and each not in with_columns]
     of_executions = _limited(
-        (source, target)
-        for target in open_outputs
-        if target not in with_columns
-        for reads in reads_of.get(target, ())
-        for source in reads
+        (source, target) for target in by_executions for reads in reads_of[target] for source in reads
     )
     pairs |= of_executions or {}
     feeding = {source for source, _ in pairs}
+    if of_executions is None:
+        feeding.update(source for target in by_executions for reads in reads_of[target] for source in reads)
     inputs = [id_of(read) for read in run.inputs]
     unused = [each for each in inputs if each not in feeding]
     of_run = _limited(
@@ -82,9 +81,11 @@ def flows_of(
     )
     cut: set[Id] = set(targets) if of_targets is None else set()
     if of_executions is None:
-        cut.update(each for each in open_outputs if each in reads_of and each not in with_columns)
+        cut.update(by_executions)
     if of_run is None:
-        cut.update(each for each in open_outputs if each not in reads_of)
+        cut.update(
+            each for each in open_outputs if each not in reads_of and (unused or each not in with_columns)
+        )
     return pairs | (of_run or {}), frozenset(cut)
 
 

@@ -106,4 +106,6 @@ def _with_edges(newest: JobDocument, writes: Iterable[JobWrite], names: DatasetN
             }
             for edge in write.edges
         ]
-    return {**document, "datasets": datasets, "flows": list(flows.values()), "edges": edges}
+    # Tasks of several DAGs may have one id: their jobs are told apart by whole names.
+    run = document["run"] | {"task_id": "", "map_index": None}
+    return {**document, "run": run, "datasets": datasets, "flows": list(flows.values()), "edges": edges}
