@@ -378,3 +378,20 @@ def test_events_of_no_run_are_said_and_are_no_mistake(impact):
     tagged = {"eventTime": "2026-01-01T00:00:00Z", "dataset": dataset("gold/report", tags={"tags": []})}
     result = impact("raw/orders", events=[*SHOP, tagged], is_json=False)
     assert (result.exit_code, "belong to no run: 1 dataset event." in result.stderr) == (0, True)
+
+
+def test_candidates_with_equal_texts_are_told_apart(impact):
+    """A dot may be part of a dataset's name or of a column's, and a slash of a namespace or a name."""
+    events = [
+        run("one", [], [dataset("t", "a.b")], hour=1),
+        run("two", [], [dataset("t.a", "b")], hour=2),
+    ]
+    result = impact("t.a.b", events=events)
+    assert "give one of s3://lake t a.b, s3://lake t.a b, or more" in result.stderr
+
+
+def test_a_dataset_without_a_name_is_called_by_its_namespace(impact):
+    """Some producers name a bucket so."""
+    bucket = {"namespace": "s3://bucket", "name": "", "facets": {}}
+    result = impact("zzz", events=[run("copy", [bucket], [dataset("out", "x")])])
+    assert "there are s3://bucket/, out." in result.stderr

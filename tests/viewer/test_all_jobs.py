@@ -127,6 +127,14 @@ def test_a_person_follows_what_decides_the_rows(show: Show, page: Page) -> None:
     expect(names).to_have_text(["y", "all rows"])
 
 
+def test_rows_are_followed_only_where_they_are_offered(show: Show, page: Page) -> None:
+    """The address may be that of another document: a run has no pairs of rows, and no button that ends it."""
+    answer = {"version": 1, "kind": "run", "document": document_of(odd()) | {"rows": []}}
+    page.goto(f"{page.url}?sl_dataset=file+/mid&sl_column=y&sl_rows=1")
+    shown = show(answer)
+    expect(shown.locator(".graph .row.traced .name")).to_have_text(["y", "all rows"])
+
+
 def test_tasks_of_several_dags_have_their_whole_names() -> None:
     """Two DAGs may have a task of one id."""
     events = []
@@ -135,3 +143,25 @@ def test_tasks_of_several_dags_have_their_whole_names() -> None:
         facets["airflow"]["dag"] = {"dag_id": dag}
         events.append(event(run=f"{dag}-run", job=f"{dag}.load", facets=facets, outputs=[dataset(f"/{dag}")]))
     assert {task["title"] for task in document_of(Events.of(events))["tasks"]} == {"g1.load", "g2.load"}
+
+
+def test_instances_of_an_older_run_of_a_mapped_task_are_left_out() -> None:
+    """The newest run had fewer of them."""
+    events = []
+    for day, count in ((1, 3), (2, 2)):
+        for index in range(count):
+            facets = {**airflow("load", 1), "parent": {"run": {"runId": f"r{day}"}, "job": {"name": "d"}}}
+            facets["airflow"]["dagRun"] = {"run_id": f"r{day}"}
+            facets["airflow"]["taskInstance"] |= {"map_index": index}
+            events.append(
+                event(
+                    run=f"{day}-{index}",
+                    job="d.load",
+                    time=f"2026-01-0{day}T00:00:00Z",
+                    facets=facets,
+                    outputs=[dataset(f"/{index}")],
+                )
+            )
+    events.append(event(run="other", job="other", time="2026-01-03T00:00:00Z", outputs=[dataset("/x")]))
+    tasks = document_of(Events.of(events))["tasks"]
+    assert {task["title"] for task in tasks} == {"d.load[0]", "d.load[1]", "other"}

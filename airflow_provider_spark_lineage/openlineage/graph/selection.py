@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -63,7 +64,7 @@ def select(current: Current, graph: LineageGraph, text: str) -> Selected:
             return matching[0]
         if matching:
             raise BadInputError(
-                f"{text} is not unique: give one of {_listed(map(str, matching))}, or more of the name."
+                f"{text} is not unique: give one of {_listed(_told_apart(matching))}, or more of the name."
             )
     raise BadInputError(
         f"{text} is neither a dataset, a column nor a job in these events{_near(current, graph, text)}."
@@ -103,6 +104,15 @@ def _names(current: Current, graph: LineageGraph) -> list[tuple[str, Id]]:
     ]
 
 
+def _told_apart(candidates: Iterable[Selected]) -> Iterator[str]:
+    """Yield the texts of candidates; for equal texts their parts, with spaces between."""
+    texts = [(str(each), each) for each in candidates]
+    counts = Counter(text for text, _ in texts)
+    for text, each in texts:
+        parts = each.job or (*(each.dataset or ()), *filter(None, [each.field]))
+        yield text if counts[text] == 1 else " ".join(parts)
+
+
 def _listed(names: Iterable[str]) -> str:
     some = list(names)
     more = f" and {len(some) - MOST_SHOWN:,} more" if len(some) > MOST_SHOWN else ""
@@ -113,16 +123,17 @@ def _near(current: Current, graph: LineageGraph, text: str) -> str:
     """Return the names that are most like a text, as the end of a sentence."""
     names: dict[str, None] = {}
     for dataset in graph.datasets:
-        short = dataset[1].rstrip("/").rpartition("/")[2]
-        for name in (dataset[1], short, *(f"{short}.{field}" for field in graph.fields_of(dataset))):
+        own = dataset[1] or whole_name(dataset)
+        short = own.rstrip("/").rpartition("/")[2] or own
+        for name in (own, short, *(f"{short}.{field}" for field in graph.fields_of(dataset))):
             names[name] = None
         if len(names) > _MOST_COMPARED:
             break
-    names.update((job.name, None) for job in current.runs)
+    names.update((job.name, None) for job in current.runs if job.name)
     near = difflib.get_close_matches(text, names, n=3)
     if near:
         return f"; the nearest are {', '.join(near)}"
-    some = [dataset[1] for dataset in graph.datasets]
+    some = [dataset[1] or whole_name(dataset) for dataset in graph.datasets]
     return f"; there are {_listed(some)}" if some else "; they name no dataset"
 
 

@@ -128,7 +128,14 @@ def _entries(events: Events) -> list[dict[str, Any]]:
 
 def _newest_of_all(runs: Sequence[dict[str, Any]], events: Events) -> dict[str, Any] | None:
     """Return the newest run of each job as one composed entry; None if one job or DAG run is all there is."""
-    newest = {entry["of"]: entry for entry in reversed(runs) if entry["kind"] == "run"}
+    single = [entry for entry in reversed(runs) if entry["kind"] == "run"]
+    # An earlier run of a mapped task may have had more instances.
+    last_group = {JobName(**entry["document"]["job"]): entry["group"] for entry in single}
+    newest = {
+        entry["of"]: entry
+        for entry in single
+        if entry["group"] == last_group[JobName(**entry["document"]["job"])]
+    }
     groups = {entry["group"] for entry in newest.values()}
     if len(newest) < 2 or (len(groups) == 1 and not runs[0]["is_alone"]):
         return None

@@ -90,7 +90,7 @@ function show(viewer, answer, source, address, load) {
     }
     if (String(parameters) !== String(address.read())) address.write(parameters);
     const { dataset, column } = state;
-    context.trace = dataset !== null && column !== undefined ? trace(document, dataset, column, state.byRows) : null;
+    context.trace = dataset !== null && column !== undefined ? trace(document, dataset, column, state.byRows && document.rows.length > 0) : null;
     const lit = context.trace?.datasets ?? (state.lit && new Set(state.lit));
     graph.update({ ...state, trace: context.trace, lit }, anchor);
     openAll.textContent = state.opened.size ? "Close all" : "Open all";
