@@ -62,6 +62,24 @@ def test_a_folder_without_files_is_one_sentence(tmp_path):
     assert not (tmp_path / "w").exists()
 
 
+def test_a_time_that_no_date_can_have_counts_as_none():
+    """In UTC it is before the year 1, or after 9999: every load of its date would end."""
+    for time in ("0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"):
+        event = {"eventType": "COMPLETE", "eventTime": time, "run": {"runId": "1"}, "producer": "x"}
+        event["job"] = {"namespace": "jobs", "name": "etl"}
+        [row] = event_rows(json.dumps(event).encode(), "f", 1)
+        assert (row["event_time"], row["event_date"]) == (None, 0)
+
+
+def test_an_event_that_is_nested_too_deeply_is_a_bad_line():
+    """However deep it is: a worker that failed would end every load."""
+    event = {"eventType": "COMPLETE", "run": {"runId": "1"}, "job": {"namespace": "jobs", "name": "etl"}}
+    for depth in range(800, 1100):
+        text = json.dumps(event)[:-1] + f', "x": {"[" * depth}{"]" * depth}}}'
+        [row] = event_rows(text.encode(), "f", 1)
+        assert row.get("problem") or row["run_id"] == "1"
+
+
 @pytest.mark.parametrize(
     "tables", [5, {"runs": 5}, {"runs": {"2026-01-01": 5}}, {"runs": {"2026-01-01": [5]}}]
 )
@@ -69,7 +87,7 @@ def test_tables_of_another_shape_are_one_sentence(tmp_path, tables):
     """A file that somebody edited names its cure."""
     document = {"format": 1, "load_id": "1", "sources": {}, "tables": tables}
     (tmp_path / CURRENT).write_text(json.dumps(document))
-    with pytest.raises(BadInputError, match="was not written by a load: delete the folder"):
+    with pytest.raises(BadInputError, match="was not written by a load: give another folder"):
         read_tables(tmp_path)
 
 
@@ -82,6 +100,8 @@ class _JavaError:
 
     def toString(self) -> str:  # noqa: N802
         return self._text
+
+    getMessage = toString  # noqa: N815
 
 
 def error_of_spark(text: str, java: _JavaError | None = None) -> Exception:
@@ -102,6 +122,16 @@ def error_of_spark(text: str, java: _JavaError | None = None) -> Exception:
                 "failed", _JavaError("SparkException: Job\naborted", _JavaError("java.io.IOException: disk"))
             ),
             "java.io.IOException: disk.",
+        ),
+        (
+            error_of_spark(
+                "failed",
+                _JavaError(
+                    "[FAILED_READ_FILE] Encountered error while reading file file:/e/a.gz. SQLSTATE: KD001",
+                    _JavaError("java.io.EOFException: Unexpected end"),
+                ),
+            ),
+            "file:/e/a.gz: java.io.EOFException: Unexpected end.",
         ),
         (error_of_spark("Traceback (most recent call last):\n  File\nKeyError: 'x'"), "KeyError: 'x'."),
     ],
@@ -127,6 +157,7 @@ def test_a_folder_that_cannot_be_written_leaves_the_tables(tmp_path):
     events, target = tmp_path / "events.jsonl", tmp_path / "lineage"
     events.write_text("".join(f"{json.dumps(each)}\n" for each in history(0, days=1, jobs=2)))
     target.mkdir()
+    (target / "loading.json").touch()
     (target / "data").write_text("a file where Spark makes a folder")
     arguments = ["--events", str(events), "--warehouse", str(target)]
     done = load_in_own_process(arguments, tmp_path)

@@ -52,11 +52,15 @@ def parquet(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", ["delta", "iceberg"])
 def test_a_lake_has_the_rows_of_parquet(spark, parquet, tmp_path, monkeypatch, name):
     """In any order, split and repetition, and after a load that died between two tables."""
-    load_in_parts(spark, tmp_path, monkeypatch, EVENTS, 0, parts=2, stored_as=name)
-    assert_same(parquet, tmp_path / "b")
-    stored = read_tables(tmp_path / "b")
+    folder = tmp_path / "a #1 %20 é"
+    load_in_parts(spark, folder, monkeypatch, EVENTS, 0, parts=2, stored_as=name)
+    assert_same(parquet, folder / "b")
+    stored = read_tables(folder / "b")
     assert stored.stored_as == name
     # The tables themselves have the rows, too, and the state that `current.json` names.
     assert {file.partition("/")[0] for file in stored.tables["runs"]["2026-01-01"]} == {name}
     with pytest.raises(BadInputError, match=f"has tables of {name}, not of parquet: give another folder"):
-        load(spark, tmp_path / "parts", tmp_path / "b", stored_as="parquet")
+        load(spark, folder / "parts", folder / "b", stored_as="parquet")
+    # An event of no run writes no date of runs.
+    alone = {"eventTime": "2026-01-01T00:00:00Z", "producer": "x", "dataset": {"namespace": "x", "name": "y"}}
+    assert load(spark, written(folder / "alone.jsonl", [alone]), folder / "b").new_events == 1

@@ -194,42 +194,13 @@ def test_check_says_which_rule_the_tables_break(tmp_path):
 
 def test_files_of_a_load_that_died_are_removed_and_those_in_use_are_not(tmp_path):
     """What the current tables name stays, whatever else is there."""
-    for name in ("data/1/runs/day=2026-01-01", "data/1/staged_read", "data/2/runs/day=2026-01-01"):
+    one, two = "data/20260101T000000-aa", "data/20260102T000000-bb"
+    others = "data/bronze"
+    for name in (f"{one}/runs/day=2026-01-01", f"{one}/staged_read", f"{two}/runs/day=2026-01-01", others):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "part").write_text("")
-    snapshot = StoredTables(tmp_path, "1", {"runs": {"2026-01-01": ["data/1/runs/day=2026-01-01"]}})
+    snapshot = StoredTables(tmp_path, "1", {"runs": {"2026-01-01": [f"{one}/runs/day=2026-01-01"]}})
     publish(snapshot)
     remove_unused(snapshot)
     files = {str(each.relative_to(tmp_path)) for each in (tmp_path / "data").rglob("part")}
-    assert files == {"data/1/runs/day=2026-01-01/part"}
-
-
-@pytest.mark.parametrize(
-    ("end", "canonical", "finding"),
-    [
-        (5, 2, ""),
-        (6, 2, "dataset_names: db.t in hive means two datasets at a time."),
-        (None, 2, "dataset_names: db.t in hive means two datasets at a time."),
-        (5, 1, "datasets: /b in file is a location, and taken for another dataset (1)."),
-    ],
-)
-def test_check_finds_two_locations_that_are_one_dataset(tmp_path, end, canonical, finding):
-    """A table that moved has one location at a time, and a location is itself."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    name = {"namespace": ["hive", "hive"], "name": ["db.t", "db.t"], "dataset_id": [1, 2]}
-    times = {"valid_from": [1, 5], "valid_to": [end, None], "is_followed": [True, True]}
-    datasets = {
-        "dataset_id": [1, 2, 3],
-        "canonical_id": [1, canonical, 2],
-        "namespace": ["file", "file", "hive"],
-        "name": ["/a", "/b", "db.t"],
-    }
-    tables = {each: {} for each in TABLES}
-    for table, columns in {"dataset_names": name | times, "datasets": datasets}.items():
-        (tmp_path / "data" / table).mkdir(parents=True)
-        pq.write_table(pa.table(columns), tmp_path / "data" / table / "part.parquet")
-        tables[table] = {"": [f"data/{table}"]}
-    publish(StoredTables(tmp_path, "1", tables))
-    assert findings_of(tmp_path) == [finding] * bool(finding)
+    assert files == {f"{one}/runs/day=2026-01-01/part", f"{others}/part"}
