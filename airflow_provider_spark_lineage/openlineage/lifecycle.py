@@ -32,7 +32,7 @@ def has_rows(change: str) -> bool:
 def change_of_both(before: str, later: str) -> str:
     """Return the one change that two changes of a dataset amount to.
 
-    An ALTER is hidden by every other change. A RENAME is not: an event has the former name beside it.
+    Every other change replaces an ALTER. A RENAME stays beside an append: the event has the former name.
 
     >>> change_of_both("create", "overwrite"), change_of_both("overwrite", "append")
     ('create', 'overwrite')

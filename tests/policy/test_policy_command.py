@@ -279,7 +279,7 @@ def test_without_numpy_the_extra_is_named():
 
 @pytest.mark.parametrize(("pipeline", "code"), [(FINE, 0), (BROKEN, 1)])
 def test_events_of_no_run_are_said_to_be_left_out(pipeline: str, code: int):
-    """An event of a job may have edges, which no rule sees; the status is that of the rules."""
+    """An event of a job may have edges, and no rule sees them; the rules alone decide the status."""
     write(pipeline)
     job = {"eventTime": "2026-01-01T00:00:00Z", "job": {"namespace": "jobs", "name": "etl"}, "inputs": []}
     with Path("events.jsonl").open("a") as file:

@@ -231,7 +231,7 @@ def test_a_target_that_was_written_after_all_is_not_unfinished():
 
 
 def test_an_output_with_columns_lacks_no_lines_if_every_input_feeds_another():
-    """What is left out are the lines of outputs of which nothing is said."""
+    """Only outputs without known sources lose their lines."""
     names = [dataset(f"/{number}") for number in range(200)]
     known = [dataset(f"/k{number}", **columns("x", f"/{number}")) for number in range(200)]
     [run] = runs_of(Events.of([event(inputs=names, outputs=[*names, *known])]))

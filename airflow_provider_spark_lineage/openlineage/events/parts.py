@@ -20,8 +20,8 @@ Written = tuple[Mapping[str, int], str]
 def after_write(before: Written, later: Written) -> Written:
     """Return counts and change of a dataset that was written twice.
 
-    A count of an append is known if both are. ALTER and RENAME move no rows, so a write with rows is what
-    stays of both.
+    A count of an append is known if both are. ALTER and RENAME move no rows: beside a write with rows they
+    change nothing.
 
     >>> after_write(({"rows": 100}, "overwrite"), ({"rows": 5}, ""))
     ({'rows': 105}, 'overwrite')

@@ -24,7 +24,7 @@ from airflow_provider_spark_lineage.openlineage.policy.tags import EventTag, by_
 from airflow_provider_spark_lineage.openlineage.words import counted
 
 _WITHOUT_ROWS = frozenset({"alter", "drop"})
-"""Changes of a dataset that write no rows into it; a task that did more may have this word for all of it."""
+"""Changes of a dataset that write no rows into it. If the task has written before, the output has edges."""
 
 _MOST_NAMES = 5
 """Limit of the names in a warning."""
