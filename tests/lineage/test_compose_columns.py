@@ -165,6 +165,15 @@ def test_replaced_columns_have_no_values() -> None:
     assert (columns_of(lineage), edges_of(lineage, "t")) == (["s"], set())
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_alter_beside_an_append_is_told(is_first) -> None:
+    """Events have no word for an append."""
+    appended = execution(READ, writes("t", *T, table="db.t", mode=Mode.APPEND))
+    both = [altered("s", "v", "w"), appended]
+    lineage = compose(both if is_first else both[::-1])
+    assert [output.mode for output in lineage.outputs] == [Mode.ALTER]
+
+
 def test_a_retyped_column_has_its_last_type() -> None:
     """The type that a reader finds."""
     lineage = compose([FILLED, execution(typed(changes("t", Mode.ALTER), s="bigint", v="int"))])

@@ -88,17 +88,19 @@ CHANGED = {
     "several": ("=5 ALTER +3 RENAME ALTER +1", {"rows": 9}, "overwrite"),
     "rows that nobody counted": ("+? ALTER +3", {}, "append"),
     "no rows": ("ALTER ALTER", {}, "alter"),
+    "a task that also altered": ("ALTER+5 +3", {"rows": 8}, "append"),
 }
-"""Writes, their counts and their change together; `=5` overwrites and `+5` appends five rows."""
+"""Writes, their counts and their change together; `=5` overwrites, `+5` appends five rows."""
 
 
 @pytest.mark.parametrize(("writes", "counts", "change"), CHANGED.values(), ids=CHANGED)
 def test_changes_of_a_table_keep_what_was_counted(writes, counts, change):
     """ALTER and RENAME add no rows and remove none: of a dataset with rows the change of these is told."""
+    change_of = {"=": "OVERWRITE", "+": "", "ALTER+": "ALTER"}
     outputs = [
         dataset("/x", lifecycleStateChange={"lifecycleStateChange": word})
         if word.isalpha()
-        else written("/x", None if word[1] == "?" else int(word[1:]), "OVERWRITE" if word[0] == "=" else "")
+        else written("/x", None if word[-1] == "?" else int(word[-1]), change_of[word[:-1]])
         for word in writes.split()
     ]
     documents = [

@@ -49,7 +49,7 @@ def test_an_address_without_a_topic_is_refused(tmp_path, address):
 
 def test_options_of_kafka_with_files_are_refused(tmp_path, events):
     """They would do nothing, and are in no message."""
-    with pytest.raises(BadInputError, match=r"events\.jsonl is no topic") as raised:
+    with pytest.raises(BadInputError, match=r"events\.jsonl is not kafka") as raised:
         load(None, events, tmp_path / "w", kafka_options={"kafka.sasl.jaas.config": "s3cret"})
     assert "s3cret" not in str(raised.value)
 

@@ -29,10 +29,12 @@ def after_write(before: Written, later: Written) -> Written:
     (counts, change), (added, later_change) = before, later
     if later_change in MOVES_NO_ROWS and has_rows(change):
         return before
-    if change in MOVES_NO_ROWS and has_rows(later_change):
+    # An ALTER with counts is a task that appended, too.
+    had_rows = has_rows(change) or bool(counts)
+    if change in MOVES_NO_ROWS and has_rows(later_change) and not counts:
         return later
     both = change_of_both(change, later_change)
-    if later_change in REPLACING or not has_rows(change):
+    if later_change in REPLACING or not had_rows:
         return added, both
     return {key: counts[key] + added[key] for key in counts if key in added}, both
 

@@ -19,7 +19,7 @@ Frame = Any
 KAFKA = "kafka://"
 
 _SHORT = 3
-"""Length of options that are no secrets, as `1` or `SSL`."""
+"""Longest option that cannot be a secret: `1`, `SSL`."""
 
 
 class EventSource(ABC):
@@ -41,7 +41,7 @@ def source_of(source: Path | str, options: Mapping[str, str]) -> EventSource:
     if str(source).startswith(KAFKA):
         return _Topic(str(source), options)
     if options:
-        raise BadInputError(f"{source} is no topic (kafka://host:port/topic): give no options of Kafka.")
+        raise BadInputError(f"{source} is not kafka://host:port/topic, so it has no options of Kafka.")
     return _Files(Path(source).absolute())
 
 

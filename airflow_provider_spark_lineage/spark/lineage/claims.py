@@ -149,6 +149,9 @@ _REPLACING = (Mode.CREATE, Mode.OVERWRITE, Mode.TRUNCATE)
 
 
 def _merged(before: Mode, now: Mode) -> Mode:
+    if {before, now} == {Mode.APPEND, Mode.ALTER}:
+        # Events have no word for an append, so that of the ALTER says more.
+        return Mode.ALTER
     return Mode(change_of_both(before.value, now.value))
 
 
