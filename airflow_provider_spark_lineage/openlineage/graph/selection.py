@@ -59,7 +59,7 @@ def select(current: Current, graph: LineageGraph, text: str) -> Selected:
     there is none.
     """
     for candidates in _candidates(current, graph, text.strip()):
-        matching = sorted(set(candidates), key=str)
+        matching = sorted(set(candidates), key=lambda each: (str(each), _parts(each)))
         if len(matching) == 1:
             return matching[0]
         if matching:
@@ -109,8 +109,11 @@ def _told_apart(candidates: Iterable[Selected]) -> Iterator[str]:
     texts = [(str(each), each) for each in candidates]
     counts = Counter(text for text, _ in texts)
     for text, each in texts:
-        parts = each.job or (*(each.dataset or ()), *filter(None, [each.field]))
-        yield text if counts[text] == 1 else " ".join(parts)
+        yield text if counts[text] == 1 else " ".join(_parts(each))
+
+
+def _parts(selected: Selected) -> tuple[str, ...]:
+    return selected.job or (*(selected.dataset or ()), *filter(None, [selected.field]))
 
 
 def _listed(names: Iterable[str]) -> str:
