@@ -179,7 +179,8 @@ LONG = {
         ),
         "tests/warehouse/test_upkeep.py::test_nothing_but_rows_of_dates_is_lost_by_retention",
     ),
-    "a warehouse of Delta, of Iceberg": (
+    "a warehouse of Delta, of Iceberg, by a cluster": (
+        "tests/warehouse/test_cluster.py::test_a_cluster_loads_the_tables_that_one_machine_loads",
         "tests/warehouse/test_formats.py::test_a_lake_has_the_rows_of_parquet",
     ),
     "events to Kafka, and from Kafka": (
