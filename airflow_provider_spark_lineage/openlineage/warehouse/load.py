@@ -148,6 +148,8 @@ def _own_session(spark: Any) -> Iterator[Any]:
     """Yield a session with the settings of a load; those of the user's session are as before afterwards."""
     # A client of Spark Connect cannot make a second session.
     is_classic = hasattr(spark, "newSession")
+    if not is_classic and spark.version < "4":
+        raise BadInputError("A load over Spark Connect needs Spark 4.0: load by a session of Spark itself.")
     own = spark.newSession() if is_classic else spark
     before = {key: own.conf.get(key, None) for key in _SETTINGS}
     for key, value in _SETTINGS.items():
