@@ -56,7 +56,7 @@ def test_options_of_kafka_with_files_are_refused(tmp_path, events):
 
 @pytest.mark.parametrize("name", ["data/bronze/orders", "delta/events", "orders"])
 def test_a_folder_with_files_of_others_is_refused_and_stays(tmp_path, events, name):
-    """Also if its folders have the names of those of a warehouse."""
+    """Also if its folders are called `data` or `delta`, as in a warehouse."""
     file = tmp_path / "lake" / name / "part-0.parquet"
     file.parent.mkdir(parents=True)
     file.write_text("rows")

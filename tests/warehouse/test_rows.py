@@ -193,7 +193,7 @@ def test_check_says_which_rule_the_tables_break(tmp_path):
 
 
 def test_files_of_a_load_that_died_are_removed_and_those_in_use_are_not(tmp_path):
-    """What the current tables name stays, whatever else is there."""
+    """Files of the current tables stay, and so do folders of others."""
     one, two = "data/20260101T000000-aa", "data/20260102T000000-bb"
     others = "data/bronze"
     for name in (f"{one}/runs/day=2026-01-01", f"{one}/staged_read", f"{two}/runs/day=2026-01-01", others):

@@ -106,7 +106,7 @@ def test_nothing_but_rows_of_dates_is_lost_by_retention(spark, tmp_path):
 
 @pytest.mark.spark
 def test_facets_that_are_left_out_are_in_no_file(spark, tmp_path):
-    """What a producer sends need not be stored; the id of the event is that of what is stored."""
+    """A facet may be left out; the id of the event is made without it."""
     event = run("etl.a", [dataset("x", secret={"word": "hunter2"})], [dataset("y")], hour=1)
     event["run"].setdefault("facets", {})["secret"] = {"word": "hunter2"}
     event["job"]["facets"] = {"secret": {"word": "hunter2"}, "sql": {"query": "select 1"}}

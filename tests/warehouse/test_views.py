@@ -177,7 +177,7 @@ def test_a_name_is_that_of_the_time_of_the_run(tmp_path):
 
 
 def test_a_table_of_a_catalog_in_a_folder_has_its_name_and_its_path(pipeline):
-    """Its symlink has the folder of the catalog as namespace, and is no path."""
+    """The namespace of its symlink is the folder of the catalog."""
     names = in_duckdb(pipeline).execute(
         "SELECT DISTINCT target_table_full_name, target_path FROM access.column_lineage"
         " WHERE target_path LIKE '%/delays_by_%'"

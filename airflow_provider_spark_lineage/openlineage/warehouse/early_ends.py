@@ -59,8 +59,7 @@ def _cause_of(error: Exception) -> str:
             file = re.search(r"reading file (\S+?)\.?(\s|$)", str(java.getMessage()))
             place, java = f"{file[1]}: " if file else place, java.getCause()
         return place + _line_of(java.toString())
-    except Exception:
-        # The JVM that has the cause is gone.
+    except Exception:  # The JVM that has the cause is gone; py4j raises errors of many classes.
         return _GONE
 
 
