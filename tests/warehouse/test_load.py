@@ -22,6 +22,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.invariants import find
 from airflow_provider_spark_lineage.openlineage.warehouse.load import load
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import read_tables
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
+from airflow_provider_spark_lineage.openlineage.warehouse.workspace import Workspace
 
 pytestmark = pytest.mark.spark
 
@@ -173,7 +174,7 @@ def test_events_of_every_producer_are_loaded(spark, tmp_path):
 
 def die_at(patch: Any, stage: str) -> None:
     """End a load before it writes a stage, or after it wrote a table whose files nothing names yet."""
-    path, named = loads._Load._path, formats.WrittenTables._named
+    path, named = Workspace.path, formats.WrittenTables._named
 
     def path_or_end(self: Any, name: str) -> Path:
         if name == stage:
@@ -185,7 +186,7 @@ def die_at(patch: Any, stage: str) -> None:
             raise DiedError
         named(self, name, parts)
 
-    patch.setattr(loads._Load, "_path", path_or_end)
+    patch.setattr(Workspace, "path", path_or_end)
     patch.setattr(formats.WrittenTables, "_named", named_or_end)
 
 
