@@ -13,9 +13,10 @@ from airflow_provider_spark_lineage.cli.planned import LANGUAGES, text_of
 from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records, nothing_in
 from airflow_provider_spark_lineage.cli.refusal import refuse
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.events.addresses import local_path
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
-from airflow_provider_spark_lineage.openlineage.events.reader import read_events
+from airflow_provider_spark_lineage.openlineage.events.reader import COPY_THEM, read_events
 from airflow_provider_spark_lineage.openlineage.events.runs import without_run
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
@@ -47,6 +48,7 @@ def events_at(paths: Sequence[Path]) -> Events:
 
 
 def _events_of(path: Path) -> Events:
+    path = local_path(path, COPY_THEM)
     if path.is_file() and path.suffix.lower() in LANGUAGES:
         return _planned(path)
     if holds_records(path):
@@ -153,4 +155,4 @@ def lineage_in_warehouse(path: Path) -> GraphInput:
 
 def is_warehouse(path: Path) -> bool:
     """Return whether a folder is a warehouse."""
-    return (path / "current.json").is_file()
+    return (local_path(path, "give a folder of events or of a warehouse") / "current.json").is_file()

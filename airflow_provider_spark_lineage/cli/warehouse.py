@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.invariants import cure
 from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummary, load
 from airflow_provider_spark_lineage.openlineage.warehouse.retention import compact, retain
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import FORMATS
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import folder_of
 from airflow_provider_spark_lineage.openlineage.words import counted
 
 
@@ -79,6 +80,8 @@ def load_command(
     Exits with 2 if a line is not an event; all other lines are loaded.
     """
     options = dict(map(_option, kafka_options))
+    # Before Spark starts, which takes seconds.
+    target = folder_of(target)
     spark = _session()
     tell = say if sys.stderr.isatty() and not as_json else _silent
     try:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.openlineage.events.reader import files_of
+from airflow_provider_spark_lineage.openlineage.events.addresses import local_path
+from airflow_provider_spark_lineage.openlineage.events.reader import COPY_THEM, files_of
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, as_read
 
 Frame = Any
@@ -42,7 +43,7 @@ def source_of(source: Path | str, options: Mapping[str, str]) -> EventSource:
         return _Topic(str(source), options)
     if options:
         raise BadInputError(f"{source} is not kafka://host:port/topic, so it has no options of Kafka.")
-    return _Files(Path(source).absolute())
+    return _Files(local_path(source, f"{COPY_THEM}, or give kafka://host:port/topic").absolute())
 
 
 class _Files(EventSource):

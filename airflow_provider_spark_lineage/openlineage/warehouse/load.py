@@ -39,6 +39,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     remove_unused,
     whole_tables,
 )
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import folder_of
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import OF_RUNS, TABLES
 from airflow_provider_spark_lineage.openlineage.warehouse.undated import UndatedTables
 from airflow_provider_spark_lineage.openlineage.warehouse.workers import (
@@ -103,7 +104,7 @@ def load(
     events = source_of(source, kafka_options or {})
     if stored_as not in (None, *FORMATS):
         raise BadInputError(f"{stored_as} is not a format of a warehouse: choose {', '.join(FORMATS)}.")
-    target = Path(target).absolute()
+    target = folder_of(target).absolute()
     with loading(target), ended_early("the load"):
         before = whole_tables(target)
         if not before.load_id:

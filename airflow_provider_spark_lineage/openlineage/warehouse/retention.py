@@ -27,6 +27,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     remove_unused,
     whole_tables,
 )
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import folder_of
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import OF_RUNS, TABLES
 
 with extra("warehouse"):
@@ -83,7 +84,7 @@ def retain(
         )
     now = today or datetime.now(timezone.utc).date()
     summary = RetentionSummary()
-    with _changing(Path(path), "retain") as upkeep:
+    with _changing(folder_of(path), "retain") as upkeep:
         _drop_events(upkeep, _first_kept(now, events_days), summary)
         _drop_runs(upkeep, _first_kept(now, runs_days), summary)
         sources = upkeep.tables.sources
@@ -98,7 +99,7 @@ def compact(path: Path | str) -> CompactionSummary:
     Raises BadInputError without a warehouse, and during a load.
     """
     summary = CompactionSummary()
-    with _changing(Path(path), "compact") as upkeep:
+    with _changing(folder_of(path), "compact") as upkeep:
         for table in TABLES:
             for day, folders in upkeep.tables.tables[table].items():
                 files = sum(len([*(upkeep.tables.path / each).glob("*.parquet")]) for each in folders)

@@ -21,6 +21,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.warehouse.partials import PARTIALS
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import folder_of
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import FORMAT, TABLES
 
 CURRENT = "current.json"
@@ -72,7 +73,7 @@ class StoredTables:
 
 def read_tables(path: Path | str) -> StoredTables:
     """Return the current tables of a warehouse; empty ones if the folder has no warehouse yet."""
-    path = Path(path)
+    path = folder_of(path)
     file = path / CURRENT
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
