@@ -33,8 +33,8 @@ def command() -> None:
     "source",
     required=True,
     metavar="PATH_OR_TOPIC",
-    help="A file of events of any producer, one in a line, also compressed (.gz), a folder of such files, or"
-    " kafka://host:port/topic.",
+    help="A file of events of any producer, one in a line, also compressed (.gz), a folder of such files,"
+    " also in object storage, or kafka://host:port/topic.",
 )
 @click.option(
     "--warehouse",
@@ -42,7 +42,7 @@ def command() -> None:
     type=click.Path(path_type=Path),
     required=True,
     metavar="PATH",
-    help="Folder of the tables; the first load makes it.",
+    help="Folder of the tables, or an address such as s3a://bucket/lineage; the first load makes it.",
 )
 @click.option(
     "--format",
@@ -81,7 +81,7 @@ def load_command(
     """
     options = dict(map(_option, kafka_options))
     # Before Spark starts, which takes seconds.
-    target = folder_of(target)
+    folder_of(target)
     spark = _session()
     tell = say if sys.stderr.isatty() and not as_json else _silent
     try:
@@ -155,7 +155,7 @@ _WAREHOUSE = click.option(
     type=click.Path(path_type=Path),
     required=True,
     metavar="PATH",
-    help="Folder of the tables.",
+    help="Folder of the tables, or its address.",
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError, extra
@@ -22,6 +21,7 @@ from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.graph_snapshot import StoredGraph, read_graph
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import GRAPH, StoredTables, whole_tables
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import Folder, dataset_at
 
 with extra("warehouse"):
     import pyarrow.dataset as ds
@@ -29,16 +29,16 @@ with extra("warehouse"):
 Row = Mapping[str, Any]
 
 
-def current_lineage(path: Path | str) -> Current:
+def current_lineage(path: Folder | str) -> Current:
     """Return the current lineage of a warehouse; the same as `Current.of` returns for its events."""
     return lineage_in(loaded_tables(path))
 
 
-def loaded_tables(path: Path | str) -> StoredTables:
+def loaded_tables(path: Folder | str) -> StoredTables:
     """Return the current tables of a warehouse; raise BadInputError if there are none, or files are gone."""
     snapshot = whole_tables(path)
     if not snapshot.load_id:
-        raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
+        raise BadInputError(f"{snapshot.path} has no warehouse: `spark-lineage warehouse load` makes one.")
     return snapshot
 
 
@@ -64,7 +64,7 @@ def rows_of(
         return
     wanted = None if keys is None else ds.field(column).isin([*keys])
     for folder in snapshot.folders(table, dates):
-        for batch in ds.dataset(folder, format="parquet").to_batches(filter=wanted):
+        for batch in dataset_at(folder).to_batches(filter=wanted):
             yield from batch.to_pylist()
 
 

@@ -86,7 +86,7 @@ def views(spark: Any, path: Path | str) -> None:
 def _loaded(path: Path | str) -> StoredTables:
     snapshot = whole_tables(folder_of(path).resolve())
     if not snapshot.load_id:
-        raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
+        raise BadInputError(f"{folder_of(path)} has no warehouse: `spark-lineage warehouse load` makes one.")
     return snapshot
 
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from airflow_provider_spark_lineage.errors import extra
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import dataset_at
 
 with extra("warehouse"):
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.dataset as ds
 
 Frame = Any
 
@@ -101,7 +101,7 @@ def _connected(before: StoredTables, ids: Any) -> Iterator[Any]:
     """Yield the runs with one of some ids, and those with a parent among them; all others only pass by."""
     columns = ["run_id", "parents", "event_date", "event_dates", "is_sealed"]
     for folder in before.folders("runs"):
-        for batch in ds.dataset(folder, format="parquet").to_batches(columns=columns):
+        for batch in dataset_at(folder).to_batches(columns=columns):
             parents = batch.column("parents")
             children = pc.list_parent_indices(parents).filter(
                 pc.is_in(pc.list_flatten(parents), value_set=ids)

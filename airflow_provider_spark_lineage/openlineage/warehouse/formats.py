@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.errors import BadInputError, extra
+from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     DELTA,
     EACH_LOAD,
@@ -25,10 +25,8 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     StoredTables,
     as_read,
 )
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import Folder, names_in, write_rows
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
-
-with extra("warehouse"):
-    import pyarrow.parquet as pq
 
 Frame = Any
 """A DataFrame of pyspark."""
@@ -74,7 +72,7 @@ class WrittenTables(ABC):
         """Name the files that have the rows of a table from now on."""
         self._snapshot.tables[table] = dict(sorted(parts.items()))
 
-    def _path(self, table: str) -> Path:
+    def _path(self, table: str) -> Folder:
         return self._snapshot.path / self._folder / table
 
 
@@ -114,10 +112,8 @@ class _Parquet(WrittenTables):
         folder = self._path(table)
         days = rows.selectExpr("*", "CAST(event_date AS STRING) AS day").repartition("day")
         days.write.partitionBy("day").parquet(str(folder))
-        return {
-            each.name.removeprefix("day="): [str(each.relative_to(self._snapshot.path))]
-            for each in sorted(folder.glob("day=*"))
-        }
+        days_written = names_in(folder, "day=*")
+        return {name.removeprefix("day="): [f"{self._folder}/{table}/{name}"] for name in days_written}
 
 
 class _Lake(WrittenTables):
@@ -172,13 +168,18 @@ class _Lake(WrittenTables):
         self._snapshot.versions[table] = self._version(table)
         self._named(table, self._files(table))
 
+    @property
+    def _root(self) -> Path:
+        # Such tables are in no object storage.
+        return Path(str(self._snapshot.path)).resolve()
+
     def _folder_of(self, table: str) -> Path:
-        return self._snapshot.path.resolve() / self.name / table
+        return self._root / self.name / table
 
     def _relative(self, paths: Iterable[tuple[str, str]]) -> Parts:
         parts: Parts = defaultdict(list)
         for date, path in sorted(paths):
-            parts[date].append(str(Path(path).relative_to(self._snapshot.path.resolve())))
+            parts[date].append(str(Path(path).relative_to(self._root)))
         return dict(parts)
 
     @abstractmethod
@@ -330,9 +331,9 @@ def merged(table: str) -> str:
         """  # noqa: S608
 
 
-def _write_arrow(folder: Path, rows: Any) -> None:
+def _write_arrow(folder: Folder, rows: Any) -> None:
     folder.mkdir(parents=True)
-    pq.write_table(rows, folder / "part-0.parquet")
+    write_rows(rows, folder / "part-0.parquet")
 
 
 def _cause(error: Exception) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 from airflow_provider_spark_lineage.errors import BadInputError, extra
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import lineage_in, rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.early_ends import ended_early
-from airflow_provider_spark_lineage.openlineage.warehouse.event_sources import EventSource, source_of
+from airflow_provider_spark_lineage.openlineage.warehouse.event_sources import KAFKA, EventSource, source_of
 from airflow_provider_spark_lineage.openlineage.warehouse.families import families_of
 from airflow_provider_spark_lineage.openlineage.warehouse.folding import (
     columns_of,
@@ -33,13 +33,14 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     EACH_LOAD,
     FORMATS,
     GRAPH,
+    PARQUET,
     StoredTables,
     loading,
     publish,
     remove_unused,
     whole_tables,
 )
-from airflow_provider_spark_lineage.openlineage.warehouse.storage import folder_of
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import ObjectFolder, folder_of
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import OF_RUNS, TABLES
 from airflow_provider_spark_lineage.openlineage.warehouse.undated import UndatedTables
 from airflow_provider_spark_lineage.openlineage.warehouse.workers import (
@@ -90,8 +91,9 @@ def load(
     kafka_options: Mapping[str, str] | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> LoadSummary:
-    """Load the events of a file, a folder or a topic (`kafka://host:port/topic`) into a warehouse, a folder.
+    """Load the events of a file, a folder or a topic (`kafka://host:port/topic`) into a warehouse.
 
+    Files of events and the warehouse may be in object storage (`s3a://bucket/lineage`).
     Files that an earlier load has read are left out, unless they have changed since; messages of a topic are
     read once. Facets with the names in `dropped_facets` are left out of events before anything else is done
     with them. `stored_as` is the format of the tables: `parquet`, `delta` or `iceberg`; None for that of the
@@ -104,14 +106,20 @@ def load(
     events = source_of(source, kafka_options or {})
     if stored_as not in (None, *FORMATS):
         raise BadInputError(f"{stored_as} is not a format of a warehouse: choose {', '.join(FORMATS)}.")
-    target = folder_of(target).absolute()
-    with loading(target), ended_early("the load"):
-        before = whole_tables(target)
+    folder = folder_of(target).absolute()
+    is_plain = stored_as in (None, PARQUET) and not str(source).startswith(KAFKA)
+    if isinstance(folder, ObjectFolder) and not is_plain:
+        raise BadInputError(
+            f"{folder}: tables of Delta and Iceberg, and loads from Kafka, need a folder of this machine;"
+            " object storage takes tables of parquet, loaded from files."
+        )
+    with loading(folder), ended_early("the load"):
+        before = whole_tables(folder)
         if not before.load_id:
             before.stored_as = stored_as or before.stored_as
         elif stored_as not in (None, before.stored_as):
             raise BadInputError(
-                f"{target} has tables of {before.stored_as}, not of {stored_as}: give another folder."
+                f"{folder} has tables of {before.stored_as}, not of {stored_as}: give another folder."
             )
         remove_unused(before)
         with own_session(spark) as own:

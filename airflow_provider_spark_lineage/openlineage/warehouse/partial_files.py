@@ -23,6 +23,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.partials import (
     to_fold,
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, as_read
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import names_in
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
 
 with extra("warehouse"):
@@ -95,8 +96,8 @@ class PartialFiles:
         rows = self.spark.sql(statement, **used)
         rows.repartition("day").write.partitionBy("day").parquet(str(self.after.path / folder))
         return {
-            each.name.removeprefix("day="): f"{folder}/{each.name}"
-            for each in sorted((self.after.path / folder).glob("day=*"))
+            name.removeprefix("day="): f"{folder}/{name}"
+            for name in names_in(self.after.path / folder, "day=*")
         }
 
     def seen(self) -> dict[str, Frame]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
@@ -11,6 +10,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.folding import read_as
 from airflow_provider_spark_lineage.openlineage.warehouse.formats import WrittenTables, tables_of
 from airflow_provider_spark_lineage.openlineage.warehouse.partial_files import PartialFiles, frame_of
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, as_read
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import Folder, folder_of
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES, WarehouseColumn
 
 Frame = Any
@@ -45,14 +45,14 @@ class Workspace:
         """Write rows that several queries read."""
         folder = str(self.path(f"staged_{stage}"))
         rows.write.parquet(folder)
-        if not Path(folder).is_dir():
+        if not folder_of(folder).is_dir():
             raise BadInputError(
-                f"Spark wrote {folder} to another machine or file system: the warehouse must be a folder that"
+                f"Spark wrote {folder} to another machine or file system: the warehouse must be a place that"
                 " Spark and this process share."
             )
         return self.spark.read.schema(rows.schema).parquet(as_read(folder))
 
-    def path(self, table: str) -> Path:
+    def path(self, table: str) -> Folder:
         """Return the folder of a table in the folder of the load."""
         return self.before.path / self.folder / table
 
