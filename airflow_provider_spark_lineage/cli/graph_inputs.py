@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.cli.planned import LANGUAGES, text_of
 from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records, nothing_in
 from airflow_provider_spark_lineage.cli.refusal import refuse
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.openlineage.events.addresses import local_path
+from airflow_provider_spark_lineage.openlineage.events.addresses import address_of, local_path
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
 from airflow_provider_spark_lineage.openlineage.events.reader import COPY_THEM, read_events
@@ -92,7 +92,7 @@ WAREHOUSE = click.option(
     "--warehouse",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="In place of --events: a folder that `spark-lineage warehouse load` has filled.",
+    help="In place of events: a folder that `spark-lineage warehouse load` has filled.",
 )
 EVENTS = click.option(
     "--events", "places", type=click.Path(path_type=Path), multiple=True, metavar="PATH", help=PLACES
@@ -154,5 +154,10 @@ def lineage_in_warehouse(path: Path) -> GraphInput:
 
 
 def is_warehouse(path: Path) -> bool:
-    """Return whether a folder is a warehouse."""
-    return (local_path(path, "give a folder of events or of a warehouse") / "current.json").is_file()
+    """Return whether a folder, or an address of object storage, is a warehouse."""
+    if address_of(path) is None:
+        return (path / "current.json").is_file()
+    # pyarrow is needed for object storage alone.
+    from airflow_provider_spark_lineage.openlineage.warehouse.storage import folder_of
+
+    return (folder_of(path) / "current.json").is_file()

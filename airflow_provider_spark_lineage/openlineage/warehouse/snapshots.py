@@ -72,6 +72,8 @@ class StoredTables:
     """Table of Delta or Iceberg -> its version or snapshot; None before the first."""
     checkpoints: dict[str, str] = field(default_factory=dict)
     """Topic -> folder with the offsets that were loaded, relative to the warehouse."""
+    kept_from: dict[str, str] = field(default_factory=dict)
+    """`events` or `runs` -> the first date that retention has left whole."""
     text: str = field(default="", compare=False, repr=False)
     """The text of `current.json` that these tables were read from."""
 
@@ -103,6 +105,7 @@ def read_tables(path: Folder | str) -> StoredTables:
             document.get("stored_as", PARQUET),
             dict(document.get("versions", {})),
             {key: _text(value) for key, value in document.get("checkpoints", {}).items()},
+            {key: _text(value) for key, value in document.get("kept_from", {}).items()},
             text=text,
         )
     except FileNotFoundError:
@@ -194,6 +197,7 @@ def publish(snapshot: StoredTables) -> None:
         "stored_as": snapshot.stored_as,
         "versions": snapshot.versions,
         "checkpoints": snapshot.checkpoints,
+        "kept_from": snapshot.kept_from,
     }
     if isinstance(snapshot.path, ObjectFolder):
         _refuse_lost(snapshot.path, snapshot.text)

@@ -270,6 +270,21 @@ def dataset_at(place: Folder | str) -> Any:
     return ds.FileSystemDatasetFactory(storage, files, ds.ParquetFileFormat()).finish()
 
 
+def files_at(folders: Iterable[str]) -> list[str]:
+    """Return the parquet files in folders; a file is returned as it is."""
+    files = []
+    for each in folders:
+        is_file = each.endswith(".parquet") and folder_of(each).is_file()
+        files += [each] if is_file else [f"{each}/{name}" for name in names_in(folder_of(each), "*.parquet")]
+    return files
+
+
+def dataset_of(files: list[str]) -> Any:
+    """Return parquet files of one warehouse as a dataset of pyarrow."""
+    _, storage = _of_arrow(files[0])
+    return ds.dataset([_of_arrow(file)[0] for file in files], format="parquet", filesystem=storage)
+
+
 def read_columns(file: Folder, columns: list[str]) -> Any:
     """Return columns of a parquet file."""
     path, storage = _of_arrow(file)
