@@ -7,7 +7,7 @@ Edges are read only of jobs that differ, and of those that touch or follow from 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ def changes_in(past: Past, base_ns: int, head_ns: int) -> ChangesBetween:
     """Return the changes between two times that the tables know."""
     base, head = past.at(base_ns), past.at(head_ns)
     left_out = base.unknown | head.unknown
-    jobs = _Comparison(past, base, head).relevant() - left_out
+    jobs = _Comparison(past, base, head, left_out).relevant()
     return ChangesBetween(
         compared(*past.currents([base, head], jobs, left_out)),
         sorted({*base.names.contradictions, *head.names.contradictions}),
@@ -69,19 +69,19 @@ class _Job:
 class _Comparison:
     """The jobs of two times."""
 
-    def __init__(self, past: Past, base: Moment, head: Moment) -> None:
+    def __init__(self, past: Past, base: Moment, head: Moment, left_out: Collection[int]) -> None:
         self._sources = past.sources([base, head])
         self._shifted = {id_of_names(*name) for name in _shifted(base.names, head.names)}
         self._same = _same_datasets(past.names)
         self._written: dict[int, set[int]] = defaultdict(set)
         self._read: dict[int, set[int]] = defaultdict(set)
         """Dataset -> ids of its schemas where it was written, and where it was read."""
-        self._base, self._head = self._jobs(base), self._jobs(head)
+        self._base, self._head = (self._jobs(each, left_out) for each in (base, head))
 
-    def _jobs(self, moment: Moment) -> dict[int, _Job]:
+    def _jobs(self, moment: Moment, left_out: Collection[int]) -> dict[int, _Job]:
         jobs: dict[int, _Job] = defaultdict(_Job)
         groups: dict[str, int] = {}
-        for run in moment.runs:
+        for run in (run for run in moment.runs if run["job_id"] not in left_out):
             job = jobs[run["job_id"]]
             inputs, outputs = moment.inputs.get(run["run_id"], ()), moment.outputs.get(run["run_id"], ())
             group = groups.setdefault(run["group_id"], len(job.said)) if run["is_instance"] else None
