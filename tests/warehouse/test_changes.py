@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from graph.estate import SHOP, dataset, edges, run
+from graph.estate import SHOP, dataset, edges, run, task
 from warehouse.histories import graph_of, history
 from warehouse.plain_tables import plain_warehouse
 
@@ -125,6 +125,114 @@ def keep_current(path: Path, documents: Documents) -> None:
     pq.write_table(pa.Table.from_pylist(kept, pq.read_schema(file)), file)
 
 
+def named(name: str, table: str) -> dict[str, Any]:
+    """Return a dataset with a symlink."""
+    symlink = {"namespace": "hive", "name": table, "type": "TABLE"}
+    return dataset(name, "id", symlinks={"identifiers": [symlink]}, **edges("id <- raw.id"))
+
+
+def write(day: int, output: dict[str, Any], job: str = "", hour: int = 6) -> dict[str, Any]:
+    job = job or f"write.{output['name']}"
+    return run(job, [dataset("raw", "id")], [output], day=day, hour=hour, id=f"{job}-{day}")
+
+
+def read_by_name(day: int) -> dict[str, Any]:
+    """Return a run that reads a table by its name, and says the same every day."""
+    table = {"namespace": "hive", "name": "db.t", "facets": {}}
+    facet = {"fields": {"id": {"inputFields": [{"namespace": "hive", "name": "db.t", "field": "id"}]}}}
+    copy = dataset("copy", "id", columnLineage=facet)
+    return run("copy", [table], [copy], day=day, id=f"copy-{day}")
+
+
+def instance(day: int, index: int, source: str, state: str = "COMPLETE") -> dict[str, Any]:
+    parent = {"parent": {"run": {"runId": f"dag-{day}"}, "job": {"namespace": "jobs", "name": "etl"}}}
+    output = dataset("mapped", f"c{index}", **edges(f"c{index} <- {source}.id"))
+    facets = {**task("etl", "m", map_index=index), **parent}
+    id_ = f"m-{day}-{index}"
+    return run(
+        "etl.m", [dataset(source, "id")], [output], day=day, hour=index, id=id_, state=state, facets=facets
+    )
+
+
+@pytest.mark.parametrize(
+    ("documents", "kinds"),
+    [
+        pytest.param(
+            [write(1, named("/a", "db.t")), read_by_name(1), write(3, named("/b", "db.t")), read_by_name(3)],
+            {"dataset_added", "sources_changed"},
+            id="a table that moved, read by its name",
+        ),
+        pytest.param(
+            [read_by_name(1), write(3, named("/a", "db.t"))],
+            {"dataset_added", "dataset_removed", "sources_changed"},
+            id="a name whose table is known later",
+        ),
+        pytest.param(
+            [
+                *(write(1, dataset("/a", "id", **edges("id <- raw.id"))), read_by_name(1)),
+                *(write(3, named("/a", "db.t")), read_by_name(3)),
+            ],
+            {"dataset_removed", "sources_changed"},
+            id="a name that a job says later, which changes nothing else",
+        ),
+        pytest.param(
+            [
+                write(1, dataset("out", "id:int", **edges("id <- raw.id")), "one"),
+                write(1, dataset("out", "id:date", **edges("id <- raw.id")), "two")
+                | {"eventTime": "2026-01-01T07:00:00Z"},
+                write(3, dataset("out", "id:int", **edges("id <- raw.id")), "one"),
+            ],
+            {"type_changed"},
+            id="two writers in turn, each with its schema",
+        ),
+        pytest.param(
+            [
+                *(instance(1, index, "first") for index in (1, 2)),
+                instance(3, 1, "third", "FAIL"),
+                instance(3, 2, "second"),
+            ],
+            {"dataset_added", "sources_changed"},
+            id="instances of a mapped task, of which one failed",
+        ),
+        pytest.param(
+            [
+                run(
+                    "stop",
+                    [dataset("first", "id")],
+                    [dataset("out", "id", **edges("id <- first.id"))],
+                    id="1",
+                ),
+                run("stop", [dataset("second", "id")], day=3, state="FAIL", ours=False, id="2"),
+            ],
+            {"dataset_added"},
+            id="a run that failed, so that the reads of the one before count, too",
+        ),
+    ],
+)
+def test_what_is_the_same_by_its_hash_may_have_another_meaning(tmp_path, documents, kinds):
+    """Names move, and of several writers another one is the last; what is read depends on runs before."""
+    path = plain_warehouse(tmp_path / "w", documents)
+    times = [instant_ns(f"2026-01-0{day}T00:00:00Z") for day in (2, 4)]
+    changes, *_ = found = found_in(path, times)
+    assert found == (*rebuilt(documents, times), [])
+    assert {each["kind"] for each in changes} == kinds
+
+
+@pytest.mark.parametrize(("day", "is_followed"), [(2, True), (3, True), (4, False), (6, False)])
+def test_a_name_is_followed_until_it_is_used_in_turn(tmp_path, day, is_followed):
+    """The table of names has only the last time of each statement, so the events say what was between."""
+    documents = [
+        write(number, named(name, "db.t")) for number, name in enumerate(["/a", "/b", "/a", "/c", "/a"], 1)
+    ]
+    path = plain_warehouse(tmp_path / "w", documents)
+    times = [instant_ns(f"2026-01-0{each}T00:00:00Z") for each in (day, day)]
+    assert found_in(path, times) == (*rebuilt(documents, times), [])
+    assert found_in(path, times)[1] == ([] if is_followed else [("hive", "db.t")])
+    retain(path, events_days=1, runs_days=99, today=date(2026, 1, 5))
+    # Without the events it is not known, and the report names it.
+    assert found_in(path, times)[1] == ([] if day == 2 else [("hive", "db.t")])
+
+
 def over_midnight() -> Documents:
     """Return a DAG run over midnight: one task ends before it, and one is under way."""
     facet = {"airflowDagRun": {"dag": {"dag_id": "shop"}, "dagRun": {"run_id": "r", "clear_number": 0}}}
@@ -134,7 +242,7 @@ def over_midnight() -> Documents:
     events = [
         run("shop", day=1, hour=22, state="START", id="dag", facets=facet, ours=False),
         run("shop.early", [dataset("raw", "id")], [early], day=1, hour=23, id="1", facets=parent),
-        run("shop.late", [early], [late], day=1, hour=23, state="START", id="2", facets=parent),
+        run("shop.late", [early, dataset("side")], day=1, hour=23, state="START", id="2", facets=parent),
         run("shop.late", [early], [late], day=2, hour=1, id="2", facets=parent),
         run("shop", day=2, hour=2, id="dag", facets=facet, ours=False),
     ]
@@ -146,11 +254,14 @@ def over_midnight() -> Documents:
 
 
 def test_a_run_that_goes_on_has_written_nothing_yet(tmp_path):
-    """Its row says what it wrote later; a task of the same DAG run that had ended has written."""
+    """Its row has what it did later, and no more what START named; a task that had ended has written."""
     path = plain_warehouse(tmp_path / "w", over_midnight())
     times = [instant_ns(f"2026-01-0{day}T00:00:00Z") for day in (2, 3)]
     changes, _, left_out = found_in(path, times)
-    assert [(each["kind"], each["name"]) for each in changes] == [("dataset_added", "late")]
+    assert [(each["kind"], each["name"]) for each in changes] == [
+        ("dataset_removed", "side"),
+        ("dataset_added", "late"),
+    ]
     assert left_out == []
 
 
