@@ -7,7 +7,7 @@ Edges are read only of jobs that differ, and of those that touch or follow from 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,9 +49,14 @@ def changes_in(past: Past, base_ns: int, head_ns: int) -> ChangesBetween:
     """Return the changes between two times that the tables know."""
     base, head = past.at(base_ns), past.at(head_ns)
     left_out = base.unknown | head.unknown
-    jobs = _Comparison(past, base, head).relevant() - left_out
+    comparison = _Comparison(past, base, head, left_out)
+    while True:
+        before, after = past.currents([base, head], comparison.relevant(), left_out)
+        # Others may touch what seems to be gone or new.
+        if comparison.is_whole(set(before.datasets) ^ set(after.datasets)):
+            break
     return ChangesBetween(
-        compared(*past.currents([base, head], jobs, left_out)),
+        compared(before, after),
         sorted({*base.names.contradictions, *head.names.contradictions}),
         past.job_names(left_out),
     )
@@ -66,22 +71,32 @@ class _Job:
         self.reads: set[int] = set()
 
 
+def _touched_by(job: _Job) -> set[int]:
+    return job.writes | job.reads
+
+
+def _written_by(job: _Job) -> set[int]:
+    return job.writes
+
+
 class _Comparison:
     """The jobs of two times."""
 
-    def __init__(self, past: Past, base: Moment, head: Moment) -> None:
+    def __init__(self, past: Past, base: Moment, head: Moment, left_out: Collection[int]) -> None:
         self._sources = past.sources([base, head])
         self._shifted = {id_of_names(*name) for name in _shifted(base.names, head.names)}
         self._same = _same_datasets(past.names)
         self._written: dict[int, set[int]] = defaultdict(set)
         self._read: dict[int, set[int]] = defaultdict(set)
         """Dataset -> ids of its schemas where it was written, and where it was read."""
-        self._base, self._head = self._jobs(base), self._jobs(head)
+        self._datasets: set[int] = set()
+        """Datasets whose jobs are relevant, all of them."""
+        self._base, self._head = (self._jobs(each, left_out) for each in (base, head))
 
-    def _jobs(self, moment: Moment) -> dict[int, _Job]:
+    def _jobs(self, moment: Moment, left_out: Collection[int]) -> dict[int, _Job]:
         jobs: dict[int, _Job] = defaultdict(_Job)
         groups: dict[str, int] = {}
-        for run in moment.runs:
+        for run in (run for run in moment.runs if run["job_id"] not in left_out):
             job = jobs[run["job_id"]]
             inputs, outputs = moment.inputs.get(run["run_id"], ()), moment.outputs.get(run["run_id"], ())
             group = groups.setdefault(run["group_id"], len(job.said)) if run["is_instance"] else None
@@ -105,32 +120,37 @@ class _Comparison:
     def relevant(self) -> set[int]:
         """Return the jobs that changed, and those that tell what this means for others."""
         changed = {job for job in self._base.keys() | self._head.keys() if self._is_changed(job)}
-        touched = [
-            {
-                self._same(each)
-                for job in changed
-                if job in jobs
-                for each in (*jobs[job].writes, *jobs[job].reads)
-            }
-            for jobs in (self._base, self._head)
-        ]
-        datasets = touched[0] ^ touched[1]
-        for jobs in (self._base, self._head):
-            datasets |= {self._same(each) for job in changed if job in jobs for each in jobs[job].writes}
-        datasets |= {dataset for dataset in self._written if self._has_schemas(dataset)}
-        datasets = self._downstream(datasets)
+        touched, written = (
+            [
+                {each for job in changed & jobs.keys() for each in some(jobs[job])}
+                for jobs in (self._base, self._head)
+            ]
+            for some in (_touched_by, _written_by)
+        )
+        # One name may be several datasets at different times, so names are compared, not what they mean.
+        differing = (touched[0] ^ touched[1]) | written[0] | written[1] | self._shifted
+        self._datasets |= {self._same(each) for each in differing}
+        self._datasets |= {dataset for dataset in self._written if self._has_schemas(dataset)}
+        datasets = self._downstream(self._datasets)
         return changed | {
             number
             for jobs in (self._base, self._head)
             for number, job in jobs.items()
-            if any(self._same(each) in datasets for each in (*job.writes, *job.reads))
+            if any(self._same(each) in datasets for each in _touched_by(job))
         }
+
+    def is_whole(self, differing: set[Id]) -> bool:
+        """Return whether all jobs that touch some datasets are relevant; from now on, they are."""
+        datasets = {self._same(id_of_names(*each)) for each in differing}
+        is_whole = datasets <= self._datasets
+        self._datasets |= datasets
+        return is_whole
 
     def _is_changed(self, job: int) -> bool:
         base, head = self._base.get(job), self._head.get(job)
         if base is None or head is None or base.said != head.said:
             return True
-        return not self._shifted.isdisjoint(base.writes | base.reads)
+        return not self._shifted.isdisjoint(_touched_by(base))
 
     def _has_schemas(self, dataset: int) -> bool:
         """Return whether the columns of a dataset are those of the job that happened to be the last."""

@@ -72,8 +72,7 @@ class Past:
         moving = {id_of_names(*name): name for name in names.depending_on_time()}
         changes = sorted({time for _, owners in names.moved() for time, _ in owners}) if moving else []
         deciding = self._last.deciding(then, moving, changes)
-        positions = deciding.positions
-        ids, dates = set(self.index.ids(positions).to_pylist()), self.index.dates(positions)
+        ids, dates = set(self.index.ids(deciding.runs).to_pylist()), self.index.dates(deciding.runs)
         found = {
             table: [*rows_of(self._snapshot, table, ids, dates=dates), *then.rows[table]]
             for table in ("runs", "run_inputs", "run_outputs")
@@ -85,7 +84,7 @@ class Past:
             by_run(found["run_inputs"]),
             by_run(found["run_outputs"]),
             frozenset({*self.index.job[counted].tolist(), *(row["job_id"] for row in then.rows["runs"])}),
-            frozenset(then.unknown | self._last.dropped(then, deciding, time_ns)),
+            frozenset(then.unknown.keys() | self._last.unknown(then, deciding, time_ns)),
         )
 
     def refuse_before(self, name: str, time_ns: int) -> None:
@@ -93,15 +92,15 @@ class Past:
         path, kept = self._snapshot.path, self._snapshot.kept_from.get("runs", "")
         if not len(self.index):
             raise BadInputError(f"{path} has no runs yet: load events with `spark-lineage warehouse load`.")
-        if time_ns // 1000 < self.index.begin:
-            first = EPOCH + timedelta(microseconds=self.index.begin)
-            raise BadInputError(
-                f"{name} is before the first event in {path} ({first:%Y-%m-%dT%H:%M:%SZ}): give a later time."
-            )
         if kept and time_ns // 1000 < micros_of_day(kept):
             raise BadInputError(
                 f"{name} is before {kept}, and `warehouse retain` has dropped the runs of {path} before that"
                 " date: give a later time, or load their events into another folder."
+            )
+        if time_ns // 1000 < self.index.begin:
+            first = EPOCH + timedelta(microseconds=self.index.begin)
+            raise BadInputError(
+                f"{name} is before the first event in {path} ({first:%Y-%m-%dT%H:%M:%SZ}): give a later time."
             )
 
     def _add_contents(self, then: UnderWay) -> None:
@@ -110,6 +109,7 @@ class Past:
             self._datasets[row["dataset_id"]] = row["namespace"], row["name"]
         self._schemas |= {row["schema_id"]: fields_in(row) for row in then.rows["schemas"]}
         self._derived_versions |= {row["lineage_id"]: row for row in then.rows["versions"]}
+        self._job_names |= then.unknown
         self._job_names |= {
             row["job_id"]: JobName(row["job_namespace"], row["job_name"]) for row in then.rows["runs"]
         }

@@ -92,9 +92,8 @@ def _is_return(said: Sequence[tuple[int, int, Id]], time: int, owner: Id) -> boo
 
 
 def _contradiction(alias: Id, said: Sequence[tuple[int, int, Id]]) -> Iterator[Statement]:
-    time = max(first for first, _, _ in said)
-    for _, _, owner in said:
-        yield time, alias, owner
+    """Yield the statement that may have been among those that are gone: of the first dataset again."""
+    yield max(first for first, _, _ in said) + 1, alias, min(said)[2]
 
 
 def _statements_of(snapshot: StoredTables, day: str, names: set[str]) -> Iterator[Statement]:

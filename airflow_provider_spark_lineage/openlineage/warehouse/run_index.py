@@ -85,23 +85,25 @@ class RunIndex:
         known = self.started[self.started > 0]
         return int(known.min()) if len(known) else 0
 
-    def ids(self, positions: Any) -> Any:
-        """Return the run ids at some positions."""
-        return self.run_id.take(pa.array(positions))
+    def ids(self, runs: Any) -> Any:
+        """Return the run ids of some runs, given as a mask."""
+        return self.run_id.filter(pa.array(runs))
 
-    def dates(self, positions: Any) -> list[str]:
-        """Return the dates that the rows of some runs are in."""
-        return sorted(map(day_text, np.unique(self.time[positions] // DAY_US).tolist()))
+    def dates(self, runs: Any) -> list[str]:
+        """Return the dates that the rows of some runs, given as a mask, are in."""
+        return sorted(map(day_text, np.unique(self.time[runs] // DAY_US).tolist()))
 
     def having(self, ids: Any, among: Any) -> Any:
-        """Return which of some positions have one of some ids."""
-        return among[_mask(pc.is_in(self.ids(among), value_set=_ids(ids)))]
+        """Return which of some runs, given as a mask, have one of some ids, as a mask."""
+        wanted = _ids(ids)
+        return _mask(pc.is_in(self.run_id, value_set=wanted)) & among if len(wanted) else _none(among)
 
     def children(self, ids: Any, among: Any) -> Any:
-        """Return which of some positions, given as a mask, have one of some parents."""
-        links = np.flatnonzero(among[self.child])
-        found = _mask(pc.is_in(self.parent.take(pa.array(links)), value_set=_ids(ids)))
-        return np.unique(self.child[links[found]])
+        """Return which of some runs, given as a mask, have one of some parents, as a mask."""
+        wanted, found = _ids(ids), _none(among)
+        if len(wanted):
+            found[self.child[_mask(pc.is_in(self.parent, value_set=wanted))]] = True
+        return found & among
 
     def parents(self, of: Any) -> Any:
         """Return the ids of the parents of some positions, given as a mask."""
@@ -158,6 +160,10 @@ def micros_of_day(day: str) -> int:
 
 def _mask(column: Any) -> Any:
     return column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy()
+
+
+def _none(mask: Any) -> Any:
+    return np.zeros_like(mask)
 
 
 def _ids(ids: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.errors import extra
 from airflow_provider_spark_lineage.openlineage.events.model import Event
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import Row, rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.derive import derived
 from airflow_provider_spark_lineage.openlineage.warehouse.families import ConnectedIds
@@ -27,7 +28,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.run_index import (
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables
 
 with extra("warehouse"):
-    import numpy as np
+    import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
 
@@ -40,7 +41,7 @@ class UnderWay:
     """For each run of the index, whether its row is what it was then."""
     rows: dict[str, list[Row]] = field(default_factory=lambda: defaultdict(list))
     """Table -> rows as they were then; also `versions`, `schemas` and `names`."""
-    unknown: set[int] = field(default_factory=set)
+    unknown: dict[int, JobName] = field(default_factory=dict)
     """Jobs of runs whose events were dropped, so that their rows of then are not known."""
 
 
@@ -52,18 +53,22 @@ def under_way(snapshot: StoredTables, index: RunIndex, time_ns: int) -> UnderWay
     if not members.any():
         return found
     found.known &= ~members
-    positions = np.flatnonzero(members)
-    ids = set(index.ids(positions).to_pylist())
-    runs = [*rows_of(snapshot, "runs", ids, dates=index.dates(positions))]
+    ids = set(index.ids(members).to_pylist())
+    runs = [*rows_of(snapshot, "runs", ids, dates=index.dates(members))]
     whole = [row for row in runs if not _is_cut(snapshot, row, time_ns)]
     cut = _connected_with_cut(runs, {row["run_id"] for row in whole})
     _derive(snapshot, [row for row in runs if row["run_id"] not in cut], time_ns, found)
     if cut:
-        lasting = set(index.ids(np.flatnonzero(members & goes_on)).to_pylist())
-        later = set(index.ids(np.flatnonzero(~begun)).to_pylist())
+        lasting = set(index.ids(members & goes_on).to_pylist())
+        above = pa.array({each for row in runs for each in row["parents"]}, pa.string())
+        later = set(index.ids(index.having(above, ~begun)).to_pylist())
         kept = _with_known_rows([row for row in runs if row["run_id"] in cut], lasting, later)
-        found.unknown = {row["job_id"] for row in runs if row["run_id"] in cut - kept}
-        found.known[index.having(kept, positions)] = True
+        found.unknown = {
+            row["job_id"]: JobName(row["job_namespace"], row["job_name"])
+            for row in runs
+            if row["run_id"] in cut - kept
+        }
+        found.known |= index.having(pa.array(kept, pa.string()), members)
     return found
 
 
@@ -77,10 +82,10 @@ def _sides(snapshot: StoredTables, index: RunIndex, time_ns: int) -> tuple[Any, 
         return begun, goes_on
     events = columns_of_dates(snapshot, "events", ["run_id", "event_time"], [day_text(day)])
     times = micros(events.column("event_time"))
-    near = np.flatnonzero(touching & ~index.is_sealed)
+    near = touching & ~index.is_sealed
     # The tables have microseconds: an event of the same one may be later.
-    for side, of_day in ((begun, times <= time_us), (goes_on, times >= time_us)):
-        side[index.having(pc.unique(events.column("run_id").filter(of_day)), near)] = True
+    begun |= index.having(pc.unique(events.column("run_id").filter(pa.array(times <= time_us))), near)
+    goes_on |= index.having(pc.unique(events.column("run_id").filter(pa.array(times >= time_us))), near)
     sealed = touching & index.is_sealed
     begun[sealed & (index.started <= time_us)] = True
     goes_on[sealed & (index.last_day == day)] = True
@@ -89,22 +94,16 @@ def _sides(snapshot: StoredTables, index: RunIndex, time_ns: int) -> tuple[Any, 
 
 def _members(index: RunIndex, begun: Any, goes_on: Any) -> Any:
     """Return the runs that had begun, and whose families had events on both sides, as a mask."""
-    later = np.flatnonzero(~begun)
     members = begun & goes_on
-    if len(later):
+    if not begun.all():
         # A parent that began later did not exist yet, so its child was not a part of it.
-        above = index.having(index.parents(begun), later)
-        members[index.children(index.ids(above), begun)] = True
-        members[index.having(index.parents(~begun), np.flatnonzero(begun))] = True
-    frontier = members.copy()
+        members |= index.children(index.ids(index.having(index.parents(begun), ~begun)), begun)
+        members |= index.having(index.parents(~begun), begun)
+    frontier = members
     while frontier.any():
-        ids = index.ids(np.flatnonzero(frontier))
-        above = index.having(index.parents(frontier), np.flatnonzero(begun))
-        reached = np.zeros_like(members)
-        reached[above] = True
-        reached[index.children(ids, begun)] = True
-        frontier = reached & ~members
-        members |= frontier
+        above = index.having(index.parents(frontier), begun)
+        frontier = (above | index.children(index.ids(frontier), begun)) & ~members
+        members = members | frontier
     return members
 
 
