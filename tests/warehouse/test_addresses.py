@@ -25,6 +25,8 @@ COMMANDS = (
     "diff a.sql b.sql --production {}",
     "diff {} b.sql",
     "show {}",
+    "show --warehouse {}",
+    "changes 2026-01-01 2026-01-02 --warehouse {}",
     "explain {}",
     "explain --events {}",
     "expect --events {}",

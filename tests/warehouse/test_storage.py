@@ -20,6 +20,7 @@ from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage
 from airflow_provider_spark_lineage.openlineage.warehouse.event_sources import source_of
+from airflow_provider_spark_lineage.openlineage.warehouse.formats import tables_of
 from airflow_provider_spark_lineage.openlineage.warehouse.load import load
 from airflow_provider_spark_lineage.openlineage.warehouse.retention import compact, retain
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
@@ -82,15 +83,19 @@ def test_what_needs_no_spark_reads_and_writes_objects(client, tmp_path):
     assert objects == [f"{key}/current.json"]
 
 
-def test_commands_take_an_address(client, tmp_path):
+def test_commands_take_an_address(client, tmp_path, monkeypatch):
     """`s3a` of Spark is pyarrow's `s3`, and statements have the address as it was given."""
     local = plain_warehouse(tmp_path / "w", history(3, days=1, jobs=2))
     address = copied(client, local, "lineage")
     dataset = current_lineage(local).writes[0].output[1]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.sql").write_text("INSERT INTO a SELECT x FROM b")
     for command in (
         "warehouse check --warehouse {}",
         "warehouse compact --warehouse {}",
         f"impact {dataset} --warehouse {{}}",
+        "changes 2026-01-01T01:00:00Z 2026-01-09 --warehouse {}",
+        "diff a.sql a.sql --production {}",
     ):
         done, there = (
             CliRunner().invoke(main, command.format(place).split())
@@ -161,7 +166,11 @@ def test_of_two_that_begin_at_once_the_last_holds(client, monkeypatch):
 
 @pytest.mark.parametrize(
     ("key", "is_other"),
-    [("data/bronze/part-0.parquet", True), ("data/20260101T000000-1/runs/part-0.parquet", False)],
+    [
+        ("data/bronze/part-0.parquet", True),
+        ("data/20260101T000000-1/runs/part-0.parquet", False),
+        ("current.json.20260101T000000-1", False),
+    ],
 )
 def test_a_folder_with_objects_of_others_is_refused_and_stays(client, key, is_other):
     """A first load that died leaves files, which the next one deletes."""
@@ -185,6 +194,8 @@ def test_formats_that_need_a_folder_are_refused(client, tmp_path, options):
     with pytest.raises(BadInputError, match="need a folder of this machine"):
         load(None, "kafka://h:1/t", "s3a://lake/x")
     assert keys_of(client) == []
+    with pytest.raises(BadInputError, match="has tables of delta, which need a folder"):
+        tables_of("delta", None, StoredTables(folder_of("s3a://lake/x")), "data/1")
 
 
 @pytest.mark.parametrize(

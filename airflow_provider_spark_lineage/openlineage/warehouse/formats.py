@@ -25,7 +25,12 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     StoredTables,
     as_read,
 )
-from airflow_provider_spark_lineage.openlineage.warehouse.storage import Folder, names_in, write_rows
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import (
+    Folder,
+    ObjectFolder,
+    names_in,
+    write_rows,
+)
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
 
 Frame = Any
@@ -78,6 +83,8 @@ class WrittenTables(ABC):
 
 def tables_of(name: str, spark: Any, snapshot: StoredTables, folder: str) -> WrittenTables:
     """Return the tables of a format."""
+    if name != PARQUET and isinstance(snapshot.path, ObjectFolder):
+        raise BadInputError(f"{snapshot.path} has tables of {name}, which need a folder of this machine.")
     classes: dict[str, type[WrittenTables]] = {PARQUET: _Parquet, DELTA: _Delta, ICEBERG: _Iceberg}
     return classes[name](spark, snapshot, folder)
 

@@ -169,7 +169,7 @@ def _refuse_others(path: Folder) -> None:
 
 
 def _refuse_other_objects(path: ObjectFolder) -> None:
-    names = path.below(recursive=False).keys()
+    names = {name for name in path.below(recursive=False) if not name.startswith(f"{CURRENT}.")}
     # The lock is deleted after a load, so files of a first load that died are known by their names.
     others = not names <= {"data", "rejected"} or not all(
         _LOAD.match(name) for each in names for name in (path / each).below(recursive=False)

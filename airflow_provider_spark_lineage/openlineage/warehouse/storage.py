@@ -82,7 +82,7 @@ class ObjectFolder:
 
     def _kind(self) -> Any:
         storage, path = self.storage
-        with self._named_errors():
+        with self.named_errors():
             return storage.get_file_info(path).type
 
     def exists(self) -> bool:
@@ -100,14 +100,14 @@ class ObjectFolder:
     def read_text(self, encoding: str) -> str:
         """Return the text of an object; raise FileNotFoundError without one."""
         storage, path = self.storage
-        with self._named_errors(), storage.open_input_stream(path, compression=None) as stream:
+        with self.named_errors(), storage.open_input_stream(path, compression=None) as stream:
             text: str = stream.read().decode(encoding)
         return text
 
     def write_text(self, text: str, encoding: str) -> None:
         """Write an object."""
         storage, path = self.storage
-        with self._named_errors(), storage.open_output_stream(path, compression=None) as stream:
+        with self.named_errors(), storage.open_output_stream(path, compression=None) as stream:
             stream.write(text.encode(encoding))
 
     def mkdir(self, *, parents: bool = False, exist_ok: bool = False) -> None:
@@ -116,19 +116,20 @@ class ObjectFolder:
     def unlink(self) -> None:
         """Delete an object."""
         storage, path = self.storage
-        with self._named_errors():
+        with self.named_errors():
             storage.delete_file(path)
 
     def below(self, *, recursive: bool) -> dict[str, Any]:
         """Return the objects and folders below it: path from here -> `FileInfo`."""
         storage, path = self.storage
         selector = fs.FileSelector(path, recursive=recursive, allow_not_found=True)
-        with self._named_errors():
+        with self.named_errors():
             entries = storage.get_file_info(selector)
         return {entry.path[len(path) + 1 :]: entry for entry in entries if entry.path != path}
 
     @contextmanager
-    def _named_errors(self) -> Iterator[None]:
+    def named_errors(self) -> Iterator[None]:
+        """Raise BadInputError for errors of the storage, but for an object that is missing."""
         try:
             yield
         except FileNotFoundError:
@@ -262,12 +263,14 @@ def _of_arrow(place: Folder | str) -> tuple[str, Any]:
 
 def dataset_at(place: Folder | str) -> Any:
     """Return the parquet files of a folder, or one file, as a dataset of pyarrow."""
-    path, storage = _of_arrow(place)
-    if storage is None:
-        return ds.dataset(path, format="parquet")
+    folder = folder_of(place)
+    if isinstance(folder, Path):
+        return ds.dataset(place, format="parquet")
+    storage, path = folder.storage
     # One request in place of three: `dataset` asks first whether it is a folder.
     files = fs.FileSelector(path, recursive=True)
-    return ds.FileSystemDatasetFactory(storage, files, ds.ParquetFileFormat()).finish()
+    with folder.named_errors():
+        return ds.FileSystemDatasetFactory(storage, files, ds.ParquetFileFormat()).finish()
 
 
 def files_at(folders: Iterable[str]) -> list[str]:
@@ -315,7 +318,8 @@ def event_files(place: Folder | str) -> dict[str, list[int]]:
     if isinstance(folder, Path):
         stats = {str(file): file.stat() for file in files_of(folder) if file.exists()}
         return {file: [stat.st_size, stat.st_mtime_ns] for file, stat in stats.items()}
-    entries = {folder / name: entry for name, entry in folder.below(recursive=True).items()}
+    below = {} if folder.is_file() else folder.below(recursive=True)
+    entries = {folder / name: entry for name, entry in below.items()}
     if not entries:
         entries = {
             folder.parent / name: entry
