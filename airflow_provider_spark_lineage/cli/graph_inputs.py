@@ -154,10 +154,8 @@ def lineage_in_warehouse(path: Path) -> GraphInput:
 
 
 def is_warehouse(path: Path) -> bool:
-    """Return whether a folder, or an address of object storage, is a warehouse."""
-    if address_of(path) is None:
-        return (path / "current.json").is_file()
-    # pyarrow is needed for object storage alone.
-    from airflow_provider_spark_lineage.openlineage.warehouse.storage import folder_of
-
-    return (folder_of(path) / "current.json").is_file()
+    """Return whether a place is a warehouse: an address is one, because events are read from folders."""
+    address = address_of(path)
+    if address and address[0] != "file":
+        return True
+    return (local_path(path, COPY_THEM) / "current.json").is_file()
