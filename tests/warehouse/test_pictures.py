@@ -155,7 +155,7 @@ def test_a_dataset_of_very_many_jobs_has_a_picture_of_both_sides(tmp_path):
     assert sum(int(count) for count in re.findall(r"(\d+) (?:dataset|job)s", note)) == left_out
     refused = show(tmp_path, "--warehouse", warehouse)
     assert refused.exit_code == 2
-    assert "has 1,011 datasets, 1,010 jobs: too many for one picture. Choose a dataset with --dataset" in (
+    assert "has 1,011 datasets, 1,010 jobs: too many for one picture. Choose a dataset (--dataset NAME)." in (
         refused.stderr
     )
 

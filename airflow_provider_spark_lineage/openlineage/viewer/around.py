@@ -44,7 +44,7 @@ def picture_of_all(current: Current, place: str) -> dict[str, Any]:
         counts = [counted(datasets, "dataset"), counted(jobs, "job")]
         counts += [counted(edges, "column edge")] if edges else []
         raise BadInputError(
-            f"{place} has {', '.join(counts)}: too many for one picture. Choose a dataset with --dataset NAME."
+            f"{place} has {', '.join(counts)}: too many for one picture. Choose a dataset (--dataset NAME)."
         )
     return _page(current, current.datasets, current.runs, ALL_JOBS)
 
