@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from airflow_provider_spark_lineage.errors import extra
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables
@@ -18,6 +18,8 @@ with extra("warehouse"):
     import pyarrow.dataset as ds
 
 Frame = Any
+
+_Key = TypeVar("_Key")
 
 
 @dataclass
@@ -35,13 +37,14 @@ class Families:
     """Runs with a new event that cannot be derived anew, because events of them were dropped."""
 
 
-class _Union:
+class ConnectedIds(Generic[_Key]):
     """Sets of ids that grow together."""
 
     def __init__(self) -> None:
-        self._above: dict[str, str] = {}
+        self._above: dict[_Key, _Key] = {}
 
-    def top(self, each: str) -> str:
+    def top(self, each: _Key) -> _Key:
+        """Return the id that stands for all that are connected with one."""
         path = []
         while (above := self._above.setdefault(each, each)) != each:
             path.append(each)
@@ -50,7 +53,8 @@ class _Union:
             self._above[node] = each
         return each
 
-    def join(self, first: str, second: str) -> None:
+    def join(self, first: _Key, second: _Key) -> None:
+        """Connect two ids."""
         self._above[self.top(second)] = self.top(first)
 
 
@@ -61,7 +65,7 @@ def families_of(spark: Any, new: Frame, before: StoredTables) -> Families:
     """
     links = new.where("run_id <> ''").selectExpr("run_id", "array(parent_run_id) AS parents")
     rows = links.distinct().collect()
-    union = _Union()
+    union = ConnectedIds[str]()
     known: set[str] = set()
     frontier: set[str] = set()
 
