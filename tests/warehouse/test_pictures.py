@@ -16,6 +16,7 @@ from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.reader import read_events
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
+from airflow_provider_spark_lineage.openlineage.viewer import around
 from airflow_provider_spark_lineage.openlineage.viewer.around import MOST_BOXES
 from airflow_provider_spark_lineage.warehouse import picture
 
@@ -154,9 +155,21 @@ def test_a_dataset_of_very_many_jobs_has_a_picture_of_both_sides(tmp_path):
     assert sum(int(count) for count in re.findall(r"(\d+) (?:dataset|job)s", note)) == left_out
     refused = show(tmp_path, "--warehouse", warehouse)
     assert refused.exit_code == 2
-    assert "has 1,011 datasets and 1,010 jobs, too many for one picture: choose one with --dataset" in (
+    assert "has 1,011 datasets, 1,010 jobs: too many for one picture. Choose a dataset (--dataset NAME)." in (
         refused.stderr
     )
+
+
+def test_edges_of_columns_have_a_limit_too(chain, tmp_path, monkeypatch):
+    """Wide tables make a page large before there are many of them."""
+    monkeypatch.setattr(around, "MOST_EDGES", 3)
+    page = shown(tmp_path, "--warehouse", chain, "--dataset", "silver/a")
+    assert len(document_of(page)["edges"]) == 3
+    assert names_in(page)[0] == {"raw", "bronze/a", "silver/a", "gold/a"}
+    [note] = page["runs"][0]["answer"]["notes"]
+    assert "Left out for want of room: 1 dataset and 1 job." in note
+    refused = show(tmp_path, "--warehouse", chain)
+    assert (refused.exit_code, "5 jobs, 5 column edges: too many" in refused.stderr) == (2, True)
 
 
 def test_a_notebook_shows_the_picture_of_a_warehouse(chain):

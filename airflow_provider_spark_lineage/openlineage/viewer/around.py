@@ -37,11 +37,14 @@ _MOST_NAMED = 3
 
 def picture_of_all(current: Current, place: str) -> dict[str, Any]:
     """Return the content of a page with all lineage; raise `BadInputError` if it is too much to draw."""
-    boxes = len(current.datasets) + len(current.runs)
-    if boxes > MOST_BOXES or sum(len(write.edges) for write in current.writes) > MOST_EDGES:
-        datasets, jobs = counted(len(current.datasets), "dataset"), counted(len(current.runs), "job")
+    datasets, jobs = len(current.datasets), len(current.runs)
+    # The edges of a large warehouse are not counted: that would make all of its writes.
+    edges = sum(len(write.edges) for write in current.writes) if datasets + jobs <= MOST_BOXES else 0
+    if datasets + jobs > MOST_BOXES or edges > MOST_EDGES:
+        counts = [counted(datasets, "dataset"), counted(jobs, "job")]
+        counts += [counted(edges, "column edge")] if edges else []
         raise BadInputError(
-            f"{place} has {datasets} and {jobs}, too many for one picture: choose one with --dataset NAME."
+            f"{place} has {', '.join(counts)}: too many for one picture. Choose a dataset (--dataset NAME)."
         )
     return _page(current, current.datasets, current.runs, ALL_JOBS)
 
@@ -62,9 +65,10 @@ def picture_around(
     more = len(around.chosen) - len(names)
     title = f"Around {', '.join(names)}{f' and {more:,} more' if more else ''}"
     page = _page(current, around.datasets, around.jobs, title)
+    whom = "it" if len(around.chosen) == 1 else "them"
     [run] = page["runs"]
     run["answer"] |= {
-        "about": f"What leads to it and what follows from it, through {counted(depth, 'job')} at most.",
+        "about": f"What leads to {whom} and follows from {whom}, through {counted(depth, 'job')} at most.",
         "notes": around.left_out(),
     }
     (namespace, name), column = columns[0]
@@ -122,9 +126,7 @@ class _Around:
         if not counts:
             return []
         what = " and ".join(counts)
-        return [
-            f"{what} more do not fit into the picture: choose a smaller depth, or one of the other datasets."
-        ]
+        return [f"Left out for want of room: {what}. Choose a smaller depth, or one of the other datasets."]
 
     def _upstream(self, datasets: Iterable[Id]) -> Iterator[Id | None]:
         for dataset in datasets:

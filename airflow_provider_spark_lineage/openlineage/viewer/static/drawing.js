@@ -11,7 +11,7 @@ const LEFT = 14;
 const MOST_EDGES = 1500;
 // Cells of texts in a box: of its title, of the beginning of a title that is cut before its end, and of its details.
 const MOST_TITLE = 22, MOST_KEPT = 7, MOST_DETAIL = 40;
-export const MOST_TASK = 20;
+const MOST_TASK = 20;
 
 /** @param {Scene} scene @param {Region} region @param {boolean} hasText */
 export function drawBoxes(scene, region, hasText) {
@@ -158,6 +158,18 @@ export function titlesOf(labels, cells = MOST_TITLE) {
   const titles = new Map();
   shorten([...new Set(labels)], 0);
   return labels.map((label) => titles.get(label) ?? "");
+}
+
+/**
+ * Return what pills of tasks have as titles. A name that is too long loses its DAG, unless another task has the same end.
+ * @param {string[]} names
+ */
+export function titlesOfTasks(names) {
+  const end = (/** @type {string} */ name) => name.replace(/^[^\s[]*\./, "");
+  const ends = [...new Set(names)].map(end);
+  const isLong = (/** @type {string} */ name) => fit(name, MOST_TASK) !== name;
+  const isAlone = (/** @type {string} */ name) => ends.indexOf(end(name)) === ends.lastIndexOf(end(name));
+  return titlesOf(names.map((name) => (isLong(name) && end(name) && isAlone(name) ? end(name) : name)), MOST_TASK);
 }
 
 // Return how many characters all texts begin with.
