@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from airflow_provider_spark_lineage.errors import extra
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables
@@ -16,6 +16,8 @@ with extra("warehouse"):
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
+
+_Key = TypeVar("_Key")
 
 
 @dataclass
@@ -32,13 +34,14 @@ class Families:
     """Runs with a new event that cannot be derived anew, because events of them were dropped."""
 
 
-class _Union:
+class ConnectedIds(Generic[_Key]):
     """Sets of ids that grow together."""
 
     def __init__(self) -> None:
-        self._above: dict[str, str] = {}
+        self._above: dict[_Key, _Key] = {}
 
-    def top(self, each: str) -> str:
+    def top(self, each: _Key) -> _Key:
+        """Return the id that stands for all that are connected with one."""
         path = []
         while (above := self._above.setdefault(each, each)) != each:
             path.append(each)
@@ -47,7 +50,8 @@ class _Union:
             self._above[node] = each
         return each
 
-    def join(self, first: str, second: str) -> None:
+    def join(self, first: _Key, second: _Key) -> None:
+        """Connect two ids."""
         self._above[self.top(second)] = self.top(first)
 
 
@@ -57,7 +61,7 @@ def families_of(new: Iterable[tuple[str, str]], before: StoredTables) -> Familie
     A run that is sealed connects others, and is not a member itself: it cannot be derived anew.
     """
     rows: list[Any] = [{"run_id": run_id, "parents": [parent]} for run_id, parent in new if run_id]
-    union = _Union()
+    union = ConnectedIds[str]()
     known: set[str] = set()
     frontier: set[str] = set()
 

@@ -176,6 +176,8 @@ def _drop_events(upkeep: _Upkeep, first_kept: str, summary: RetentionSummary) ->
     for day in dropped:
         del tables["events"][day]
     summary.event_dates = len(dropped)
+    if dropped:
+        _keep_from(upkeep, "events", first_kept)
     gone = {date.fromisoformat(day) for day in dropped}
 
     def sealed(batch: Any) -> Any:
@@ -215,3 +217,10 @@ def _drop_runs(upkeep: _Upkeep, first_kept: str, summary: RetentionSummary) -> N
         }
         summary.run_dates += 1
         summary.current_runs += count
+        _keep_from(upkeep, "runs", first_kept)
+
+
+def _keep_from(upkeep: _Upkeep, what: str, first_kept: str) -> None:
+    """Note the first date that is whole; of several retentions, the last of these dates."""
+    kept = upkeep.tables.kept_from
+    kept[what] = max(first_kept, kept.get(what, ""))

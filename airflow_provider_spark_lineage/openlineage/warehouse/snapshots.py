@@ -62,6 +62,8 @@ class StoredTables:
     """Table of Delta or Iceberg -> its version or snapshot; None before the first."""
     checkpoints: dict[str, str] = field(default_factory=dict)
     """Topic -> folder with the offsets that were loaded, relative to the warehouse."""
+    kept_from: dict[str, str] = field(default_factory=dict)
+    """`events` or `runs` -> the first date that retention has left whole."""
 
     def folders(self, table: str, dates: Iterable[str] | None = None) -> list[str]:
         """Return the folders (or files, of Delta and Iceberg) of a table, of all dates or of some."""
@@ -90,6 +92,7 @@ def read_tables(path: Path | str) -> StoredTables:
             document.get("stored_as", PARQUET),
             dict(document.get("versions", {})),
             {key: _text(value) for key, value in document.get("checkpoints", {}).items()},
+            {key: _text(value) for key, value in document.get("kept_from", {}).items()},
         )
     except FileNotFoundError:
         return _new(path)
@@ -166,6 +169,7 @@ def publish(snapshot: StoredTables) -> None:
         "stored_as": snapshot.stored_as,
         "versions": snapshot.versions,
         "checkpoints": snapshot.checkpoints,
+        "kept_from": snapshot.kept_from,
     }
     new = snapshot.path / f"{CURRENT}.{snapshot.load_id}"
     with new.open("w", encoding="utf-8") as file:
