@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError, extra
+from airflow_provider_spark_lineage.openlineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
@@ -76,6 +77,7 @@ def tag_facets_in(snapshot: StoredTables) -> list[tuple[int, Id, Row]]:
     return [(int(row["said_ns"]), (row["namespace"], row["name"]), row) for row in rows]
 
 
+@collector_paused()
 def lineage_in(snapshot: StoredTables) -> Current:
     """Return the current lineage of the tables of a snapshot."""
     return _Reading(snapshot).current()

@@ -17,8 +17,6 @@ with extra("warehouse"):
     import pyarrow as pa
     import pyarrow.compute as pc
 
-Frame = Any
-
 _Key = TypeVar("_Key")
 
 
@@ -26,9 +24,8 @@ _Key = TypeVar("_Key")
 class Families:
     """The runs with a new event, and all that are connected with them."""
 
-    runs: set[str]
-    frame: Frame
-    """`run_id` and `family`: a name that is the same for connected runs."""
+    runs: dict[str, str]
+    """Id of a run -> its family: a name that is the same for connected runs."""
     dates: set[str] = field(default_factory=set)
     """Dates of the rows that the runs have had so far."""
     event_dates: set[str] = field(default_factory=set)
@@ -58,13 +55,12 @@ class ConnectedIds(Generic[_Key]):
         self._above[self.top(second)] = self.top(first)
 
 
-def families_of(spark: Any, new: Frame, before: StoredTables) -> Families:
-    """Return the families of new events, with the runs that are in the tables already.
+def families_of(new: Iterable[tuple[str, str]], before: StoredTables) -> Families:
+    """Return the families of new events, given by run and parent, with the runs that are in the tables.
 
     A run that is sealed connects others, and is not a member itself: it cannot be derived anew.
     """
-    links = new.where("run_id <> ''").selectExpr("run_id", "array(parent_run_id) AS parents")
-    rows = links.distinct().collect()
+    rows: list[Any] = [{"run_id": run_id, "parents": [parent]} for run_id, parent in new if run_id]
     union = ConnectedIds[str]()
     known: set[str] = set()
     frontier: set[str] = set()
@@ -89,12 +85,8 @@ def families_of(spark: Any, new: Frame, before: StoredTables) -> Families:
     sealed = {run_id for run_id, row in earlier.items() if row["is_sealed"]}
     members = (ids | earlier.keys()) - sealed
     rows = [row for run_id, row in earlier.items() if run_id not in sealed]
-    named = spark.createDataFrame(
-        [(each, union.top(each)) for each in members], "run_id STRING, family STRING"
-    )
     return Families(
-        members,
-        named,
+        {each: union.top(each) for each in members},
         {str(row["event_date"]) for row in rows},
         {str(day) for row in rows for day in row["event_dates"]},
         sealed & ids,

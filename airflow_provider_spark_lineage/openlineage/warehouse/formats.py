@@ -25,6 +25,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     StoredTables,
     as_read,
 )
+from airflow_provider_spark_lineage.openlineage.warehouse.spreading import DAY, SLICE
 from airflow_provider_spark_lineage.openlineage.warehouse.storage import (
     Folder,
     ObjectFolder,
@@ -57,11 +58,11 @@ class WrittenTables(ABC):
 
     @abstractmethod
     def append(self, table: str, rows: Frame) -> None:
-        """Add rows to a table with dates."""
+        """Add rows to a table with dates; they are spread as `spreading` does it."""
 
     @abstractmethod
     def replace(self, table: str, rows: Frame, dates: Iterable[str]) -> None:
-        """Replace all rows of some dates; the new rows have no other dates."""
+        """Replace all rows of some dates; the new rows are spread, and have no other dates."""
 
     @abstractmethod
     def renew(self, table: str, rows: Frame) -> None:
@@ -70,7 +71,7 @@ class WrittenTables(ABC):
     def renew_from(self, table: str, rows: Any) -> None:
         """Bring a table without dates to the contents of a table of pyarrow."""
         folder = self._path(f"staged_{table}")
-        _write_arrow(folder, rows)
+        write_arrow(folder, rows)
         self.renew(table, self._spark.read.schema(TABLES[table].ddl).parquet(as_read(folder)))
 
     def _named(self, table: str, parts: Parts) -> None:
@@ -112,13 +113,12 @@ class _Parquet(WrittenTables):
         self._named(table, {EACH_LOAD: [f"{self._folder}/{table}"]})
 
     def renew_from(self, table: str, rows: Any) -> None:
-        _write_arrow(self._path(table), rows)
+        write_arrow(self._path(table), rows)
         self._named(table, {EACH_LOAD: [f"{self._folder}/{table}"]})
 
     def _written(self, table: str, rows: Frame) -> Parts:
         folder = self._path(table)
-        days = rows.selectExpr("*", "CAST(event_date AS STRING) AS day").repartition("day")
-        days.write.partitionBy("day").parquet(str(folder))
+        rows.drop(SLICE).write.partitionBy(DAY).parquet(str(folder))
         days_written = names_in(folder, "day=*")
         return {name.removeprefix("day="): [f"{self._folder}/{table}/{name}"] for name in days_written}
 
@@ -152,7 +152,7 @@ class _Lake(WrittenTables):
             self._snapshot.versions[table] = self._version(table)
 
     def append(self, table: str, rows: Frame) -> None:
-        self._run(table, "INSERT INTO {table} SELECT {columns} FROM {rows}", rows.repartition("event_date"))
+        self._run(table, "INSERT INTO {table} SELECT {columns} FROM {rows}", rows)
 
     def renew(self, table: str, rows: Frame) -> None:
         rows = rows.coalesce(_FILES_OF_FOLDED)
@@ -226,8 +226,12 @@ class _Delta(_Lake):
     def replace(self, table: str, rows: Frame, dates: Iterable[str]) -> None:
         # Delta has no statement for it.
         days = ", ".join(f"'{date}'" for date in sorted(dates))
-        rows = rows.selectExpr("*", self.day).repartition("day")
-        write = rows.write.format("delta").mode("overwrite").option("replaceWhere", f"day IN ({days})")
+        write = (
+            rows.drop(SLICE)
+            .write.format("delta")
+            .mode("overwrite")
+            .option("replaceWhere", f"day IN ({days})")
+        )
         write.save(str(self._folder_of(table)))
         self._wrote(table)
 
@@ -292,7 +296,7 @@ class _Iceberg(_Lake):
         insert = (
             f"INSERT INTO {{table}} REPLACE WHERE event_date IN ({days}) SELECT {{columns}} FROM {{rows}}"  # noqa: S608
         )
-        self._run(table, insert, rows.repartition("event_date"))
+        self._run(table, insert, rows)
 
     def _exists(self, table: str) -> bool:
         return (self._folder_of(table) / "metadata" / "version-hint.text").exists()
@@ -338,7 +342,8 @@ def merged(table: str) -> str:
         """  # noqa: S608
 
 
-def _write_arrow(folder: Folder, rows: Any) -> None:
+def write_arrow(folder: Folder, rows: Any) -> None:
+    """Write a table of pyarrow into a folder, which must not exist."""
     folder.mkdir(parents=True)
     write_rows(rows, folder / "part-0.parquet")
 

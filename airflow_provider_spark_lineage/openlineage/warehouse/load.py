@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError, extra
+from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import lineage_in, rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.early_ends import ended_early
 from airflow_provider_spark_lineage.openlineage.warehouse.event_sources import KAFKA, EventSource, source_of
@@ -25,21 +27,24 @@ from airflow_provider_spark_lineage.openlineage.warehouse.families import famili
 from airflow_provider_spark_lineage.openlineage.warehouse.folding import (
     columns_of,
 )
+from airflow_provider_spark_lineage.openlineage.warehouse.formats import write_arrow
 from airflow_provider_spark_lineage.openlineage.warehouse.graph_snapshot import write_graph
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
 from airflow_provider_spark_lineage.openlineage.warehouse.load_session import own_session
-from airflow_provider_spark_lineage.openlineage.warehouse.partial_files import frame_of
+from airflow_provider_spark_lineage.openlineage.warehouse.partial_files import frame_of, rows_by_date
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     EACH_LOAD,
     FORMATS,
     GRAPH,
     PARQUET,
     StoredTables,
+    as_read,
     loading,
     publish,
     remove_unused,
     whole_tables,
 )
+from airflow_provider_spark_lineage.openlineage.warehouse.spreading import small, spread
 from airflow_provider_spark_lineage.openlineage.warehouse.storage import ObjectFolder, folder_of
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import OF_RUNS, TABLES
 from airflow_provider_spark_lineage.openlineage.warehouse.undated import UndatedTables
@@ -54,6 +59,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.workspace import Frame
 
 with extra("warehouse"):
     import pyarrow as pa
+    import pyarrow.dataset as ds
 
 
 @dataclass
@@ -156,39 +162,46 @@ class _Load:
     def _new_events(self, lines: Frame, dropped_facets: frozenset[str]) -> Frame:
         """Return the events that no earlier load had, and count and keep the lines that are not events."""
         read = self._work.staged("read", lines.mapInArrow(parsing(dropped_facets), PARSED))
-        [counts] = read.selectExpr("count(problem) AS bad", "count(event_id) AS events").collect()
-        self._summary.bad_lines, self._summary.events = counts["bad"], counts["events"]
+        counts = self._work.sql(_COUNTS, read=read).collect()
+        self._summary.bad_lines = sum(row["bad"] for row in counts)
+        self._summary.events = sum(row["events"] for row in counts)
         if self._summary.bad_lines:
             rejected = self._work.before.path / "rejected" / self._summary.load_id
             self._summary.rejected = str(rejected)
             read.where("problem IS NOT NULL").selectExpr("problem", "raw AS line").write.json(str(rejected))
-        each_once = self._work.sql(_EACH_ONCE.replace("{load_id}", self._summary.load_id), read=read)
-        dates = _texts(each_once.selectExpr("CAST(event_date AS STRING)").distinct())
-        known = frame_of(self._work.spark, self._work.before, "events", dates).select("event_id")
-        new = each_once.join(known, "event_id", "left_anti")
+        sizes = {row["day"]: row["events"] for row in counts if row["day"]}
+        rows = spread(self._work.sql(_EVENTS, read=read), sizes, ["event_id"])
+        new = self._work.sql(_EACH_ONCE.replace("{load_id}", self._summary.load_id), rows=rows)
+        # An empty side of a join would have the other one sorted.
+        if known := rows_by_date(self._work.before, "events", sizes):
+            ids = frame_of(self._work.spark, self._work.before, "events", known).select("event_id")
+            new = new.join(small(ids, sum(known.values())), "event_id", "left_anti")
         self._work.tables.append("events", new)
         added = self._added("events")
-        self._summary.new_events = added.count()
+        self._summary.new_events = sum(rows_by_date(added, "events", added.tables["events"]).values())
         return added
 
-    def _added(self, table: str) -> Frame:
+    def _added(self, table: str) -> StoredTables:
         """Return the rows of a table that this load has added."""
         known = set(self._work.before.folders(table))
         parts = {
             date: [folder for folder in folders if str(self._work.before.path / folder) not in known]
             for date, folders in self._work.after.tables[table].items()
         }
-        return frame_of(self._work.spark, StoredTables(self._work.before.path, tables={table: parts}), table)
+        added = {date: folders for date, folders in parts.items() if folders}
+        return StoredTables(self._work.before.path, tables={table: added})
 
-    def _write_tables(self, new: Frame) -> None:
+    def _write_tables(self, added: StoredTables) -> None:
         self._tell(f"deriving runs from {self._summary.new_events:,} new events")
-        families = families_of(self._work.spark, new, self._work.before)
+        links = [link for folder in added.folders("events") for link in _links(folder)]
+        families = families_of(dict.fromkeys(links), self._work.before)
         self._summary.runs = len(families.runs)
-        if families.sealed:
-            sealed = self._work.spark.createDataFrame([(each,) for each in families.sealed], "run_id STRING")
-            self._summary.late_events = new.join(sealed, "run_id", "left_semi").count()
-        derived = self._work.staged("derived", self._derived(families.frame, families.event_dates, new))
-        self._write_rows_of_runs(derived, families.frame, families.dates)
+        self._summary.late_events = sum(run_id in families.sealed for run_id, _ in links)
+        dates = families.event_dates | added.tables["events"].keys()
+        named = self._named(families.runs)
+        new = frame_of(self._work.spark, added, "events")
+        derived = self._work.staged("derived", self._derived(named, dates, new), "kind")
+        self._write_rows_of_runs(derived, named, families.dates)
         self._tell("folding tables")
         undated = UndatedTables(self._work)
         moving = undated.write(derived)
@@ -198,8 +211,16 @@ class _Load:
         self._work.tables.renew_from("current_runs", self._work.partials.current_runs(moving))
         self._write_current()
 
-    def _derived(self, families: Frame, event_dates: set[str], new: Frame) -> Frame:
-        dates = event_dates | set(_texts(new.selectExpr("CAST(event_date AS STRING)").distinct()))
+    def _named(self, families: Mapping[str, str]) -> Frame:
+        """Return `run_id` and `family` of runs."""
+        columns = {"run_id": [*families], "family": [*families.values()]}
+        schema = pa.schema({name: pa.string() for name in columns})
+        folder = self._work.path("staged_families")
+        write_arrow(folder, pa.table(columns, schema))
+        frame = self._work.spark.read.schema("run_id STRING, family STRING").parquet(as_read(folder))
+        return small(frame, len(families))
+
+    def _derived(self, families: Frame, dates: set[str], new: Frame) -> Frame:
         texts = self._work.sql(
             """
             SELECT collect_list(raw) AS texts
@@ -209,19 +230,27 @@ class _Load:
             events=frame_of(self._work.spark, self._work.after, "events", dates),
             families=families,
         )
-        rows = texts.mapInArrow(derive, DERIVED)
-        return rows.union(new.select("raw").mapInArrow(name, DERIVED))
+        others = new.join(families, "run_id", "left_anti").select("raw")
+        return texts.mapInArrow(derive, DERIVED).union(others.mapInArrow(name, DERIVED))
 
     def _write_rows_of_runs(self, derived: Frame, families: Frame, former: set[str]) -> None:
         dates = set(former)
         rows = {table: self._work.of_kind(derived, table, columns_of(table)) for table in OF_RUNS}
-        dates |= set(_texts(rows["runs"].selectExpr("CAST(event_date AS STRING)").distinct()))
+        counts = self._work.sql(
+            "SELECT CAST(event_date AS STRING) AS day, count(*) AS runs FROM {rows} GROUP BY event_date",
+            rows=rows["runs"],
+        )
+        sizes = {row["day"]: row["runs"] for row in counts.collect()}
+        dates |= sizes.keys()
+        for date, number in rows_by_date(self._work.before, "runs", dates).items():
+            sizes[date] = sizes.get(date, 0) + number
         # Events of no run have no dates of runs.
         for table in OF_RUNS if dates else ():
             others = frame_of(self._work.spark, self._work.before, table, dates).join(
                 families, "run_id", "left_anti"
             )
-            self._work.tables.replace(table, others.unionByName(rows[table]), dates)
+            written = spread(others.unionByName(rows[table]), sizes, TABLES[table].key)
+            self._work.tables.replace(table, written, dates)
         self._summary.dates = sorted(dates)
         self._work.partials.write(dates)
 
@@ -229,26 +258,14 @@ class _Load:
         current = lineage_in(self._work.after)
         write_graph(self._work.path(GRAPH), current)
         self._work.after.tables[GRAPH] = {EACH_LOAD: [f"{self._work.folder}/{GRAPH}"]}
-        edges = [
-            {
-                "job_id": id_of_names(*write.job),
-                "run_id": write.run.id,
-                "source_namespace": edge.source[0],
-                "source_name": edge.source[1],
-                "source_column": edge.field,
-                "target_namespace": write.output[0],
-                "target_name": write.output[1],
-                "target_column": edge.column,
-                "type": edge.type,
-                "subtype": edge.subtype,
-                "masking": edge.masking,
-            }
-            for write in current.writes
-            for edge in write.edges
-        ]
         texts = {column.name: pa.string() for column in TABLES["current_column_edges"].columns}
         schema = pa.schema(texts | {"job_id": pa.int64(), "masking": pa.bool_()})
-        self._work.tables.renew_from("current_column_edges", pa.Table.from_pylist(edges, schema))
+        edges = _edges_of(current)
+        # A row as an object takes ten times the memory of a row in a batch.
+        batches = [
+            pa.RecordBatch.from_pylist(rows, schema) for rows in iter(lambda: [*islice(edges, 10_000)], [])
+        ]
+        self._work.tables.renew_from("current_column_edges", pa.Table.from_batches(batches, schema))
 
     def _write_load(self) -> None:
         zone = pa.timestamp("us", "UTC")
@@ -271,15 +288,46 @@ class _Load:
         self._work.tables.renew_from("loads", pa.Table.from_pylist(rows, schema))
 
 
-_EACH_ONCE = """
+_COUNTS = """
+SELECT CAST(date_from_unix_date(event_date) AS STRING) AS day, count(problem) AS bad,
+       count(event_id) AS events
+FROM {read} GROUP BY event_date
+"""
+
+_EVENTS = """
 SELECT event_id, date_from_unix_date(event_date) AS event_date, timestamp_micros(event_time) AS event_time,
-       event_type, run_id, parent_run_id, job_namespace, job_name, producer, raw, source,
-       '{load_id}' AS load_id
-FROM (SELECT *, row_number() OVER (PARTITION BY event_id ORDER BY source) AS number
-      FROM {read} WHERE problem IS NULL)
+       event_type, run_id, parent_run_id, job_namespace, job_name, producer, raw, source
+FROM {read} WHERE problem IS NULL
+"""
+
+_EACH_ONCE = """
+SELECT event_id, event_date, event_time, event_type, run_id, parent_run_id, job_namespace, job_name, producer,
+       raw, source, '{load_id}' AS load_id, day, slice
+FROM (SELECT *, row_number() OVER (PARTITION BY day, slice, event_id ORDER BY source) AS number FROM {rows})
 WHERE number = 1
 """
 
 
-def _texts(frame: Frame) -> list[str]:
-    return [row[0] for row in frame.collect()]
+def _edges_of(current: Current) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `current_column_edges`."""
+    for write in current.writes:
+        for edge in write.edges:
+            yield {
+                "job_id": id_of_names(*write.job),
+                "run_id": write.run.id,
+                "source_namespace": edge.source[0],
+                "source_name": edge.source[1],
+                "source_column": edge.field,
+                "target_namespace": write.output[0],
+                "target_name": write.output[1],
+                "target_column": edge.column,
+                "type": edge.type,
+                "subtype": edge.subtype,
+                "masking": edge.masking,
+            }
+
+
+def _links(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield run and parent of the events of a folder."""
+    for batch in ds.dataset(folder, format="parquet").to_batches(columns=["run_id", "parent_run_id"]):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)

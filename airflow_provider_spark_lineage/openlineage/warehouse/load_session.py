@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 
-_SETTINGS = {
+SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "false",
     # A file that cannot be read ends the load: else it would count as loaded.
@@ -16,6 +16,9 @@ _SETTINGS = {
     "spark.sql.files.ignoreMissingFiles": "false",
     # Old rows in new files would pass for new events.
     "spark.databricks.delta.autoCompact.enabled": "false",
+    # Else rows are sorted before they are written into several folders.
+    "spark.sql.maxConcurrentOutputFileWriters": "20",
+    "spark.sql.optimizer.plannedWrite.enabled": "false",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -36,8 +39,8 @@ def own_session(spark: Any) -> Iterator[Any]:
     if not is_classic and spark.version < "4":
         raise BadInputError("A load over Spark Connect needs Spark 4.0: load by a session of Spark itself.")
     own = spark.newSession() if is_classic else spark
-    before = {key: own.conf.get(key, None) for key in _SETTINGS}
-    for key, value in _SETTINGS.items():
+    before = {key: own.conf.get(key, None) for key in SETTINGS}
+    for key, value in SETTINGS.items():
         own.conf.set(key, value)
     try:
         yield own

@@ -41,10 +41,10 @@ class Workspace:
         self.tables.renew(table, rows.select(*columns))
         return frame_of(self.spark, self.after, table)
 
-    def staged(self, stage: str, rows: Frame) -> Frame:
-        """Write rows that several queries read."""
+    def staged(self, stage: str, rows: Frame, *by: str) -> Frame:
+        """Write rows that several queries read, in a folder for each value of the columns `by`."""
         folder = str(self.path(f"staged_{stage}"))
-        rows.write.parquet(folder)
+        rows.write.partitionBy(*by).parquet(folder)
         if not folder_of(folder).is_dir():
             raise BadInputError(
                 f"Spark wrote {folder} to another machine or file system: the warehouse must be a place that"
