@@ -90,7 +90,7 @@ WAREHOUSE = click.option(
     "--warehouse",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="In place of --events: a folder that `spark-lineage warehouse load` has filled.",
+    help="In place of events: a folder that `spark-lineage warehouse load` has filled.",
 )
 EVENTS = click.option(
     "--events", "places", type=click.Path(path_type=Path), multiple=True, metavar="PATH", help=PLACES

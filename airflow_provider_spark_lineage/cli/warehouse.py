@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,16 @@ from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummar
 from airflow_provider_spark_lineage.openlineage.warehouse.retention import compact, retain
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import FORMATS
 from airflow_provider_spark_lineage.openlineage.words import counted
+
+_WAREHOUSE = click.option(
+    "--warehouse",
+    "target",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="PATH",
+    help="Folder of the tables; the first load makes it.",
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
 
 
 @click.group("warehouse", epilog="Example: spark-lineage warehouse load --events events --warehouse lineage")
@@ -35,14 +46,7 @@ def command() -> None:
     help="A file of events of any producer, one in a line, also compressed (.gz), a folder of such files, or"
     " kafka://host:port/topic.",
 )
-@click.option(
-    "--warehouse",
-    "target",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="PATH",
-    help="Folder of the tables; the first load makes it.",
-)
+@_WAREHOUSE
 @click.option(
     "--format",
     "stored_as",
@@ -64,7 +68,7 @@ def command() -> None:
     metavar="NAME,...",
     help="Leave facets of these names out of events; give the same names in every load.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
+@_JSON
 def load_command(
     *,
     source: str,
@@ -95,10 +99,7 @@ def load_command(
         # A JVM that has died cannot be stopped, and the error says so already.
         with contextlib.suppress(Exception):
             spark.stop()
-    if as_json:
-        click.echo(json.dumps(summary.document(), indent=2, ensure_ascii=False))
-    else:
-        click.echo(_sentence(summary))
+    _echo(summary.document(), _sentence(summary), as_json=as_json)
     if summary.bad_lines:
         say(f"{counted(summary.bad_lines, 'line')} could not be loaded: see {summary.rejected}")
         raise SystemExit(2)
@@ -135,6 +136,10 @@ def _silent(_: str) -> None:
     """Say nothing: standard error is not a terminal."""
 
 
+def _echo(summary: Mapping[str, Any], sentence: str, *, as_json: bool) -> None:
+    click.echo(json.dumps(summary, indent=2, ensure_ascii=False) if as_json else sentence)
+
+
 def _sentence(summary: LoadSummary) -> str:
     parts = [
         counted(summary.files, "file"),
@@ -144,16 +149,6 @@ def _sentence(summary: LoadSummary) -> str:
         counted(summary.bad_lines, "bad line"),
     ]
     return f"{'; '.join(parts)}; {summary.seconds:.1f} s"
-
-
-_WAREHOUSE = click.option(
-    "--warehouse",
-    "target",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="PATH",
-    help="Folder of the tables.",
-)
 
 
 @command.command(
@@ -177,7 +172,7 @@ _WAREHOUSE = click.option(
     metavar="DAYS",
     help="Keep the rows of so many days in `runs` and the other tables with dates.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
+@_JSON
 def retain_command(*, target: Path, events_days: int, runs_days: int, as_json: bool) -> None:
     """Drop events and rows of runs that are old, without Spark.
 
@@ -188,18 +183,18 @@ def retain_command(*, target: Path, events_days: int, runs_days: int, as_json: b
         f"{counted(summary.event_dates, 'date')} of events and {counted(summary.run_dates, 'date')} of runs"
         f" dropped; {counted(summary.current_runs, 'current run')} of these dates kept"
     )
-    click.echo(json.dumps(summary.document(), indent=2) if as_json else sentence)
+    _echo(summary.document(), sentence, as_json=as_json)
 
 
 @command.command("compact", epilog="\b\nExample: spark-lineage warehouse compact --warehouse lineage")
 @_WAREHOUSE
-@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
+@_JSON
 def compact_command(*, target: Path, as_json: bool) -> None:
     """Write the rows of each date that has several files into one file, without Spark."""
     summary = compact(target)
     files = counted(summary.files_before, "file")
     sentence = f"{files} joined into {summary.dates:,}" if summary.dates else "No date has several files."
-    click.echo(json.dumps(summary.document(), indent=2) if as_json else sentence)
+    _echo(summary.document(), sentence, as_json=as_json)
 
 
 @command.command("check", epilog="\b\nExample: spark-lineage warehouse check --warehouse lineage")
