@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from warehouse.test_load import contents
 
 from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.warehouse import storage
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage
 from airflow_provider_spark_lineage.openlineage.warehouse.event_sources import source_of
 from airflow_provider_spark_lineage.openlineage.warehouse.formats import tables_of
@@ -81,6 +83,13 @@ def test_what_needs_no_spark_reads_and_writes_objects(client, tmp_path):
     assert contents(address) == contents(local) != before
     objects = [each for each in keys_of(client) if "/data/" not in each and not each.endswith("/")]
     assert objects == [f"{key}/current.json"]
+
+
+def test_files_of_tables_are_opened_by_one_module():
+    """`ds.dataset(folder)` would work on this machine, and in object storage not."""
+    opens = re.compile(r"\bds\.dataset\(|\bpq\.|pyarrow\.parquet")
+    folder = Path(storage.__file__).parent
+    assert {file.name for file in folder.glob("*.py") if opens.search(file.read_text())} == {"storage.py"}
 
 
 def test_commands_take_an_address(client, tmp_path, monkeypatch):

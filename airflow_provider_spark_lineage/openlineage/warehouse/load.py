@@ -45,7 +45,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     whole_tables,
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.spreading import small, spread
-from airflow_provider_spark_lineage.openlineage.warehouse.storage import ObjectFolder, folder_of
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import ObjectFolder, dataset_at, folder_of
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import OF_RUNS, TABLES
 from airflow_provider_spark_lineage.openlineage.warehouse.undated import UndatedTables
 from airflow_provider_spark_lineage.openlineage.warehouse.workers import (
@@ -59,7 +59,6 @@ from airflow_provider_spark_lineage.openlineage.warehouse.workspace import Frame
 
 with extra("warehouse"):
     import pyarrow as pa
-    import pyarrow.dataset as ds
 
 
 @dataclass
@@ -329,5 +328,5 @@ def _edges_of(current: Current) -> Iterator[dict[str, Any]]:
 
 def _links(folder: str) -> Iterator[tuple[str, str]]:
     """Yield run and parent of the events of a folder."""
-    for batch in ds.dataset(folder, format="parquet").to_batches(columns=["run_id", "parent_run_id"]):
+    for batch in dataset_at(folder).to_batches(columns=["run_id", "parent_run_id"]):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)

@@ -24,12 +24,11 @@ from airflow_provider_spark_lineage.openlineage.warehouse.partials import (
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, as_read
 from airflow_provider_spark_lineage.openlineage.warehouse.spreading import DAY, SLICE, spread
-from airflow_provider_spark_lineage.openlineage.warehouse.storage import names_in
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import dataset_at, names_in
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
 
 with extra("warehouse"):
     import pyarrow as pa
-    import pyarrow.dataset as ds
 
 Frame = Any
 """A DataFrame of pyspark."""
@@ -51,9 +50,7 @@ def frame_of(spark: Any, snapshot: StoredTables, table: str, dates: Iterable[str
 def rows_by_date(snapshot: StoredTables, table: str, dates: Iterable[str]) -> dict[str, int]:
     """Return how many rows some dates of a table have, from the ends of its files."""
     return {
-        date: sum(
-            ds.dataset(folder, format="parquet").count_rows() for folder in snapshot.folders(table, [date])
-        )
+        date: sum(dataset_at(folder).count_rows() for folder in snapshot.folders(table, [date]))
         for date in dates
         if date in snapshot.tables[table]
     }
