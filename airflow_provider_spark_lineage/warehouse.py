@@ -3,8 +3,9 @@
     from airflow_provider_spark_lineage.warehouse import load, views
 
     load(spark, "events", "lineage")
+    write_impact(spark, "lineage")
     views(spark, "lineage")
-    spark.table("job_health").show()
+    spark.table("blast_radius").orderBy("jobs").show()
 
 Needs the extra `warehouse`, and no Airflow. docs/warehouse.md describes the tables.
 """
@@ -12,6 +13,7 @@ Needs the extra `warehouse`, and no Airflow. docs/warehouse.md describes the tab
 from __future__ import annotations
 
 from airflow_provider_spark_lineage.openlineage.warehouse.engines import views
+from airflow_provider_spark_lineage.openlineage.warehouse.impact_tables import ImpactSummary, write_impact
 from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummary, load
 
-__all__ = ["LoadSummary", "load", "views"]
+__all__ = ["ImpactSummary", "LoadSummary", "load", "views", "write_impact"]
