@@ -32,20 +32,20 @@ def command(begin: str, end: str | None, warehouse: Path, form: str, fail_on: st
     """Print what changed in the data flow from FROM to TO, or to now.
 
     Both are a date (2026-05-01) or a time (2026-05-01T06:00:00Z). A date is its first moment in UTC:
-    `2026-05-01 2026-06-01` is what changed in May. The lineage at a time is that of all events until then.
-    Kinds, severities and forms are those of `spark-lineage diff`.
+    `2026-05-01 2026-06-01` is what changed in May. The lineage at a time follows from all events until then.
+    Kinds, severities and forms are as in `spark-lineage diff`.
     """
     begin_ns, end_ns = instant_option("FROM", begin), instant_option("TO", end)
     if begin_ns is None or end_ns is None:
         begin_ns, end_ns = begin_ns or 0, time.time_ns()
     if begin_ns > end_ns:
         refuse(f"FROM ({begin}) is after TO ({end or 'now'}): give the earlier time first")
-    found = changes_between(warehouse, begin_ns, end_ns)
-    print_changes(found.changes, found.contradictions, form)
-    problems = [_left_out(found.left_out)] if found.left_out else []
+    comparison = changes_between(warehouse, begin_ns, end_ns)
+    print_changes(comparison.changes, comparison.contradictions, form)
+    problems = [_left_out(comparison.left_out)] if comparison.left_out else []
     for sentence in problems:
         say(sentence)
-    raise SystemExit(status_of(found.changes, fail_on, problems))
+    raise SystemExit(status_of(comparison.changes, fail_on, problems))
 
 
 def _left_out(jobs: list[JobName]) -> str:

@@ -35,6 +35,13 @@ def shown():
 def places(tmp_path):
     """The events of the example DAGs, and of a branch that renames a column and changes a type."""
     lines = gzip.decompress(EVENTS.read_bytes()).decode()
+    for name, text in (("events", lines), ("main", lines), ("branch", of_branch(lines))):
+        (tmp_path / f"{name}.jsonl").write_text(text)
+    return tmp_path
+
+
+def of_branch(lines):
+    """Return events with the changes of the branch."""
     branch = []
     for event in map(json.loads, lines.splitlines()):
         for output in event["outputs"]:
@@ -47,9 +54,7 @@ def places(tmp_path):
                 if NEW_NAME[0] in fields:
                     fields[NEW_NAME[1]] = fields.pop(NEW_NAME[0])
         branch.append(json.dumps(event) + "\n")
-    for name, text in (("events", lines), ("main", lines), ("branch", "".join(branch))):
-        (tmp_path / f"{name}.jsonl").write_text(text)
-    return tmp_path
+    return "".join(branch)
 
 
 @pytest.mark.parametrize(("command", "output", "policy"), [*shown()])

@@ -1,7 +1,7 @@
-"""What changed in the data flow between two times, from the tables of a warehouse.
+"""Changes of the data flow between two times, from the tables of a warehouse.
 
 Hashes are compared first: of most jobs the version of the lineage and the schemas are the same at both times.
-Edges are read only of jobs that differ, and of those that touch or follow from what they write.
+Edges are read only of jobs that differ, and of jobs that touch the outputs of these or follow from them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import loaded_tables
 from airflow_provider_spark_lineage.openlineage.warehouse.families import ConnectedIds
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
-from airflow_provider_spark_lineage.openlineage.warehouse.past import Moment, Past
+from airflow_provider_spark_lineage.openlineage.warehouse.past import Past, PastRows
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class ChangesBetween:
     contradictions: list[Id]
     """Names that were used for several datasets in turn at one of the times."""
     left_out: list[JobName]
-    """Jobs of which what decided at one of the times was dropped."""
+    """Jobs whose lineage at one of the times depends on rows or events that were dropped."""
 
 
 def changes_between(path: Path | str, base_ns: int, head_ns: int) -> ChangesBetween:
@@ -49,7 +49,7 @@ def changes_in(past: Past, base_ns: int, head_ns: int) -> ChangesBetween:
     """Return the changes between two times that the tables know."""
     base, head = past.at(base_ns), past.at(head_ns)
     left_out = base.unknown | head.unknown
-    comparison = _Comparison(past, base, head, left_out)
+    comparison = _HashComparison(past, base, head, left_out)
     while True:
         before, after = past.currents([base, head], comparison.relevant(), left_out)
         # Others may touch what seems to be gone or new.
@@ -63,7 +63,7 @@ def changes_in(past: Past, base_ns: int, head_ns: int) -> ChangesBetween:
 
 
 class _Job:
-    """What a job said at a time, by hashes."""
+    """Lineage of a job at a time, as hashes."""
 
     def __init__(self) -> None:
         self.said: list[Any] = []
@@ -79,10 +79,10 @@ def _written_by(job: _Job) -> set[int]:
     return job.writes
 
 
-class _Comparison:
+class _HashComparison:
     """The jobs of two times."""
 
-    def __init__(self, past: Past, base: Moment, head: Moment, left_out: Collection[int]) -> None:
+    def __init__(self, past: Past, base: PastRows, head: PastRows, left_out: Collection[int]) -> None:
         self._sources = past.sources([base, head])
         self._shifted = {id_of_names(*name) for name in _shifted(base.names, head.names)}
         self._same = _same_datasets(past.names)
@@ -93,7 +93,7 @@ class _Comparison:
         """Datasets whose jobs are relevant, all of them."""
         self._base, self._head = (self._jobs(each, left_out) for each in (base, head))
 
-    def _jobs(self, moment: Moment, left_out: Collection[int]) -> dict[int, _Job]:
+    def _jobs(self, moment: PastRows, left_out: Collection[int]) -> dict[int, _Job]:
         jobs: dict[int, _Job] = defaultdict(_Job)
         groups: dict[str, int] = {}
         for run in (run for run in moment.runs if run["job_id"] not in left_out):
@@ -153,7 +153,7 @@ class _Comparison:
         return not self._shifted.isdisjoint(_touched_by(base))
 
     def _has_schemas(self, dataset: int) -> bool:
-        """Return whether the columns of a dataset are those of the job that happened to be the last."""
+        """Return whether a dataset has other columns after one of its runs than after another."""
         written = self._written[dataset] - {None}
         return len(written or self._read[dataset] - {None}) > 1
 
@@ -164,13 +164,13 @@ class _Comparison:
             for job in jobs.values():
                 for each in job.reads:
                     readers[self._same(each)].append(job)
-        found, frontier = set(datasets), list(datasets)
+        reached, frontier = set(datasets), list(datasets)
         while frontier:
             for job in readers[frontier.pop()]:
-                new = {self._same(each) for each in job.writes} - found
-                found |= new
+                new = {self._same(each) for each in job.writes} - reached
+                reached |= new
                 frontier += new
-        return found
+        return reached
 
 
 def _shifted(base: DatasetNames, head: DatasetNames) -> set[Id]:

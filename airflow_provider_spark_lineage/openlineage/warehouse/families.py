@@ -41,7 +41,7 @@ class ConnectedIds(Generic[_Key]):
         self._above: dict[_Key, _Key] = {}
 
     def top(self, each: _Key) -> _Key:
-        """Return the id that stands for all that are connected with one."""
+        """Return the id that names all ids connected with one."""
         path = []
         while (above := self._above.setdefault(each, each)) != each:
             path.append(each)

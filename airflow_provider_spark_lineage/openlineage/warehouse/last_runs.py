@@ -1,6 +1,6 @@
 """The runs that decide the lineage at a time: for each job and output the last write, and the last reads.
 
-The rule is that of `partials`, which is for the time of the last load. Here it is for any time, by a few
+`partials` has the same rule for the time of the last load. Here the time is any, and the rule uses a few
 columns without strings. It may name more runs than are needed, and never fewer.
 """
 
@@ -37,7 +37,7 @@ class Deciding:
     runs: Any
     """A mask over all runs."""
     begins: Mapping[int, int]
-    """Job -> time of the first run that decides what it read; jobs whose runs all decide are left out."""
+    """Job -> time of the first run that decides its reads; jobs without such a run are left out."""
 
 
 class LastRuns:
@@ -129,8 +129,8 @@ class LastRuns:
         is_active = self._is_active[slot]
         ends = self._is_alone[slot] & is_active & ~self._index.is_open[runs]
         last = _latest(job, time, ends, len(self._jobs))
-        found = last > _LEAST
-        begins |= zip(self._jobs[found].tolist(), last[found].tolist(), strict=True)
+        has_end = last > _LEAST
+        begins |= zip(self._jobs[has_end].tolist(), last[has_end].tolist(), strict=True)
         return is_active & (time >= last[job])
 
     def _reads_of_mapped(self, runs: Any, then: UnderWay, begins: dict[int, int]) -> Any:
@@ -201,8 +201,8 @@ class LastRuns:
     def _written_since(self, then: UnderWay, begin: int) -> set[tuple[int, int]]:
         """Return the jobs and outputs that were written between two times."""
         counted = then.known & self._index.is_counted & (self._index.time >= begin)
-        found = self._slots(counted)[self._write_slot]
-        pairs = set(zip(self._write_job[found].tolist(), self._output[found].tolist(), strict=True))
+        is_known = self._slots(counted)[self._write_slot]
+        pairs = set(zip(self._write_job[is_known].tolist(), self._output[is_known].tolist(), strict=True))
         return pairs | {(row["job_id"], row["dataset_id"]) for row in then.rows["run_outputs"]}
 
 

@@ -1,4 +1,4 @@
-"""The lineage that was current at a time: what the graph says of the events up to then.
+"""Lineage that was current at a time: the same as in a graph of the events until that time.
 
 The runs that decide it are found by a few columns of all runs. Of those alone whole rows are read.
 """
@@ -39,8 +39,8 @@ from airflow_provider_spark_lineage.openlineage.warehouse.under_way import Under
 
 
 @dataclass(frozen=True)
-class Moment:
-    """What decides the lineage at a time: rows, and what their names meant."""
+class PastRows:
+    """Rows that decide the lineage at a time, and the meaning of their names."""
 
     names: DatasetNames
     runs: Sequence[Row]
@@ -49,7 +49,7 @@ class Moment:
     jobs: frozenset[int]
     """All jobs that had run."""
     unknown: frozenset[int]
-    """Jobs of which rows or events were dropped that decide."""
+    """Jobs whose lineage depends on rows or events that were dropped."""
 
 
 class Past:
@@ -64,7 +64,7 @@ class Past:
         self._last = LastRuns(snapshot, self.index)
         self.names = [*rows_of(snapshot, "dataset_names")]
 
-    def at(self, time_ns: int) -> Moment:
+    def at(self, time_ns: int) -> PastRows:
         """Return what decides the lineage at a time, in nanoseconds since 1970."""
         names = names_at(self._snapshot, self.names, self._datasets, time_ns)
         then = under_way(self._snapshot, self.index, time_ns)
@@ -73,29 +73,29 @@ class Past:
         changes = sorted({time for _, owners in names.moved() for time, _ in owners}) if moving else []
         deciding = self._last.deciding(then, moving, changes)
         ids, dates = set(self.index.ids(deciding.runs).to_pylist()), self.index.dates(deciding.runs)
-        found = {
+        rows = {
             table: [*rows_of(self._snapshot, table, ids, dates=dates), *then.rows[table]]
             for table in ("runs", "run_inputs", "run_outputs")
         }
         counted = then.known & self.index.is_counted
-        return Moment(
+        return PastRows(
             names,
-            sorted(found["runs"], key=order_of),
-            by_run(found["run_inputs"]),
-            by_run(found["run_outputs"]),
+            sorted(rows["runs"], key=order_of),
+            by_run(rows["run_inputs"]),
+            by_run(rows["run_outputs"]),
             frozenset({*self.index.job[counted].tolist(), *(row["job_id"] for row in then.rows["runs"])}),
             frozenset(then.unknown.keys() | self._last.unknown(then, deciding, time_ns)),
         )
 
     def refuse_before(self, name: str, time_ns: int) -> None:
         """Raise BadInputError if the tables know nothing of a time, which has a name in the message."""
-        path, kept = self._snapshot.path, self._snapshot.kept_from.get("runs", "")
+        path, first_kept = self._snapshot.path, self._snapshot.kept_from.get("runs", "")
         if not len(self.index):
             raise BadInputError(f"{path} has no runs yet: load events with `spark-lineage warehouse load`.")
-        if kept and time_ns // 1000 < micros_of_day(kept):
+        if first_kept and time_ns // 1000 < micros_of_day(first_kept):
             raise BadInputError(
-                f"{name} is before {kept}, and `warehouse retain` has dropped the runs of {path} before that"
-                " date: give a later time, or load their events into another folder."
+                f"{name} is before {first_kept}, and `warehouse retain` has dropped the runs of {path} before"
+                " that date: give a later time, or load their events into another folder."
             )
         if time_ns // 1000 < self.index.begin:
             first = EPOCH + timedelta(microseconds=self.index.begin)
@@ -124,16 +124,16 @@ class Past:
         """Return the names of jobs, sorted."""
         return sorted(self._job_names[job] for job in jobs)
 
-    def sources(self, moments: Sequence[Moment]) -> dict[int, set[int]]:
+    def sources(self, moments: Sequence[PastRows]) -> dict[int, set[int]]:
         """Return for each version at some moments the datasets that it names as sources."""
         used = {row["lineage_id"] for each in moments for rows in each.outputs.values() for row in rows}
-        found = sources_of(self._snapshot, used - self._derived_versions.keys())
+        sources = sources_of(self._snapshot, used - self._derived_versions.keys())
         for lineage_id, row in self._derived_versions.items():
-            found[lineage_id] = {*row["sources"], *(edge["source_id"] for edge in row["edges"])}
-        return found
+            sources[lineage_id] = {*row["sources"], *(edge["source_id"] for edge in row["edges"])}
+        return sources
 
     def currents(
-        self, moments: Sequence[Moment], jobs: Collection[int], left_out: Collection[int] = ()
+        self, moments: Sequence[PastRows], jobs: Collection[int], left_out: Collection[int] = ()
     ) -> list[Current]:
         """Return the lineage of some jobs at some moments; others are known to have run, or are left out."""
         chosen = [[row for row in each.runs if row["job_id"] in jobs] for each in moments]
@@ -144,12 +144,12 @@ class Past:
             for row in each.outputs.get(run["run_id"], ())
         }
         versions = versions_in(self._snapshot, used - self._derived_versions.keys()) | self._derived_versions
-        found = []
+        currents = []
         for each, runs in zip(moments, chosen, strict=True):
             rows = RunRows(self._datasets, self._schemas, versions, each.inputs, each.outputs)
             last = dict.fromkeys(self.job_names(each.jobs - set(left_out)), _ANY_RUN)
-            found.append(Current.of_runs(map(rows.lineage, runs), each.names, last))
-        return found
+            currents.append(Current.of_runs(map(rows.lineage, runs), each.names, last))
+        return currents
 
 
 _ANY_RUN = JobRun("", "", "", 0)

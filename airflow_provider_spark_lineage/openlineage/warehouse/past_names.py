@@ -1,4 +1,4 @@
-"""What the symlinks of a warehouse meant at a time, from the first and the last time of each statement."""
+"""Meaning of symlinks at a time, from the first and the last time of each statement."""
 
 from __future__ import annotations
 
@@ -29,38 +29,40 @@ Statement = tuple[int, Id, Id]
 def names_at(
     snapshot: StoredTables, rows: Iterable[Row], datasets: Mapping[int, Id], time_ns: int
 ) -> DatasetNames:
-    """Return the symlinks that events up to a time state; `rows` are those of `dataset_names`."""
-    said: dict[Id, list[tuple[int, int, Id]]] = defaultdict(list)
+    """Return the symlinks that events until a time state, from the rows of `dataset_names`."""
+    stated: dict[Id, list[tuple[int, int, Id]]] = defaultdict(list)
     for row in rows:
         first, last = int(row["first_said_ns"]), int(row["last_said_ns"])
         if first <= time_ns:
-            said[row["namespace"], row["name"]].append((first, last, datasets[row["dataset_id"]]))
+            stated[row["namespace"], row["name"]].append((first, last, datasets[row["dataset_id"]]))
     statements = [
         (time, alias, owner)
-        for alias, some in said.items()
+        for alias, some in stated.items()
         for first, last, owner in some
         for time in (first, last)
         if time <= time_ns
     ]
-    unclear = {alias: start for alias, some in said.items() if (start := _unclear_from(some, time_ns))}
+    unclear = {alias: start for alias, some in stated.items() if (start := _unclear_from(some, time_ns))}
     if unclear:
-        statements += _again(snapshot, unclear, said, time_ns)
+        statements += _again(snapshot, unclear, stated, time_ns)
     return DatasetNames.said(statements)
 
 
-def _unclear_from(said: Sequence[tuple[int, int, Id]], time_ns: int) -> int | None:
+def _unclear_from(stated: Sequence[tuple[int, int, Id]], time_ns: int) -> int | None:
     """Return when a name was said of a second dataset, if it may have been said of the first again by a time.
 
     The table has only the last time of each pair, which is after that time.
     """
-    seconds = [second for first, last, _ in said if last > time_ns for second, _, _ in said if second > first]
+    seconds = [
+        second for first, last, _ in stated if last > time_ns for second, _, _ in stated if second > first
+    ]
     return min(seconds, default=None)
 
 
 def _again(
     snapshot: StoredTables,
     unclear: Mapping[Id, int],
-    said: Mapping[Id, Sequence[tuple[int, int, Id]]],
+    stated: Mapping[Id, Sequence[tuple[int, int, Id]]],
     time_ns: int,
 ) -> Iterator[Statement]:
     """Yield statements about some names, until one of them shows that a name was said of several in turn.
@@ -72,7 +74,7 @@ def _again(
     for alias in unclear:
         if day_text(unclear[alias] // 1000 // DAY_US) < dropped:
             open_names.discard(alias)
-            yield from _contradiction(alias, said[alias])
+            yield from _contradiction(alias, stated[alias])
     begin, end = (day_text(time // 1000 // DAY_US) for time in (min(unclear.values()), time_ns))
     for day in sorted(day for day in snapshot.tables["events"] if begin <= day <= end):
         if not open_names:
@@ -81,19 +83,19 @@ def _again(
             time, alias, owner = statement
             if alias in open_names and time <= time_ns:
                 yield statement
-                if _is_return(said[alias], time, owner):
+                if _is_return(stated[alias], time, owner):
                     open_names.discard(alias)
 
 
-def _is_return(said: Sequence[tuple[int, int, Id]], time: int, owner: Id) -> bool:
+def _is_return(stated: Sequence[tuple[int, int, Id]], time: int, owner: Id) -> bool:
     """Return whether a name was said of another dataset between the first time of one and a time."""
-    [begun] = [first for first, _, each in said if each == owner]
-    return any(begun < first < time for first, _, _ in said)
+    [begun] = [first for first, _, each in stated if each == owner]
+    return any(begun < first < time for first, _, _ in stated)
 
 
-def _contradiction(alias: Id, said: Sequence[tuple[int, int, Id]]) -> Iterator[Statement]:
+def _contradiction(alias: Id, stated: Sequence[tuple[int, int, Id]]) -> Iterator[Statement]:
     """Yield the statement that may have been among those that are gone: of the first dataset again."""
-    yield max(first for first, _, _ in said) + 1, alias, min(said)[2]
+    yield max(first for first, _, _ in stated) + 1, alias, min(stated)[2]
 
 
 def _statements_of(snapshot: StoredTables, day: str, names: set[str]) -> Iterator[Statement]:
@@ -103,8 +105,8 @@ def _statements_of(snapshot: StoredTables, day: str, names: set[str]) -> Iterato
     for name in sorted(names):
         # As `raw_of` writes it: quotes and backslashes are escaped.
         part = json.dumps(name, ensure_ascii=False).encode("utf-8", "replace").decode()
-        found = pc.match_substring(raw, part)
-        where = found if where is None else where | found
+        matches = pc.match_substring(raw, part)
+        where = matches if where is None else where | matches
     for text in columns_of_dates(snapshot, "events", ["raw"], [day], where=where).column("raw").to_pylist():
         event = Event(json.loads(text))
         for alias, owner in symlinks_of(event):

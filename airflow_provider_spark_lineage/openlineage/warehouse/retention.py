@@ -229,5 +229,5 @@ def _drop_runs(upkeep: _Upkeep, first_kept: str, summary: RetentionSummary) -> N
 
 def _keep_from(upkeep: _Upkeep, what: str, first_kept: str) -> None:
     """Note the first date that is whole; of several retentions, the last of these dates."""
-    kept = upkeep.tables.kept_from
-    kept[what] = max(first_kept, kept.get(what, ""))
+    dates = upkeep.tables.kept_from
+    dates[what] = max(first_kept, dates.get(what, ""))

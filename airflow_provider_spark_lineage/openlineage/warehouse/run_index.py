@@ -100,10 +100,10 @@ class RunIndex:
 
     def children(self, ids: Any, among: Any) -> Any:
         """Return which of some runs, given as a mask, have one of some parents, as a mask."""
-        wanted, found = _ids(ids), _none(among)
+        wanted, is_child = _ids(ids), _none(among)
         if len(wanted):
-            found[self.child[_mask(pc.is_in(self.parent, value_set=wanted))]] = True
-        return found & among
+            is_child[self.child[_mask(pc.is_in(self.parent, value_set=wanted))]] = True
+        return is_child & among
 
     def parents(self, of: Any) -> Any:
         """Return the ids of the parents of some positions, given as a mask."""
@@ -188,7 +188,7 @@ def columns_of_dates(
 
 def sources_of(snapshot: StoredTables, lineage_ids: Collection[int]) -> dict[int, set[int]]:
     """Return for each of some versions the datasets that it names as sources."""
-    found: dict[int, set[int]] = {}
+    by_version: dict[int, set[int]] = {}
     where = ds.field("lineage_id").isin([*lineage_ids])
     for folder in snapshot.folders("lineage_versions"):
         for batch in dataset_at(folder).to_batches(columns=["lineage_id", "sources", "edges"], filter=where):
@@ -201,7 +201,7 @@ def sources_of(snapshot: StoredTables, lineage_ids: Collection[int]) -> dict[int
                 pairs = pa.table({"version": ids.take(owners), "source": values})
                 distinct = pairs.group_by(["version", "source"]).aggregate([])
                 for version, source in zip(*(each.to_pylist() for each in distinct.columns), strict=True):
-                    found.setdefault(version, set()).add(source)
+                    by_version.setdefault(version, set()).add(source)
             for version in ids.to_pylist():
-                found.setdefault(version, set())
-    return found
+                by_version.setdefault(version, set())
+    return by_version

@@ -1,7 +1,7 @@
 """Families that were under way at a time: they had events before it and after it.
 
-Their rows have what was known later. What was known then is derived anew, from the events up to that time.
-Rows of all other runs are what they were then.
+Their rows follow from later events, too, so rows for that time are derived anew, from the events until then.
+The rows of all other runs are right as they are.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class UnderWay:
     """The runs of families that were under way at a time."""
 
     known: Any
-    """For each run of the index, whether its row is what it was then."""
+    """For each run of the index, whether its row is right for that time."""
     rows: dict[str, list[Row]] = field(default_factory=lambda: defaultdict(list))
     """Table -> rows as they were then; also `versions`, `schemas` and `names`."""
     unknown: dict[int, JobName] = field(default_factory=dict)
@@ -49,27 +49,27 @@ def under_way(snapshot: StoredTables, index: RunIndex, time_ns: int) -> UnderWay
     """Return what differs at a time from the rows of runs."""
     begun, goes_on = _sides(snapshot, index, time_ns)
     members = _members(index, begun, goes_on)
-    found = UnderWay(begun & ~goes_on)
+    result = UnderWay(begun & ~goes_on)
     if not members.any():
-        return found
-    found.known &= ~members
+        return result
+    result.known &= ~members
     ids = set(index.ids(members).to_pylist())
     runs = [*rows_of(snapshot, "runs", ids, dates=index.dates(members))]
     whole = [row for row in runs if not _is_cut(snapshot, row, time_ns)]
     cut = _connected_with_cut(runs, {row["run_id"] for row in whole})
-    _derive(snapshot, [row for row in runs if row["run_id"] not in cut], time_ns, found)
+    _derive(snapshot, [row for row in runs if row["run_id"] not in cut], time_ns, result)
     if cut:
         lasting = set(index.ids(members & goes_on).to_pylist())
         above = pa.array({each for row in runs for each in row["parents"]}, pa.string())
         later = set(index.ids(index.having(above, ~begun)).to_pylist())
-        kept = _with_known_rows([row for row in runs if row["run_id"] in cut], lasting, later)
-        found.unknown = {
+        unchanged = _with_known_rows([row for row in runs if row["run_id"] in cut], lasting, later)
+        result.unknown = {
             row["job_id"]: JobName(row["job_namespace"], row["job_name"])
             for row in runs
-            if row["run_id"] in cut - kept
+            if row["run_id"] in cut - unchanged
         }
-        found.known |= index.having(pa.array(kept, pa.string()), members)
-    return found
+        result.known |= index.having(pa.array(unchanged, pa.string()), members)
+    return result
 
 
 def _sides(snapshot: StoredTables, index: RunIndex, time_ns: int) -> tuple[Any, Any]:
@@ -114,7 +114,7 @@ def _is_cut(snapshot: StoredTables, row: Row, time_ns: int) -> bool:
 
 
 def _connected_with_cut(runs: Iterable[Row], whole: set[str]) -> set[str]:
-    """Return the runs of families of which a run has lost events."""
+    """Return all runs of each family that has lost events."""
     union = ConnectedIds[str]()
     rows = [*runs]
     for row in rows:
@@ -125,20 +125,20 @@ def _connected_with_cut(runs: Iterable[Row], whole: set[str]) -> set[str]:
 
 
 def _with_known_rows(runs: list[Row], lasting: set[str], later: set[str]) -> set[str]:
-    """Return those of some runs, whose events were dropped, whose rows are what they were before the rest.
+    """Return the runs whose rows are right, although events of their families were dropped.
 
-    A run that had ended reads and writes what it did then. Whether it counts depends on those above: a run
-    of a DAG, which has no datasets, changes nothing.
+    The reads and writes of a run that had ended are known. Whether it counts depends on the runs above; a run
+    of a DAG has no datasets, and changes nothing.
     """
     rows = {row["run_id"]: row for row in runs}
-    kept = set()
+    unchanged = set()
     for run_id, row in rows.items():
         above = set(_above(row, rows))
         datasets = {each for each in above & lasting if not _is_dag_run(rows[each])}
         if run_id not in lasting and not datasets and (row["is_counted"] or not above & later):
-            kept.add(run_id)
+            unchanged.add(run_id)
     # It counts neither before nor after.
-    return kept | {run_id for run_id, row in rows.items() if _is_dag_run(row)}
+    return unchanged | {run_id for run_id, row in rows.items() if _is_dag_run(row)}
 
 
 def _above(row: Row, rows: dict[str, Row]) -> Iterator[str]:
@@ -156,7 +156,7 @@ def _is_dag_run(row: Row) -> bool:
     return bool(row["airflow_run_id"]) and not row["task_id"] and not row["is_counted"] and not row["parents"]
 
 
-def _derive(snapshot: StoredTables, runs: list[Row], time_ns: int, found: UnderWay) -> None:
+def _derive(snapshot: StoredTables, runs: list[Row], time_ns: int, result: UnderWay) -> None:
     """Add the rows of some runs as they follow from their events up to a time."""
     last = day_text(time_ns // 1000 // DAY_US)
     dates = {str(day) for row in runs for day in row["event_dates"]}
@@ -169,4 +169,4 @@ def _derive(snapshot: StoredTables, runs: list[Row], time_ns: int, found: UnderW
     ]
     for table, row in derived(before):
         if table != "runs" or row["is_counted"]:
-            found.rows[table].append(row)
+            result.rows[table].append(row)
