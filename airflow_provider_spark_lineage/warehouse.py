@@ -3,8 +3,9 @@
     from airflow_provider_spark_lineage.warehouse import load, picture, views
 
     load(spark, "events", "lineage")
+    write_impact(spark, "lineage")
     views(spark, "lineage")
-    spark.table("job_health").show()
+    spark.table("blast_radius").orderBy("jobs").show()
     picture("lineage", "gold/orders", depth=2)
 
 Needs the extra `warehouse`, and no Airflow. docs/warehouse.md describes the tables.
@@ -19,9 +20,10 @@ from airflow_provider_spark_lineage.openlineage.viewer.around import DEPTH, pict
 from airflow_provider_spark_lineage.openlineage.viewer.notebook import Picture
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import graph_in, loaded_tables
 from airflow_provider_spark_lineage.openlineage.warehouse.engines import views
+from airflow_provider_spark_lineage.openlineage.warehouse.impact_tables import ImpactSummary, write_impact
 from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummary, load
 
-__all__ = ["LoadSummary", "Picture", "load", "picture", "views"]
+__all__ = ["ImpactSummary", "LoadSummary", "Picture", "load", "picture", "views", "write_impact"]
 
 
 def picture(warehouse: Path | str, *datasets: str, depth: int = DEPTH) -> Picture:

@@ -9,7 +9,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES, Fold, WarehouseTable
+from airflow_provider_spark_lineage.openlineage.warehouse.tables import (
+    IMPACT_TABLES,
+    TABLES,
+    Fold,
+    WarehouseTable,
+)
 from airflow_provider_spark_lineage.openlineage.warehouse.views import VIEWS, WarehouseView
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "warehouse.md"
@@ -19,7 +24,8 @@ BEGIN = "<!-- The rest is written by tools/warehouse_page.py. -->\n"
 
 def reference() -> str:
     """Return the part of the page that lists tables, views and columns."""
-    return "".join(map(_section, TABLES.values())) + "\n## Views\n" + "".join(map(_view, VIEWS.values()))
+    tables = "".join(map(_section, (*TABLES.values(), *IMPACT_TABLES.values())))
+    return tables + "\n## Views\n" + "".join(map(_view, VIEWS.values()))
 
 
 def _section(table: WarehouseTable) -> str:

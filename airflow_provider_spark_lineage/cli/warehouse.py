@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
+from airflow_provider_spark_lineage.openlineage.warehouse.asking import loaded_tables
 from airflow_provider_spark_lineage.openlineage.warehouse.engines import ENGINES, statements
+from airflow_provider_spark_lineage.openlineage.warehouse.impact_tables import write_impact
 from airflow_provider_spark_lineage.openlineage.warehouse.invariants import cure_of, findings_of
 from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummary, load
 from airflow_provider_spark_lineage.openlineage.warehouse.retention import compact, retain
@@ -86,9 +88,8 @@ def load_command(
     options = dict(map(_option, kafka_options))
     # Before Spark starts, which takes seconds.
     folder_of(target)
-    spark = _session()
     tell = say if sys.stderr.isatty() and not as_json else _silent
-    try:
+    with _running_session() as spark:
         summary = load(
             spark,
             source,
@@ -98,10 +99,6 @@ def load_command(
             kafka_options=options,
             tell=tell,
         )
-    finally:
-        # A JVM that has died cannot be stopped, and the error says so already.
-        with contextlib.suppress(Exception):
-            spark.stop()
     _echo(summary.document(), _sentence(summary), as_json=as_json)
     if summary.bad_lines:
         say(f"{counted(summary.bad_lines, 'line')} could not be loaded: see {summary.rejected}")
@@ -133,6 +130,17 @@ def _session() -> Any:
     # The sentence about a load that ended early has the cause.
     spark.sparkContext.setLogLevel("OFF")
     return spark
+
+
+@contextlib.contextmanager
+def _running_session() -> Iterator[Any]:
+    spark = _session()
+    try:
+        yield spark
+    finally:
+        # A JVM that has died cannot be stopped, and the error says so already.
+        with contextlib.suppress(Exception):
+            spark.stop()
 
 
 def _silent(_: str) -> None:
@@ -233,3 +241,24 @@ def views_command(*, target: Path, engine: str) -> None:
     """
     for statement in statements(target, engine):
         click.echo(f"{statement};")
+
+
+@command.command("impact", epilog="\b\nExample: spark-lineage warehouse impact --warehouse lineage")
+@_WAREHOUSE
+@click.option("--direct-only", is_flag=True, help="Follow values alone, not what decides about rows.")
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Follow paths of so many jobs.")
+@_JSON
+def impact_command(*, target: Path, direct_only: bool, depth: int | None, as_json: bool) -> None:
+    """Write what depends on each column, as of the last load, into the tables column_impact and blast_radius.
+
+    Run it after each load: a load leaves these tables as they are.
+    """
+    # A folder without a warehouse is a mistake that needs no Spark.
+    loaded_tables(target)
+    with _running_session() as spark:
+        summary = write_impact(spark, target, direct_only=direct_only, depth=depth)
+    sentence = (
+        f"{counted(summary.rows, 'row')} of column_impact, for {counted(summary.columns, 'column')};"
+        f" {summary.seconds:.1f} s"
+    )
+    _echo(summary.document(), sentence, as_json=as_json)

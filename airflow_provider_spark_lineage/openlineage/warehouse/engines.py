@@ -18,7 +18,11 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     whole_tables,
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.storage import folder_of
-from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES, WarehouseTable
+from airflow_provider_spark_lineage.openlineage.warehouse.tables import (
+    IMPACT_TABLES,
+    TABLES,
+    WarehouseTable,
+)
 from airflow_provider_spark_lineage.openlineage.warehouse.views import ACCESS, VIEWS
 
 _EDGE = ("source_id", "source_column", "target_column", "type", "subtype", "masking")
@@ -58,7 +62,7 @@ def statements(path: Path | str, engine: str) -> Iterator[str]:
         )
     chosen = ENGINES[engine]
     yield from chosen.begin
-    for table in TABLES.values():
+    for table in (*TABLES.values(), *IMPACT_TABLES.values()):
         yield from chosen.tables(table, snapshot.folders(table.name))
     for name, query in _queries(chosen):
         yield f"CREATE OR REPLACE VIEW {name} AS {query}"
@@ -71,7 +75,7 @@ def views(spark: Any, path: Path | str) -> None:
     `table_lineage`.
     """
     snapshot = _loaded(path)
-    for table in TABLES.values():
+    for table in (*TABLES.values(), *IMPACT_TABLES.values()):
         folders = snapshot.folders(table.name)
         frame = (
             spark.read.schema(table.ddl).parquet(*map(as_read, folders))

@@ -31,7 +31,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.storage import (
     missing_in,
     write_whole,
 )
-from airflow_provider_spark_lineage.openlineage.warehouse.tables import FORMAT, TABLES
+from airflow_provider_spark_lineage.openlineage.warehouse.tables import FORMAT, IMPACT_TABLES, TABLES
 
 CURRENT = "current.json"
 """File that names the files of every table."""
@@ -41,7 +41,7 @@ _LOCK = "loading.json"
 GRAPH = "graph"
 """Name of the folder with the arrays of the graph, beside the tables."""
 
-STORED = (*TABLES, GRAPH, PARTIALS)
+STORED = (*TABLES, *IMPACT_TABLES, GRAPH, PARTIALS)
 """Names of all that has files."""
 
 _LOAD = re.compile(r"\d{8}T\d{6}-")

@@ -288,8 +288,8 @@ def dataset_of(files: list[str]) -> Any:
     return ds.dataset([_of_arrow(file)[0] for file in files], format="parquet", filesystem=storage)
 
 
-def read_columns(file: Folder, columns: list[str]) -> Any:
-    """Return columns of a parquet file."""
+def read_columns(file: Folder, columns: list[str] | None = None) -> Any:
+    """Return columns of a parquet file, or all of them."""
     path, storage = _of_arrow(file)
     return pq.read_table(path, columns=columns, filesystem=storage)
 

@@ -54,14 +54,22 @@ class WarehouseTable:
         return ", ".join(f"`{column.name}` {column.type}" for column in self.columns)
 
 
-def _table(name: str, about: str, *columns: tuple[str, str, str] | tuple[str, str, str, Fold]) -> None:
+def _table(
+    name: str,
+    about: str,
+    *columns: tuple[str, str, str] | tuple[str, str, str, Fold],
+    tables: dict[str, WarehouseTable] | None = None,
+) -> None:
     rows = tuple(WarehouseColumn(*column) for column in columns)
     partition = "event_date" if any(column.name == "event_date" for column in rows) else ""
-    TABLES[name] = WarehouseTable(name, about, rows, partition)
+    (TABLES if tables is None else tables)[name] = WarehouseTable(name, about, rows, partition)
 
 
 TABLES: dict[str, WarehouseTable] = {}
 """Name -> table."""
+
+IMPACT_TABLES: dict[str, WarehouseTable] = {}
+"""The same for tables that `warehouse impact` writes: files of parquet in every format."""
 
 _DATE = ("event_date", "DATE", "Date of `event_time` in UTC; 1970-01-01 if that cannot be read.")
 _TIME = ("event_time", "TIMESTAMP", "Time of the run: its end event, or else its last one.")
@@ -307,6 +315,42 @@ _table(
     ("started_at", "TIMESTAMP", "Begin of the load."),
     ("ended_at", "TIMESTAMP", "End of the load."),
     ("package_version", "STRING", "Version of this package."),
+)
+
+_OF_LOAD = ("load_id", "STRING", "The load whose lineage this is; a later one does not change the row.")
+
+_table(
+    "column_impact",
+    "What depends on each column, downstream through all jobs. Written by `warehouse impact`.",
+    ("source_namespace", "STRING", "Namespace of the source.", Fold.KEY),
+    ("source_name", "STRING", "Name of the source.", Fold.KEY),
+    ("source_column", "STRING", "Column of the source.", Fold.KEY),
+    ("target_namespace", "STRING", "Namespace of what depends on it.", Fold.KEY),
+    ("target_name", "STRING", "Name of what depends on it.", Fold.KEY),
+    (
+        "target_column",
+        "STRING",
+        "The column; null for all rows: for each column of this dataset that has no row of its own here.",
+        Fold.KEY,
+    ),
+    ("by_value", "BOOLEAN", "True if values of the source get into it."),
+    ("by_rows", "BOOLEAN", "True if the source decides which rows there are, or which value is chosen."),
+    ("depth", "INT", "Number of jobs between, on the shortest path."),
+    _OF_LOAD,
+    tables=IMPACT_TABLES,
+)
+_table(
+    "blast_radius",
+    "How much depends on each column; 0 where nothing does. Written by `warehouse impact`.",
+    ("namespace", "STRING", "Namespace of the dataset.", Fold.KEY),
+    ("name", "STRING", "Name of the dataset.", Fold.KEY),
+    ("column", "STRING", "The column.", Fold.KEY),
+    ("columns", "BIGINT", "Columns that depend on it."),
+    ("columns_by_value", "BIGINT", "Those of them that get values of it."),
+    ("datasets", "BIGINT", "Other datasets with such a column, or whose rows depend on it."),
+    ("jobs", "BIGINT", "Jobs that use it, or what depends on it."),
+    _OF_LOAD,
+    tables=IMPACT_TABLES,
 )
 
 OF_RUNS = ("runs", "run_inputs", "run_outputs", "assertions")
