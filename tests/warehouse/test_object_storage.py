@@ -128,7 +128,7 @@ def test_a_warehouse_in_object_storage_is_that_of_a_folder(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=900,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.rstrip().endswith("done")
