@@ -11,14 +11,13 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
+from processes import PeakMemory, cpu_seconds
 
 from airflow_provider_spark_lineage.warehouse import LoadSummary, load
 
@@ -86,52 +85,28 @@ def write_events(folder: Path, number: int) -> int:
     return sum(file.stat().st_size for file in folder.iterdir())
 
 
-class PeakMemory:
-    """Greatest memory of this process and all below it, looked at five times a second."""
+def of_tasks(log: Path) -> tuple[float, float, float]:
+    """Return how much larger than the mean the largest task was, at worst; its share; and seconds of the JVM.
 
-    def __init__(self) -> None:
-        self.bytes = 0
-        self._ended = threading.Event()
-        self._watcher = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> PeakMemory:
-        self._watcher.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._watcher.join()
-
-    def _watch(self) -> None:
-        own = psutil.Process()
-        while not self._ended.wait(0.2):
-            total = 0
-            for process in (own, *own.children(recursive=True)):
-                try:
-                    total += process.memory_info().rss
-                except psutil.NoSuchProcess:
-                    continue
-            self.bytes = max(self.bytes, total)
-
-
-def unevenness(log: Path) -> tuple[float, float]:
-    """Return how much larger than the mean the largest task was, at worst; and its share of all rows."""
+    The seconds are the processor time of tasks, without their workers of Python.
+    """
     rows: dict[tuple[int, int], list[int]] = defaultdict(list)
+    nanoseconds = 0
     for file in log.rglob("*"):
         if file.is_file() and not file.name.startswith("."):
             for line in file.read_text(encoding="utf-8").splitlines():
                 event = json.loads(line)
                 if event["Event"] == "SparkListenerTaskEnd" and event.get("Task Metrics"):
                     metrics = event["Task Metrics"]
+                    nanoseconds += metrics["Executor CPU Time"]
                     count = metrics["Shuffle Read Metrics"]["Total Records Read"]
                     count += metrics["Input Metrics"]["Records Read"]
                     rows[event["Stage ID"], event["Stage Attempt ID"]].append(count)
     stages = [each for each in rows.values() if len(each) >= FEWEST_TASKS and sum(each) >= 1000]
-    if not stages:
-        return 0.0, 0.0
     return (
-        max(max(each) * len(each) / sum(each) for each in stages),
-        max(max(each) / sum(each) for each in stages),
+        max((max(each) * len(each) / sum(each) for each in stages), default=0.0),
+        max((max(each) / sum(each) for each in stages), default=0.0),
+        nanoseconds / 1e9,
     )
 
 
@@ -155,17 +130,18 @@ def measured(number: int, place: Path) -> dict[str, Any]:
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     begin = time.monotonic()
-    cpu = _cpu_seconds()
+    cpu = cpu_seconds()
     with PeakMemory() as peak:
         summary: LoadSummary = load(spark, place / "events", place / "lineage", tell=print)
-    seconds, cpu = time.monotonic() - begin, _cpu_seconds() - cpu
+    seconds, cpu = time.monotonic() - begin, cpu_seconds() - cpu
     spark.stop()
-    largest, share = unevenness(place / "log")
+    largest, share, of_jvm = of_tasks(place / "log")
     return {
         "events": number,
         "bytes_of_an_event": size // number,
         "seconds": round(seconds, 1),
         "cpu_seconds": round(cpu, 1),
+        "cpu_seconds_of_tasks_in_the_jvm": round(of_jvm, 1),
         "events_a_second": round(number / seconds),
         "peak_megabytes": peak.bytes >> 20,
         "new_versions": summary.new_versions,
@@ -173,18 +149,6 @@ def measured(number: int, place: Path) -> dict[str, Any]:
         "largest_task_to_mean": round(largest, 2),
         "largest_share_of_a_task": round(share, 2),
     }
-
-
-def _cpu_seconds() -> float:
-    own = psutil.Process()
-    total = 0.0
-    for process in (own, *own.children(recursive=True)):
-        try:
-            times = process.cpu_times()
-        except psutil.NoSuchProcess:
-            continue
-        total += times.user + times.system + times.children_user + times.children_system
-    return total
 
 
 def main(arguments: list[str]) -> None:

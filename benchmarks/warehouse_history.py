@@ -2,9 +2,10 @@
 
     python benchmarks/warehouse_history.py --events 200
 
-The cost of a load must not grow with its history. Both are measured in one session of Spark, in turn, so
-that whatever else the machine does meets both; the ratio of the medians counts, not the seconds. Events are
-of real size: some 5 kB, 20 columns and 20 edges in the event that ends a run.
+The cost of a load must not grow with its history. Each load is a process of its own, as the command is, and
+both warehouses are loaded in turn, so that whatever else the machine does meets both; the ratio of the
+medians counts, not the seconds. Events are of real size: some 5 kB, 20 columns and 20 edges in the event that
+ends a run.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from processes import PeakMemory, cpu_seconds
 from pyspark.sql import SparkSession
 
 from airflow_provider_spark_lineage.openlineage.warehouse.load import load
@@ -75,11 +78,32 @@ def write(folder: Path, days: range, events: int) -> Path:
     return file
 
 
-def seconds_of(spark: SparkSession, events: Path, warehouse: Path) -> float:
-    """Return how long a load takes."""
+class Taken(NamedTuple):
+    """Cost of a load, with the start of Spark."""
+
+    seconds: float
+    processor_seconds: float
+    peak_megabytes: float
+
+
+def load_here(events: str, warehouse: str) -> Taken:
+    """Load in this process."""
     began = time.monotonic()
-    load(spark, events, warehouse)
-    return time.monotonic() - began
+    with PeakMemory() as peak:
+        builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+        spark = builder.config("spark.driver.memory", "2g").getOrCreate()
+        spark.sparkContext.setLogLevel("ERROR")
+        load(spark, events, warehouse)
+        taken = time.monotonic() - began, cpu_seconds()
+    spark.stop()
+    return Taken(*taken, peak.bytes >> 20)
+
+
+def load_once(events: Path, warehouse: Path) -> Taken:
+    """Load in a process of its own."""
+    command = [sys.executable, __file__, "--load", str(events), str(warehouse)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return Taken(*json.loads(done.stdout.splitlines()[-1]))
 
 
 def main() -> int:
@@ -89,27 +113,29 @@ def main() -> int:
     parser.add_argument("--days", type=int, nargs=2, default=(7, 365), help="days of the two histories")
     parser.add_argument("--more", type=int, default=3, help="days that are loaded after each history")
     parser.add_argument("--limit", type=float, default=1.3, help="greatest ratio")
+    parser.add_argument("--load", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
+    if options.load:
+        print(json.dumps(load_here(*options.load)))
+        return 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for days in options.days:
             events = write(folder / f"events-{days}", range(days), options.events)
-            history = seconds_of(spark, events, folder / f"{days}")
-            print(f"{days:4} days of {options.events:,} events: {history:.1f} s", flush=True)
-        taken: dict[int, list[float]] = {days: [] for days in options.days}
+            history = load_once(events, folder / f"{days}")
+            print(f"{days:4} days of {options.events:,} events: {history}", flush=True)
+        taken: dict[int, list[Taken]] = {days: [] for days in options.days}
         for more in range(options.more):
             for days in options.days:
                 events = write(folder / f"events-{days}", range(days + more, days + more + 1), options.events)
-                taken[days].append(seconds_of(spark, events, folder / f"{days}"))
-        for days, seconds in taken.items():
-            each = ", ".join(f"{one:.1f}" for one in seconds)
-            print(f"one more day after {days} days: {statistics.median(seconds):.1f} s (of {each})")
-        short, long = (statistics.median(taken[days]) for days in options.days)
-        print(f"ratio: {long / short:.2f}")
-    spark.stop()
-    return int(long / short > options.limit)
+                taken[days].append(load_once(events, folder / f"{days}"))
+                print(f"one more day after {days} days: {taken[days][-1]}", flush=True)
+        short, long = (
+            Taken(*map(statistics.median, zip(*taken[days], strict=True))) for days in options.days
+        )
+        ratios = Taken(*(round(after / before, 2) for after, before in zip(long, short, strict=True)))
+        print(f"ratios: {ratios}")
+    return int(max(ratios.processor_seconds, ratios.peak_megabytes) > options.limit)
 
 
 if __name__ == "__main__":

@@ -179,9 +179,10 @@ LONG = {
         ),
         "tests/warehouse/test_upkeep.py::test_nothing_but_rows_of_dates_is_lost_by_retention",
     ),
-    "a warehouse of Delta, of Iceberg, by a cluster": (
+    "a warehouse of Delta, of Iceberg, by a cluster, in object storage": (
         "tests/warehouse/test_cluster.py::test_a_cluster_loads_the_tables_that_one_machine_loads",
         "tests/warehouse/test_formats.py::test_a_lake_has_the_rows_of_parquet",
+        "tests/warehouse/test_object_storage.py",
     ),
     "events to Kafka, and from Kafka": (
         "tests/live/test_live_kafka.py::test_a_topic_is_loaded_into_a_warehouse_once",

@@ -97,7 +97,7 @@ RESULTS = frozenset(
     for name in (
         *("Captured", "testing.DagRun", "testing.Difference", "testing.Event", "testing.Events"),
         *("testing.Expected", "testing.LineageDiffersError", "testing.Report", "testing.Update"),
-        "warehouse.LoadSummary",
+        *("warehouse.LoadSummary", "warehouse.Picture"),
     )
 )
 """Classes that users get and do not create."""

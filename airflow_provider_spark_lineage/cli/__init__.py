@@ -20,6 +20,7 @@ COMMANDS = {
     "show": "Draw the lineage of events or of a recorded run, as one HTML page.",
     "impact": "Print what depends on a column, dataset or job, and what must run again.",
     "diff": "Print what changed in the data flow between two versions of a pipeline.",
+    "changes": "Print what changed in the data flow between two dates, from a warehouse.",
     "events": "Print a recorded run as OpenLineage events, JSON Lines.",
     "planned": "Print the datasets that a script or SQL file names, without running it.",
     "compare": "Compare emitted events with expected ones.",

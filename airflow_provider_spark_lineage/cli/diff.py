@@ -42,6 +42,18 @@ MOST_CHARACTERS = 55_000
 _MOST_HITS = 10
 
 
+FORM = click.option(
+    "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True
+)
+FAIL_ON = click.option(
+    "--fail-on",
+    type=click.Choice([*FAILING]),
+    default="breaking",
+    show_default=True,
+    help="End with status 1 at a change of this severity, or of a worse one.",
+)
+
+
 @click.command("diff", epilog="Example: spark-lineage diff main-events branch-events --format markdown")
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("head", type=click.Path(path_type=Path))
@@ -51,16 +63,8 @@ _MOST_HITS = 10
     metavar="PATH",
     help="Events or a warehouse of all jobs, so that whoever is hit downstream is named.",
 )
-@click.option(
-    "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True
-)
-@click.option(
-    "--fail-on",
-    type=click.Choice([*FAILING]),
-    default="breaking",
-    show_default=True,
-    help="End with status 1 at a change of this severity, or of a worse one.",
-)
+@FORM
+@FAIL_ON
 def command(base: Path, head: Path, production: Path | None, form: str, fail_on: str) -> None:
     """Print what changed in the data flow from BASE to HEAD.
 
@@ -79,6 +83,16 @@ def command(base: Path, head: Path, production: Path | None, form: str, fail_on:
             *(each.contradictions for each in production_lineage)
         )
     )
+    print_changes(changes, ambiguous, form)
+    every = [*sides, *filter(None, [others])]
+    problems = [problem for events in every for problem in events.problems]
+    for sentence in (*problems, *filter(None, map(without_run, every))):
+        say(sentence)
+    raise SystemExit(status_of(changes, fail_on, problems))
+
+
+def print_changes(changes: Sequence[FlowChange], ambiguous: Sequence[Id], form: str) -> None:
+    """Print changes, and the names that are not followed, in one of the forms of `--format`."""
     if form == "json":
         names = [{"namespace": namespace, "name": name} for namespace, name in ambiguous]
         print_json({"changes": [each.document() for each in changes], "contradictions": names})
@@ -86,12 +100,11 @@ def command(base: Path, head: Path, production: Path | None, form: str, fail_on:
         echo(f"{markdown_of(changes, ambiguous)}\n")
     else:
         echo("".join(f"{printable(line)}\n" for line in lines_of(changes, ambiguous)))
-    every = [*sides, *filter(None, [others])]
-    problems = [problem for events in every for problem in events.problems]
-    for sentence in (*problems, *filter(None, map(without_run, every))):
-        say(sentence)
-    failed = any(each.severity in FAILING[fail_on] for each in changes)
-    raise SystemExit(2 if problems else int(failed))
+
+
+def status_of(changes: Sequence[FlowChange], fail_on: str, problems: Sequence[str] = ()) -> int:
+    """Return the status of the command: 2 for problems of the input, 1 for changes that fail."""
+    return 2 if problems else int(any(each.severity in FAILING[fail_on] for each in changes))
 
 
 def lines_of(changes: Sequence[FlowChange], ambiguous: Sequence[Id] = ()) -> Iterator[str]:

@@ -22,8 +22,9 @@ from airflow_provider_spark_lineage.cli.traced import (
     writers_of,
 )
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.events.addresses import local_path
 from airflow_provider_spark_lineage.openlineage.events.model import Events
-from airflow_provider_spark_lineage.openlineage.events.reader import read_events
+from airflow_provider_spark_lineage.openlineage.events.reader import COPY_THEM, read_events
 from airflow_provider_spark_lineage.openlineage.events.runs import runs_of, without_run
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.spark.lineage.document import document
@@ -55,7 +56,7 @@ def command(directory: Path | None, events: Path | None, column: str, as_json: b
     DIRECTORY has the run's records, or is a Spark event log (a file, or the folder of a rolling log), or a
     file or folder of OpenLineage events.
     """
-    places = [*filter(None, (directory, events))]
+    places = [local_path(place, COPY_THEM) for place in (directory, events) if place]
     if len(places) != 1:
         refuse("give one place: DIRECTORY, or --events FILE")
     emitted: Events | None = None

@@ -13,9 +13,10 @@ from airflow_provider_spark_lineage.cli.planned import LANGUAGES, text_of
 from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records, nothing_in
 from airflow_provider_spark_lineage.cli.refusal import refuse
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.events.addresses import address_of, local_path
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
-from airflow_provider_spark_lineage.openlineage.events.reader import read_events
+from airflow_provider_spark_lineage.openlineage.events.reader import COPY_THEM, read_events
 from airflow_provider_spark_lineage.openlineage.events.runs import without_run
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
@@ -47,6 +48,7 @@ def events_at(paths: Sequence[Path]) -> Events:
 
 
 def _events_of(path: Path) -> Events:
+    path = local_path(path, COPY_THEM)
     if path.is_file() and path.suffix.lower() in LANGUAGES:
         return _planned(path)
     if holds_records(path):
@@ -90,7 +92,7 @@ WAREHOUSE = click.option(
     "--warehouse",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="In place of --events: a folder that `spark-lineage warehouse load` has filled.",
+    help="In place of events: a folder that `spark-lineage warehouse load` has filled.",
 )
 EVENTS = click.option(
     "--events", "places", type=click.Path(path_type=Path), multiple=True, metavar="PATH", help=PLACES
@@ -152,5 +154,8 @@ def lineage_in_warehouse(path: Path) -> GraphInput:
 
 
 def is_warehouse(path: Path) -> bool:
-    """Return whether a folder is a warehouse."""
-    return (path / "current.json").is_file()
+    """Return whether a place is a warehouse: an address is one, because events are read from folders."""
+    address = address_of(path)
+    if address and address[0] != "file":
+        return True
+    return (local_path(path, COPY_THEM) / "current.json").is_file()

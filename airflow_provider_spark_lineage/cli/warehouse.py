@@ -5,21 +5,31 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
-from airflow_provider_spark_lineage.openlineage.warehouse.asking import loaded_tables
 from airflow_provider_spark_lineage.openlineage.warehouse.engines import ENGINES, statements
-from airflow_provider_spark_lineage.openlineage.warehouse.impact_tables import write_impact
+from airflow_provider_spark_lineage.openlineage.warehouse.impact_tables import impact_folder, write_impact
 from airflow_provider_spark_lineage.openlineage.warehouse.invariants import cure_of, findings_of
 from airflow_provider_spark_lineage.openlineage.warehouse.load import LoadSummary, load
 from airflow_provider_spark_lineage.openlineage.warehouse.retention import compact, retain
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import FORMATS
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import folder_of
 from airflow_provider_spark_lineage.openlineage.words import counted
+
+_WAREHOUSE = click.option(
+    "--warehouse",
+    "target",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="PATH",
+    help="Folder of the tables, or an address such as s3a://bucket/lineage; the first load makes it.",
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
 
 
 @click.group("warehouse", epilog="Example: spark-lineage warehouse load --events events --warehouse lineage")
@@ -35,17 +45,10 @@ def command() -> None:
     "source",
     required=True,
     metavar="PATH_OR_TOPIC",
-    help="A file of events of any producer, one in a line, also compressed (.gz), a folder of such files, or"
-    " kafka://host:port/topic.",
+    help="A file of events of any producer, one in a line, also compressed (.gz), a folder of such files,"
+    " also in object storage, or kafka://host:port/topic.",
 )
-@click.option(
-    "--warehouse",
-    "target",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="PATH",
-    help="Folder of the tables; the first load makes it.",
-)
+@_WAREHOUSE
 @click.option(
     "--format",
     "stored_as",
@@ -67,7 +70,7 @@ def command() -> None:
     metavar="NAME,...",
     help="Leave facets of these names out of events; give the same names in every load.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
+@_JSON
 def load_command(
     *,
     source: str,
@@ -82,6 +85,8 @@ def load_command(
     Exits with 2 if a line is not an event; all other lines are loaded.
     """
     options = dict(map(_option, kafka_options))
+    # Before Spark starts, which takes seconds.
+    folder_of(target)
     tell = say if sys.stderr.isatty() and not as_json else _silent
     with _running_session() as spark:
         summary = load(
@@ -93,10 +98,7 @@ def load_command(
             kafka_options=options,
             tell=tell,
         )
-    if as_json:
-        click.echo(json.dumps(summary.document(), indent=2, ensure_ascii=False))
-    else:
-        click.echo(_sentence(summary))
+    _echo(summary.document(), _sentence(summary), as_json=as_json)
     if summary.bad_lines:
         say(f"{counted(summary.bad_lines, 'line')} could not be loaded: see {summary.rejected}")
         raise SystemExit(2)
@@ -144,6 +146,10 @@ def _silent(_: str) -> None:
     """Say nothing: standard error is not a terminal."""
 
 
+def _echo(summary: Mapping[str, Any], sentence: str, *, as_json: bool) -> None:
+    click.echo(json.dumps(summary, indent=2, ensure_ascii=False) if as_json else sentence)
+
+
 def _sentence(summary: LoadSummary) -> str:
     parts = [
         counted(summary.files, "file"),
@@ -153,16 +159,6 @@ def _sentence(summary: LoadSummary) -> str:
         counted(summary.bad_lines, "bad line"),
     ]
     return f"{'; '.join(parts)}; {summary.seconds:.1f} s"
-
-
-_WAREHOUSE = click.option(
-    "--warehouse",
-    "target",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="PATH",
-    help="Folder of the tables.",
-)
 
 
 @command.command(
@@ -186,7 +182,7 @@ _WAREHOUSE = click.option(
     metavar="DAYS",
     help="Keep the rows of so many days in `runs` and the other tables with dates.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
+@_JSON
 def retain_command(*, target: Path, events_days: int, runs_days: int, as_json: bool) -> None:
     """Drop events and rows of runs that are old, without Spark.
 
@@ -197,18 +193,18 @@ def retain_command(*, target: Path, events_days: int, runs_days: int, as_json: b
         f"{counted(summary.event_dates, 'date')} of events and {counted(summary.run_dates, 'date')} of runs"
         f" dropped; {counted(summary.current_runs, 'current run')} of these dates kept"
     )
-    click.echo(json.dumps(summary.document(), indent=2) if as_json else sentence)
+    _echo(summary.document(), sentence, as_json=as_json)
 
 
 @command.command("compact", epilog="\b\nExample: spark-lineage warehouse compact --warehouse lineage")
 @_WAREHOUSE
-@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
+@_JSON
 def compact_command(*, target: Path, as_json: bool) -> None:
     """Write the rows of each date that has several files into one file, without Spark."""
     summary = compact(target)
     files = counted(summary.files_before, "file")
     sentence = f"{files} joined into {summary.dates:,}" if summary.dates else "No date has several files."
-    click.echo(json.dumps(summary.document(), indent=2) if as_json else sentence)
+    _echo(summary.document(), sentence, as_json=as_json)
 
 
 @command.command("check", epilog="\b\nExample: spark-lineage warehouse check --warehouse lineage")
@@ -250,18 +246,18 @@ def views_command(*, target: Path, engine: str) -> None:
 @_WAREHOUSE
 @click.option("--direct-only", is_flag=True, help="Follow values alone, not what decides about rows.")
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Follow paths of so many jobs.")
-@click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object.")
+@_JSON
 def impact_command(*, target: Path, direct_only: bool, depth: int | None, as_json: bool) -> None:
     """Write what depends on each column, as of the last load, into the tables column_impact and blast_radius.
 
     Run it after each load: a load leaves these tables as they are.
     """
-    # A folder without a warehouse is a mistake that needs no Spark.
-    loaded_tables(target)
+    # Before Spark starts, which takes seconds.
+    impact_folder(target)
     with _running_session() as spark:
         summary = write_impact(spark, target, direct_only=direct_only, depth=depth)
     sentence = (
         f"{counted(summary.rows, 'row')} of column_impact, for {counted(summary.columns, 'column')};"
         f" {summary.seconds:.1f} s"
     )
-    click.echo(json.dumps(summary.document(), indent=2) if as_json else sentence)
+    _echo(summary.document(), sentence, as_json=as_json)

@@ -89,7 +89,7 @@ def test_a_job_may_be_chosen(here, name):
         ([EMITTED, "--job", "nycflights.gold_delays"], "did you mean `nycflights.gold_delays_by_weather`?"),
         ([EMITTED, "--out", "missing/a.html"], "choose another file with --out"),
         (["torn.gz"], "torn.gz: cannot be read"),
-        ([], "Missing argument 'PATH...'"),
+        ([], "give one of PATH... (OpenLineage events) and --warehouse PATH"),
     ],
 )
 def test_a_mistake_is_one_sentence(here, arguments, sentence):

@@ -9,6 +9,7 @@ import pytest
 from graph.estate import current, dataset, edges, run, task, wrote
 
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
+from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
 
 
 def copied(source, target, column="x", **more):
@@ -164,6 +165,21 @@ def test_what_decides_the_rows_at_every_column_decides_those_of_the_dataset():
         ("all", "b"): {("x", "a.x"), ("y", "a.y"), (None, "a.day")},
         ("one", "c"): {("x", "a.x"), ("y", "a.y"), ("x", "a.day")},
     }
+
+
+def test_a_column_without_a_schema_is_known_by_what_decides_its_rows():
+    """A constant has no other edge; where a schema has the column, the edge of the dataset is enough."""
+    constant = FILTERED[0], FILTERED[1], FILTERED[3]
+    bare = run("bare", [dataset("a")], [dataset("b", **edges(*constant))], ours=False)
+    described = run("described", [dataset("a")], [dataset("c", "x y", **edges(*constant))], ours=False)
+    found = current(bare, described)
+    assert wrote(found) == {
+        ("bare", "b"): {("x", "a.x"), (None, "a.day"), ("y", "a.day")},
+        ("described", "c"): {("x", "a.x"), (None, "a.day")},
+    }
+    graph = LineageGraph.of(found)
+    fields = {name: set(graph.fields_of((namespace, name))) for namespace, name in graph.datasets}
+    assert fields["b"] == fields["c"] == {"x", "y"}
 
 
 def test_a_facet_without_edges_says_nothing_of_the_columns():

@@ -255,7 +255,7 @@ os._exit(0)
 def run_process(program: str, transport: dict[str, Any], seconds: float = SLACK_S) -> None:
     """Run a program with a transport; raise an error if it fails, or does not end."""
     root = Path(__file__).resolve().parents[2]
-    path = os.pathsep.join([str(root), str(root / "tests")])
+    path = os.pathsep.join(map(str, (root, root / "tests", root / "tests/task")))
     options = {"PYTHONPATH": path, "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps(transport)}
     command = [sys.executable, "-c", program.format(seconds=seconds)]
     subprocess.run(command, env={**os.environ, **options}, timeout=SECONDS, check=True)

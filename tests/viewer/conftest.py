@@ -13,11 +13,12 @@ from typing import Any
 
 import browsers
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 from viewer import documents
 from viewer.mounting import MOUNT, PREVIOUS, STATIC, Show
 
 browser = browsers.browser
+expect.set_options(timeout=browsers.TIMEOUT_MS)
 
 PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Viewer</title>
 <style>body{margin:0} #here{height:100vh}</style><main id="here"></main>"""

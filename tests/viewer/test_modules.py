@@ -329,6 +329,18 @@ def test_labels_that_are_cut_differ_in_what_is_left(modules: Page) -> None:
     assert all(title.startswith("orders") for title in titles[:3])
 
 
+def test_long_names_of_tasks_lose_their_dag(modules: Page) -> None:
+    """Unless another task has the same end; the index of a mapped task stays."""
+    names = [
+        *("shop.load", "warehouse_of_shop.gold_orders", "warehouse_of_shop.gold.total [eu.west]"),
+        *("warehouse_of_shop.copy_all", "warehouse_of_firm.copy_all"),
+    ]
+    titles = modules.evaluate("async (names) => (await import('/drawing.js')).titlesOfTasks(names)", names)
+    assert titles[:3] == ["shop.load", "gold_orders", "total [eu.west]"]
+    assert len(set(titles)) == 5
+    assert all(len(title) <= 20 for title in titles)
+
+
 def test_all_modules_together_are_small() -> None:
     """A page carries them all, as they are: nothing is minified, and comments are counted."""
     text = b"".join(path.read_bytes() for path in sorted(STATIC.glob("*.js")))

@@ -186,3 +186,37 @@ def test_the_list_of_runs_is_filtered_and_in_the_zone_of_the_reader(browser: Bro
         listed.get_by_role("button", name="gold_worst_routes").click()
         expect(page.locator("h2")).to_have_text("nycflights.gold_worst_routes")
         expect(page.get_by_label("Filter jobs and runs")).to_have_value("gold_worst")
+
+
+def test_a_page_begins_with_the_dataset_that_was_asked_for(browser: Browser, tmp_path: Path) -> None:
+    """Its panel is open, its box is marked, and jobs with long names can be told apart."""
+    file = tmp_path / "around.html"
+    arguments = ["show", str(EVENTS), "--dataset", "silver/flights", "--depth", "1", "--out", str(file)]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    with opened(browser, file) as page:
+        expect(page.get_by_role("heading", name="Around silver/flights")).to_be_visible()
+        expect(page.locator(".graph .selected .title")).to_have_text("silver/flights")
+        expect(page.get_by_label("Name of the dataset")).to_be_visible()
+        expect(page.locator(".graph .box", has_text="bronze/flights")).to_contain_text("1 more job")
+        assert sorted(page.locator(".graph .task .title").all_text_contents()) == [
+            *("delays_by_carrier", "gold_delays_by_carr…", "gold_delays_by_weat…"),
+            *("gold_worst_routes", "silver_flights"),
+        ]
+        page.get_by_role("tab", name="Tasks").click()
+        page.get_by_role("button", name="Show its datasets: nycflights.gold_worst_routes").click()
+        lit = page.locator(".graph .dataset:not(.dim) .title")
+        expect(lit).to_have_count(2)
+        assert sorted(lit.all_text_contents()) == ["silver/flights", "worst_routes"]
+
+
+def test_a_page_begins_with_the_trace_of_a_column(browser: Browser, tmp_path: Path) -> None:
+    """Through all jobs; "Also by rows" is there, as in the picture of all jobs."""
+    file = tmp_path / "around.html"
+    arguments = ["show", str(EVENTS), "--dataset", "silver/weather.temperature_f", "--out", str(file)]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    with opened(browser, file) as page:
+        names = page.locator(".graph .row.traced .name")
+        expect(names).to_have_count(4)
+        assert sorted(names.all_text_contents()) == ["temp", "temp", "temperature_f", "temperature_f"]
+        page.get_by_role("button", name="Also by rows").click()
+        expect(names.get_by_text("all rows").first).to_be_visible()

@@ -155,11 +155,11 @@ def _tagged(day: str, key: str) -> Document:
     }
 
 
-def graph_of(documents: list[Document]) -> Current:
+def graph_of(documents: list[Document], as_of: int | None = None) -> Current:
     """Return what the graph says of events; of events at one time the order is that of their ids."""
     texts = {raw_of(document) for document in documents}
     events = in_order(Event(json.loads(raw), event_id_of(raw)) for raw in texts)
-    return Current.of(Events(tuple(events)))
+    return Current.of(Events(tuple(events)), as_of=as_of)
 
 
 def comparable(current: Current) -> list[Any]:

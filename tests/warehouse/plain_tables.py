@@ -129,7 +129,8 @@ class PlainTables:
             "attempt": airflow("taskInstance", "try_number"),
             "dag_id": lineage.run.dag_id,
             "task_id": lineage.run.task_id,
-            "airflow_run_id": airflow("dagRun", "run_id") or "",
+            "airflow_run_id": airflow("dagRun", "run_id")
+            or run.last.text("run", "facets", "airflowDagRun", "dagRun", "run_id"),
             "map_index": airflow("taskInstance", "map_index"),
             "logical_date": lineage.run.logical_date,
             "owners": list(lineage.run.owners),

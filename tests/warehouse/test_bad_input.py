@@ -13,7 +13,12 @@ import pytest
 from warehouse.histories import history
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.openlineage.warehouse.derive import derived, event_rows, statements
+from airflow_provider_spark_lineage.openlineage.warehouse.derive import (
+    derived,
+    event_of,
+    event_rows,
+    of_events,
+)
 from airflow_provider_spark_lineage.openlineage.warehouse.early_ends import ended_early
 from airflow_provider_spark_lineage.openlineage.warehouse.load import load
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import CURRENT, read_tables
@@ -51,7 +56,7 @@ def test_values_of_other_types_are_no_exception(seed):
         texts = [
             text for text in texts if not any(row.get("problem") for row in event_rows(text.encode(), "f", 1))
         ]
-        rows = [*derived(texts), *(row for text in texts for row in statements(text))]
+        rows = [*derived(texts), *of_events(map(event_of, texts))]
         json.dumps(rows).encode()
 
 

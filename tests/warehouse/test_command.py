@@ -45,6 +45,12 @@ def test_the_events_of_the_example_dags_are_loaded(tmp_path):
     assert {(write.job, write.output, frozenset(write.edges)) for write in loaded.writes} == {
         (write.job, write.output, frozenset(write.edges)) for write in known.writes
     }
+    # The picture is drawn from what the load stored.
+    page = tmp_path / "page.html"
+    arguments_of_show = ["--dataset", "silver/flights", "--depth", "1", "--out", str(page)]
+    drawn = CliRunner().invoke(main, ["show", "--warehouse", str(tmp_path / FOLDER), *arguments_of_show])
+    assert (drawn.exit_code, drawn.output) == (0, f"{page}\n")
+    assert "Around silver/flights" in page.read_text(encoding="utf-8")
     (events / "torn.jsonl").write_text('{"eventType": ')
     again = load_in_own_process(arguments, tmp_path)
     assert again.returncode == 2

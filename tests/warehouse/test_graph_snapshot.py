@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from warehouse.stored_graphs import store
 
 from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.errors import BadInputError
@@ -14,8 +15,7 @@ from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.impact import Impact, document_of
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
 from airflow_provider_spark_lineage.openlineage.graph.selection import Selected, whole_name
-from airflow_provider_spark_lineage.openlineage.warehouse.graph_snapshot import read_graph, write_graph
-from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import GRAPH, StoredTables, publish
+from airflow_provider_spark_lineage.openlineage.warehouse.graph_snapshot import read_graph
 
 EVENTS = Path(__file__).resolve().parents[1] / "viewer" / "events" / "pipeline.jsonl.gz"
 
@@ -23,12 +23,7 @@ EVENTS = Path(__file__).resolve().parents[1] / "viewer" / "events" / "pipeline.j
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory):
     """A warehouse with the graph alone, as a load writes it."""
-    path = tmp_path_factory.mktemp("w")
-    write_graph(path / "data" / "1" / "graph", Current.of(read_events(EVENTS)))
-    tables = StoredTables(path, "1")
-    tables.tables[GRAPH] = {"": ["data/1/graph"]}
-    publish(tables)
-    return path
+    return store(tmp_path_factory.mktemp("w"), Current.of(read_events(EVENTS)))
 
 
 def test_the_stored_graph_gives_the_answers_of_the_events(warehouse):

@@ -143,12 +143,20 @@ def test_the_tables_are_empty_before_they_are_computed(warehouse):
         assert rows.fetchall() == []
 
 
-def test_a_folder_without_a_warehouse_is_one_sentence(tmp_path):
-    """And it is not made; no Spark starts."""
-    done = CliRunner().invoke(main, ["warehouse", "impact", "--warehouse", str(tmp_path / "none")])
+@pytest.mark.parametrize(
+    ("place", "sentence"),
+    [
+        ("none", "`spark-lineage warehouse load` makes one"),
+        ("s3a://bucket/w", "needs a folder of a file system"),
+    ],
+)
+def test_a_place_without_tables_is_one_sentence(tmp_path, monkeypatch, place, sentence):
+    """And no folder is made; no Spark starts."""
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["warehouse", "impact", "--warehouse", place])
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "`spark-lineage warehouse load` makes one" in done.stderr
-    assert not (tmp_path / "none").exists()
+    assert sentence in done.stderr
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.spark

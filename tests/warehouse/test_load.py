@@ -9,19 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 from warehouse import producers
 from warehouse.histories import comparable, graph_of, history
 from warehouse.plain_tables import PlainTables, comparable_tables
+from warehouse.test_changes import found_in, rebuilt, times_of
 
 from airflow_provider_spark_lineage.openlineage.events.reader import read_events
-from airflow_provider_spark_lineage.openlineage.warehouse import formats
+from airflow_provider_spark_lineage.openlineage.warehouse import formats, load_session, spreading
 from airflow_provider_spark_lineage.openlineage.warehouse import load as loads
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage, rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
 from airflow_provider_spark_lineage.openlineage.warehouse.invariants import findings_of
 from airflow_provider_spark_lineage.openlineage.warehouse.load import load
+from airflow_provider_spark_lineage.openlineage.warehouse.partials import PARTIALS
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import read_tables
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
+from airflow_provider_spark_lineage.openlineage.warehouse.workspace import Workspace
 
 pytestmark = pytest.mark.spark
 
@@ -79,6 +83,10 @@ class DiedError(Exception):
 def test_any_order_split_repetition_and_crash_gives_the_same_tables(spark, tmp_path, monkeypatch, seed):
     """A plain model has the same tables, and the graph of the same events the same current lineage."""
     documents = history(seed)
+    if seed % 2:
+        # As a date with many rows, and as more ids than a join sends to every task.
+        monkeypatch.setattr(spreading, "ROWS_OF_A_TASK", 7)
+        monkeypatch.setattr(spreading, "MOST_SENT", 3)
     load(spark, written(tmp_path / "whole" / "events.jsonl", documents), tmp_path / "a")
     assert comparable(current_lineage(tmp_path / "a")) == comparable(graph_of(documents))
     tables = read_tables(tmp_path / "a")
@@ -88,6 +96,8 @@ def test_any_order_split_repetition_and_crash_gives_the_same_tables(spark, tmp_p
     assert [table for table in model if loaded[table] != model[table]] == []
     load_in_parts(spark, tmp_path, monkeypatch, documents, seed)
     assert_same(tmp_path / "a", tmp_path / "b")
+    times = times_of(random.Random(seed), "12345")  # noqa: S311
+    assert found_in(tmp_path / "b", times) == (*rebuilt(documents, times), [])
     # The files of loads before the last one, and of the load that died, are gone.
     assert len([*(tmp_path / "b" / "data").iterdir()]) <= len(read_tables(tmp_path / "b").tables) + 3
 
@@ -127,6 +137,20 @@ def assert_same(one: Path, other: Path) -> None:
 
 STAGES = ("staged_read", "staged_derived", *TABLES)
 """What a load writes, and where it may die."""
+
+
+def test_a_date_with_many_rows_is_written_by_several_tasks(spark, tmp_path, monkeypatch):
+    """No task has all rows of a date, and the tables are those of tasks that had."""
+    events = written(tmp_path / "events.jsonl", history(5, days=1, jobs=8))
+    load(spark, events, tmp_path / "whole")
+    monkeypatch.setitem(load_session.SETTINGS, "spark.sql.shuffle.partitions", "16")
+    monkeypatch.setattr(spreading, "ROWS_OF_A_TASK", 4)
+    load(spark, events, tmp_path / "spread")
+    assert_same(tmp_path / "whole", tmp_path / "spread")
+    for table in ("events", "runs", "run_outputs", PARTIALS):
+        [folder] = read_tables(tmp_path / "spread").folders(table, ["2026-01-01"])
+        rows = [parquet.read_metadata(file).num_rows for file in Path(folder).glob("*.parquet")]
+        assert max(rows) <= sum(rows) / 2, table
 
 
 def test_a_load_that_died_at_any_step_is_repeated(spark, tmp_path, monkeypatch):
@@ -173,7 +197,7 @@ def test_events_of_every_producer_are_loaded(spark, tmp_path):
 
 def die_at(patch: Any, stage: str) -> None:
     """End a load before it writes a stage, or after it wrote a table whose files nothing names yet."""
-    path, named = loads._Load._path, formats.WrittenTables._named
+    path, named = Workspace.path, formats.WrittenTables._named
 
     def path_or_end(self: Any, name: str) -> Path:
         if name == stage:
@@ -185,7 +209,7 @@ def die_at(patch: Any, stage: str) -> None:
             raise DiedError
         named(self, name, parts)
 
-    patch.setattr(loads._Load, "_path", path_or_end)
+    patch.setattr(Workspace, "path", path_or_end)
     patch.setattr(formats.WrittenTables, "_named", named_or_end)
 
 

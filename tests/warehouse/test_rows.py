@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter, defaultdict
 from itertools import permutations
 
+import pyarrow as pa
 import pytest
 from graph.estate import SHOP, dataset, edges, run
 from warehouse import producers
@@ -26,6 +28,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     remove_unused,
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
+from airflow_provider_spark_lineage.openlineage.warehouse.workers import derive
 
 
 def rows_of(*documents):
@@ -204,3 +207,21 @@ def test_files_of_a_load_that_died_are_removed_and_those_in_use_are_not(tmp_path
     remove_unused(snapshot)
     files = {str(each.relative_to(tmp_path)) for each in (tmp_path / "data").rglob("part")}
     assert files == {f"{one}/runs/day=2026-01-01/part", f"{others}/part"}
+
+
+def test_a_task_says_once_what_all_runs_of_a_job_say():
+    """Contents behind ids are stored once, and of the statements of a symlink the first and the last."""
+    symlinks = {"identifiers": [{"namespace": "hive", "name": "db.out", "type": "TABLE"}]}
+    output = dataset("out", "id", **edges("id <- raw.id"), symlinks=symlinks)
+    documents = [
+        run("etl.t", [dataset("raw", "id")], [output], state=state, hour=hour, id=f"{hour}")
+        for hour in range(5)
+        for state in ("START", "COMPLETE")
+    ]
+    families: dict[str, list[str]] = defaultdict(list)
+    for document in documents:
+        families[document["run"]["runId"]].append(raw_of(document))
+    batches = [pa.RecordBatch.from_pylist([{"texts": texts}]) for texts in families.values()]
+    kinds = Counter(kind for batch in derive(iter(batches)) for kind in batch.column("kind").to_pylist())
+    assert kinds["runs"] == kinds["run_outputs"] == 5
+    assert (kinds["versions"], kinds["schemas"], kinds["names"], kinds["statements"]) == (1, 1, 2, 2)

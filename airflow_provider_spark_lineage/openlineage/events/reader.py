@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.events.addresses import local_path
 from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
 
 NO_JSON = "not JSON ("
@@ -25,6 +26,9 @@ NO_JSON = "not JSON ("
 
 TORN = "; the file ends in the middle of an event"
 """End of that problem, if the text begins like an event."""
+
+COPY_THEM = "copy the events into a folder"
+"""Cure for events that are in no folder."""
 
 LIKELY_CAUSES = (
     "OpenLineage is not active: it is disabled, or no transport is configured",
@@ -72,7 +76,7 @@ def read_events(path: Path | str) -> Events:
     """
     events: list[Event] = []
     problems: list[str] = []
-    for file in files_of(Path(path)):
+    for file in files_of(path):
         for item in _read_file(file):
             if isinstance(item, Event):
                 events.append(item)
@@ -81,11 +85,12 @@ def read_events(path: Path | str) -> Events:
     return Events(tuple(events), tuple(problems))
 
 
-def files_of(path: Path) -> list[Path]:
+def files_of(path: Path | str) -> list[Path]:
     """Return the file, every file in the folder, or the files named `<path>-<time>.json`.
 
     Raises BadInputError if none of the three exists.
     """
+    path = local_path(path, COPY_THEM)
     if path.is_file():
         return [path]
     if path.is_dir():

@@ -120,10 +120,12 @@ class RunEvents:
         """Return the lineage of the run: `inputs`, `outputs` with their edges, `gaps` and `failures`."""
         inputs: dict[Id, dict[str, Any]] = {}
         outputs: dict[Id, dict[str, Any]] = {}
+        is_one = len(self._parts) == 1
         for part in self._parts:
-            for read in _merged(part, "inputs"):
+            for read in self.inputs if is_one else _merged(part, "inputs"):
                 join_read(inputs, _dataset(read, "inputFacets", "inputStatistics"))
-            for write in _merged([event for event in part if self._has_written(event)], "outputs"):
+            written = [event for event in part if self._has_written(event)]
+            for write in self.outputs if is_one else _merged(written, "outputs"):
                 join_write(outputs, _output(write))
         return {
             "inputs": [inputs[each] for each in sorted(inputs)],
@@ -144,6 +146,11 @@ def runs_of(events: Events, *, each: bool = False) -> list[RunEvents]:
 
     DAG runs have no datasets, and children of a task repeat the task's datasets; `each` includes both.
     """
+    return [run for run, is_counted in counted_runs(events) if each or is_counted]
+
+
+def counted_runs(events: Events) -> list[tuple[RunEvents, bool]]:
+    """Return all runs in the order of their ends; False for those that `runs_of` leaves out."""
     by_run: dict[str, list[Event]] = {}
     for event in events:
         if event.run_id:
@@ -156,7 +163,8 @@ def runs_of(events: Events, *, each: bool = False) -> list[RunEvents]:
     repeating = {run_id for run_id, run in runs.items() if _is_repeated(run, _above(run_id, parents), named)}
     covered = {parents[run_id] for run_id in named.keys() - repeating}
     empty = {run_id for run_id, run in ended if run_id in covered or run.last.is_dag_run} - named.keys()
-    return [run for run_id, run in ended if each or run_id not in repeating | empty]
+    left_out = repeating | empty
+    return [(run, run_id not in left_out) for run_id, run in ended]
 
 
 def without_run(events: Events) -> str:

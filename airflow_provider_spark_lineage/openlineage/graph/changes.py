@@ -76,6 +76,11 @@ def changes_of(base: Current, head: Current, production: Current | None = None) 
             "BASE and HEAD have no dataset in common: compare two versions of one pipeline, with the same"
             " names of datasets."
         )
+    return compared(base, head, production)
+
+
+def compared(base: Current, head: Current, production: Current | None = None) -> list[FlowChange]:
+    """Return the changes as `changes_of` does, also if the versions have no dataset in common."""
     changes = [*_FlowComparison(base, head, _world(base, head, production)).changes()]
     return sorted(
         changes,
@@ -149,7 +154,10 @@ class _Flow:
 class _FlowComparison:
     def __init__(self, base: Current, head: Current, world: Current) -> None:
         self._base, self._head, self._world = base, head, world
-        self._graph = LineageGraph.of(world)
+
+    @cached_property
+    def _graph(self) -> LineageGraph:
+        return LineageGraph.of(self._world)
 
     def changes(self) -> Iterator[FlowChange]:
         base, head = self._base, self._head

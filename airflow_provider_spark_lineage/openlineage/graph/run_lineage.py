@@ -215,11 +215,18 @@ def _decision(edge: Mapping[str, Any]) -> tuple[Id, str, str]:
 def _edges(output: Mapping[str, Any], *, is_own: bool) -> Iterable[ColumnEdge]:
     edges = output["edges"]
     whole = set() if is_own else _repeated(edges)
+    # A constant has only what decides the rows: without a schema, nothing else says that there is the column.
+    known = {field["name"] for field in output["fields"]}
+    known.update(edge["column"] for edge in edges if _decision(edge) not in whole)
     for edge in edges:
         source = id_of(edge["source"])
-        if edge["field"] and any(source):
+        if not edge["field"] or not any(source):
+            continue
+        of_rows = [None] if _decision(edge) in whole else []
+        own = [] if of_rows and edge["column"] in known else [edge["column"]]
+        for column in dict.fromkeys(of_rows + own):
             yield ColumnEdge(
-                None if _decision(edge) in whole else edge["column"],
+                column,
                 source,
                 edge["field"],
                 edge["type"].upper() or "DIRECT",

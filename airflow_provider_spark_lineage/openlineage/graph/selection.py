@@ -71,6 +71,19 @@ def select(current: Current, graph: LineageGraph, text: str) -> Selected:
     )
 
 
+def dataset_columns(
+    current: Current, graph: LineageGraph, texts: Iterable[str]
+) -> list[tuple[Id, str | None]]:
+    """Return the dataset, and the column if it is one, that each text names; a job raises `BadInputError`."""
+    columns = []
+    for text in texts:
+        selected = select(current, graph, text)
+        if selected.dataset is None:
+            raise BadInputError(f"{text} is a job: give the name of a dataset, or of a column.")
+        columns.append((selected.dataset, selected.field))
+    return columns
+
+
 def _candidates(current: Current, graph: LineageGraph, text: str) -> Iterator[list[Selected]]:
     if not text:
         return

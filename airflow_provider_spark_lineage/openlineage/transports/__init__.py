@@ -1,4 +1,4 @@
-"""A transport for the OpenLineage client. It is imported in every task, so it imports little."""
+"""A transport for the OpenLineage client. The client imports it in every task, so it imports little."""
 
 from __future__ import annotations
 

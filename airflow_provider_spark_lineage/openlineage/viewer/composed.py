@@ -6,7 +6,7 @@ executions have the position of their task in `tasks`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
@@ -155,10 +155,19 @@ def _below(name: str, text: str) -> str:
     return f"{name}: {text}" if text else name
 
 
+def worst_state(states: Iterable[str]) -> str:
+    """Return the state of several runs together.
+
+    >>> worst_state(["complete", "fail"]), worst_state([])
+    ('fail', 'complete')
+    """
+    known = set(states)
+    return next((state for state in _FAILING if state in known), "complete")
+
+
 def _run(documents: Sequence[Document]) -> dict[str, Any]:
     """Return the run of a composed document; its state is the worst of its tasks'."""
     runs = [document["run"] for document in documents]
-    states = {run["state"] for run in runs}
     engines = list(dict.fromkeys(run["engine"] for run in runs if run["engine"]))
     first = runs[0] if runs else {}
     begun, ends = [run["began"] for run in runs if run["began"]], [run["ended"] for run in runs]
@@ -169,7 +178,7 @@ def _run(documents: Sequence[Document]) -> dict[str, Any]:
         "dag_run_id": first.get("dag_run_id", ""),
         "map_index": None,
         "try": None,
-        "state": next((state for state in _FAILING if state in states), "complete"),
+        "state": worst_state(run["state"] for run in runs),
         "began": min(begun, key=_instant, default=""),
         "ended": max(ends, key=_instant) if ends and all(ends) else "",
         "producer": first.get("producer", ""),

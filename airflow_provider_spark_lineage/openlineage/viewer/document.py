@@ -31,7 +31,8 @@ Document = dict[str, Any]
 
 _Value = TypeVar("_Value")
 
-_STATES = frozenset({"complete", "fail", "abort", "running", "start"})
+STATES = frozenset({"complete", "fail", "abort", "running", "start"})
+"""States of a run that have a word of their own; all else is `other`."""
 
 PLANNED = "planned"
 """Kind of the gap that lineage from a text has."""
@@ -113,7 +114,7 @@ def document_of(events: Iterable[Event], children: Sequence[RunEvents] = ()) -> 
             "dag_run_id": dag_run_id,
             "map_index": last.map_index,
             "try": last.try_number,
-            "state": last.type if last.type in _STATES else "other",
+            "state": last.type if last.type in STATES else "other",
             "began": began,
             "ended": ended,
             "producer": last.text("producer"),
@@ -153,7 +154,7 @@ def _executions_of(children: Sequence[RunEvents]) -> Iterator[dict[str, Any]]:
             "name": child.last.subject,
             "began": began,
             "ended": ended,
-            "state": child.last.type if child.last.type in _STATES else "other",
+            "state": child.last.type if child.last.type in STATES else "other",
             "reads": [id_of(read) for read in lineage["inputs"]],
             "writes": [id_of(write) for write in lineage["outputs"]],
             "unfinished": list(dict.fromkeys(id_of(output) for output, _ in child.unfinished)),

@@ -40,10 +40,11 @@ noscript {{ white-space: pre-wrap }}
 </html>
 """
 
-_NO_SCRIPT = "JavaScript is off, so nothing is drawn here. `spark-lineage explain` prints the same lineage."
+NO_SCRIPT = "JavaScript is off, so nothing is drawn here. `spark-lineage explain` prints the same lineage."
+"""Text of a page that is not drawn."""
 
 
-def page_of(listed: Mapping[str, Any], text: str = _NO_SCRIPT) -> str:
+def page_of(listed: Mapping[str, Any], text: str = NO_SCRIPT) -> str:
     """Return the HTML page of a listing; without scripts, it shows `text`."""
     return _PAGE.format(
         policy=html.escape(_POLICY),

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError, extra
+from airflow_provider_spark_lineage.openlineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
 from airflow_provider_spark_lineage.openlineage.graph.names import DatasetNames
 from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
     ColumnEdge,
+    Fields,
     JobName,
     JobRun,
     RunLineage,
@@ -22,6 +24,7 @@ from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.graph_snapshot import StoredGraph, read_graph
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import GRAPH, StoredTables, whole_tables
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import Folder, dataset_at
 
 with extra("warehouse"):
     import pyarrow.dataset as ds
@@ -29,16 +32,16 @@ with extra("warehouse"):
 Row = Mapping[str, Any]
 
 
-def current_lineage(path: Path | str) -> Current:
+def current_lineage(path: Folder | str) -> Current:
     """Return the current lineage of a warehouse; the same as `Current.of` returns for its events."""
     return lineage_in(loaded_tables(path))
 
 
-def loaded_tables(path: Path | str) -> StoredTables:
+def loaded_tables(path: Folder | str) -> StoredTables:
     """Return the current tables of a warehouse; raise BadInputError if there are none, or files are gone."""
     snapshot = whole_tables(path)
     if not snapshot.load_id:
-        raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
+        raise BadInputError(f"{snapshot.path} has no warehouse: `spark-lineage warehouse load` makes one.")
     return snapshot
 
 
@@ -64,7 +67,7 @@ def rows_of(
         return
     wanted = None if keys is None else ds.field(column).isin([*keys])
     for folder in snapshot.folders(table, dates):
-        for batch in ds.dataset(folder, format="parquet").to_batches(filter=wanted):
+        for batch in dataset_at(folder).to_batches(filter=wanted):
             yield from batch.to_pylist()
 
 
@@ -74,6 +77,7 @@ def tag_facets_in(snapshot: StoredTables) -> list[tuple[int, Id, Row]]:
     return [(int(row["said_ns"]), (row["namespace"], row["name"]), row) for row in rows]
 
 
+@collector_paused()
 def lineage_in(snapshot: StoredTables) -> Current:
     """Return the current lineage of the tables of a snapshot."""
     return _Reading(snapshot).current()
@@ -92,29 +96,61 @@ class _Reading:
     """The rows of a snapshot that decide the current lineage."""
 
     def __init__(self, snapshot: StoredTables) -> None:
-        self._datasets: dict[int, Id] = {
-            row["dataset_id"]: (row["namespace"], row["name"]) for row in rows_of(snapshot, "datasets")
-        }
-        self._names = names_in([*rows_of(snapshot, "dataset_names")], self._datasets)
-        self._schemas = {
-            row["schema_id"]: tuple((column["name"], column["type"]) for column in row["columns"])
-            for row in rows_of(snapshot, "dataset_schemas")
-        }
+        datasets = datasets_in(snapshot)
+        self._names = names_in([*rows_of(snapshot, "dataset_names")], datasets)
         current = {row["run_id"]: str(row["run_date"]) for row in rows_of(snapshot, "current_runs")}
         dates = sorted(set(current.values()))
         runs = rows_of(snapshot, "runs", current, dates=dates)
-        self._runs = sorted(runs, key=lambda row: (row["time_ns"], row["last_event_id"]))
-        self._inputs = _by_run(rows_of(snapshot, "run_inputs", current, dates=dates))
-        self._outputs = _by_run(rows_of(snapshot, "run_outputs", current, dates=dates))
-        used = {row["lineage_id"] for rows in self._outputs.values() for row in rows}
-        versions = rows_of(snapshot, "lineage_versions", used, column="lineage_id")
-        self._versions = {row["lineage_id"]: row for row in versions}
+        self._runs = sorted(runs, key=order_of)
+        inputs = by_run(rows_of(snapshot, "run_inputs", current, dates=dates))
+        outputs = by_run(rows_of(snapshot, "run_outputs", current, dates=dates))
+        used = {row["lineage_id"] for rows in outputs.values() for row in rows}
+        self._rows = RunRows(datasets, schemas_in(snapshot), versions_in(snapshot, used), inputs, outputs)
 
     def current(self) -> Current:
-        runs = [self._run(row) for row in self._runs]
+        runs = [self._rows.lineage(row) for row in self._runs]
         return Current.of_runs(runs, self._names, {each.job: each.run for each in runs})
 
-    def _run(self, row: Row) -> RunLineage:
+
+def datasets_in(snapshot: StoredTables) -> dict[int, Id]:
+    """Return the names behind the ids of datasets."""
+    return {row["dataset_id"]: (row["namespace"], row["name"]) for row in rows_of(snapshot, "datasets")}
+
+
+def schemas_in(snapshot: StoredTables) -> dict[int, Fields]:
+    """Return the columns behind the ids of schemas."""
+    return {row["schema_id"]: fields_in(row) for row in rows_of(snapshot, "dataset_schemas")}
+
+
+def fields_in(row: Row) -> Fields:
+    """Return the columns of a row of `dataset_schemas`."""
+    return tuple((column["name"], column["type"]) for column in row["columns"])
+
+
+def versions_in(snapshot: StoredTables, ids: Collection[int]) -> dict[int, Row]:
+    """Return the rows of `lineage_versions` with some ids."""
+    rows = rows_of(snapshot, "lineage_versions", ids, column="lineage_id")
+    return {row["lineage_id"]: row for row in rows}
+
+
+def order_of(row: Row) -> tuple[int, str]:
+    """Return what orders the rows of `runs` as the graph does."""
+    return int(row["time_ns"]), row["last_event_id"]
+
+
+@dataclass(frozen=True)
+class RunRows:
+    """Rows of tables that tell the lineage of runs."""
+
+    datasets: Mapping[int, Id]
+    schemas: Mapping[int, Fields]
+    versions: Mapping[int, Row]
+    inputs: Mapping[str, Sequence[Row]]
+    outputs: Mapping[str, Sequence[Row]]
+    """Run id -> rows of `run_inputs` and `run_outputs`."""
+
+    def lineage(self, row: Row) -> RunLineage:
+        """Return the lineage of a row of `runs`."""
         run = JobRun(
             id=row["run_id"],
             state=row["state"],
@@ -130,22 +166,22 @@ class _Reading:
             run=run,
             group=row["group_id"] if row["is_instance"] else "",
             reads=tuple(
-                RunRead(self._datasets[each["dataset_id"]], self._fields(each))
-                for each in self._inputs[row["run_id"]]
+                RunRead(self.datasets[each["dataset_id"]], self._fields(each))
+                for each in self.inputs.get(row["run_id"], ())
             ),
-            writes=tuple(map(self._write, self._outputs[row["run_id"]])),
+            writes=tuple(map(self._write, self.outputs.get(row["run_id"], ()))),
         )
 
     def _write(self, row: Row) -> RunWrite:
-        version = self._versions[row["lineage_id"]]
-        output = self._datasets[row["dataset_id"]]
+        version = self.versions[row["lineage_id"]]
+        output = self.datasets[row["dataset_id"]]
         return RunWrite(
             output=output,
             fields=self._fields(row),
             edges=tuple(
                 ColumnEdge(
                     edge["target_column"],
-                    self._datasets[edge["source_id"]],
+                    self.datasets[edge["source_id"]],
                     edge["source_column"],
                     edge["type"],
                     edge["subtype"],
@@ -153,17 +189,18 @@ class _Reading:
                 )
                 for edge in version["edges"]
             ),
-            sources=tuple(self._datasets[source] for source in version["sources"]),
+            sources=tuple(self.datasets[source] for source in version["sources"]),
             mode=row["lifecycle"],
             gaps=tuple(_gap(gap, output) for gap in version["gaps"]),
             is_planned=version["is_planned"],
         )
 
-    def _fields(self, row: Row) -> tuple[tuple[str, str], ...]:
-        return self._schemas[row["schema_id"]] if row["schema_id"] is not None else ()
+    def _fields(self, row: Row) -> Fields:
+        return self.schemas[row["schema_id"]] if row["schema_id"] is not None else ()
 
 
-def _by_run(rows: Iterator[Row]) -> Mapping[str, list[Row]]:
+def by_run(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return rows by their run ids."""
     grouped: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         grouped[row["run_id"]].append(row)

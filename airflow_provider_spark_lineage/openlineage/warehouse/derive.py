@@ -14,7 +14,7 @@ from typing import Any
 from airflow_provider_spark_lineage.openlineage.events.instants import SECOND_NS, instant_ns
 from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
 from airflow_provider_spark_lineage.openlineage.events.reader import events_of_text
-from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents, runs_of
+from airflow_provider_spark_lineage.openlineage.events.runs import RunEvents, counted_runs
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id, object_at, objects, text
 from airflow_provider_spark_lineage.openlineage.events.tagged import tag_facets_of
 from airflow_provider_spark_lineage.openlineage.graph.names import symlinks_of
@@ -63,9 +63,11 @@ def raw_of(document: Mapping[str, Any]) -> str:
     >>> raw_of({"b": 1, "a": "é"})
     '{"a":"é","b":1}'
     """
-    written = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     # Half of a surrogate pair is no character of UTF-8.
-    return written.encode("utf-8", "replace").decode()
+    return _TO_RAW(document).encode("utf-8", "replace").decode()
+
+
+_TO_RAW = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
 def event_id_of(raw: str) -> str:
@@ -106,7 +108,8 @@ def _without(part: Any, names: frozenset[str]) -> Any:
 
 def _event_row(document: Mapping[str, Any], file: str) -> Row:
     raw = raw_of(document)
-    event = Event(json.loads(raw))
+    # What UTF-8 cannot hold is replaced in every column.
+    event = Event(json.loads(raw) if "?" in raw else document)
     return {
         "event_id": event_id_of(raw),
         "event_date": _day(event.time_ns or 0),
@@ -130,22 +133,35 @@ def in_order(events: Iterable[Event]) -> list[Event]:
 def derived(texts: Iterable[str]) -> Iterator[tuple[str, Row]]:
     """Yield rows, each with its table, from all events of some runs and of the runs above and below them.
 
-    Besides the tables there are `versions`, `schemas` and `names`: the contents behind ids.
+    Besides the tables there are `versions`, `schemas` and `names`: the contents behind ids; and what
+    `of_events` yields.
     """
-    events = in_order(Event(json.loads(raw), event_id_of(raw)) for raw in texts)
+    events = in_order(map(event_of, texts))
     whole = Events(tuple(events))
-    counted = {run.last.run_id for run in runs_of(whole)}
-    for run in runs_of(whole, each=True):
+    yield from of_events(events)
+    for run, is_counted in counted_runs(whole):
         lineage = lineage_of(run, whole)
-        is_counted = lineage.run.id in counted
         yield "runs", _run_row(run, lineage, is_counted)
         if is_counted:
             yield from _datasets_of(lineage)
 
 
-def statements(raw: str) -> Iterator[Row]:
+def event_of(raw: str) -> Event:
+    """Return an event, given as `raw_of` returns it; `source` is its id."""
+    return Event(json.loads(raw), event_id_of(raw))
+
+
+def of_events(events: Iterable[Event]) -> Iterator[tuple[str, Row]]:
+    """Yield the rows that follow from each event alone, whatever its run: `statements` and `tags`."""
+    for event in events:
+        for row in statements(event):
+            yield "statements", row
+        for row in tag_rows(event):
+            yield "tags", row
+
+
+def statements(event: Event) -> Iterator[Row]:
     """Yield the statements of an event about names: a symlink, its dataset, and the time."""
-    event = Event(json.loads(raw))
     for alias, owner in symlinks_of(event):
         yield {
             "namespace": alias[0],
@@ -157,16 +173,15 @@ def statements(raw: str) -> Iterator[Row]:
         }
 
 
-def tag_rows(raw: str) -> Iterator[Row]:
-    """Yield the tags that an event states, a row for each dataset."""
-    event = Event(json.loads(raw))
+def tag_rows(event: Event) -> Iterator[Row]:
+    """Yield the tags that an event states, a row for each dataset; `source` of the event is its id."""
     for dataset, facet in dict(tag_facets_of(event)).items():
         tags = objects(facet.get("tags"))
         yield {
             **_name(dataset),
             "tags": [{key: text(tag.get(key)) for key in ("key", "value", "field")} for tag in tags],
             "said_ns": event.time_ns or 0,
-            "event_id": event_id_of(raw),
+            "event_id": event.source,
         }
 
 

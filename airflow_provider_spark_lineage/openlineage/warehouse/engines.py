@@ -17,6 +17,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     as_read,
     whole_tables,
 )
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import folder_of
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import (
     IMPACT_TABLES,
     TABLES,
@@ -87,9 +88,9 @@ def views(spark: Any, path: Path | str) -> None:
 
 
 def _loaded(path: Path | str) -> StoredTables:
-    snapshot = whole_tables(Path(path).resolve())
+    snapshot = whole_tables(folder_of(path).resolve())
     if not snapshot.load_id:
-        raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
+        raise BadInputError(f"{folder_of(path)} has no warehouse: `spark-lineage warehouse load` makes one.")
     return snapshot
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
-from airflow_provider_spark_lineage.openlineage.events.reader import files_of
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, as_read
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import event_files
 
 Frame = Any
 """A DataFrame of pyspark."""
@@ -42,7 +42,7 @@ def source_of(source: Path | str, options: Mapping[str, str]) -> EventSource:
         return _Topic(str(source), options)
     if options:
         raise BadInputError(f"{source} is not kafka://host:port/topic, so it has no options of Kafka.")
-    return _Files(Path(source).absolute())
+    return _Files(source)
 
 
 class _Files(EventSource):
@@ -52,14 +52,14 @@ class _Files(EventSource):
     OpenLineage's file transport appends to a file that was read.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._files = files_of(path)
+    def __init__(self, path: Path | str) -> None:
+        self._files = event_files(path)
         if not self._files:
             raise BadInputError(f"{path}: the folder has no files, so no events can be loaded from it.")
 
     def lines(self, spark: Any, snapshot: StoredTables, folder: str) -> Frame | None:
-        states = {str(file): [file.stat().st_size, file.stat().st_mtime_ns] for file in self._files}
-        changed = {file: state for file, state in states.items() if snapshot.sources.get(file) != state}
+        known = snapshot.sources
+        changed = {file: state for file, state in self._files.items() if known.get(file) != state}
         self.files = len(changed)
         if not changed:
             return None
@@ -91,12 +91,14 @@ class _Topic(EventSource):
         self._address, self._options = address, dict(options)
 
     def lines(self, spark: Any, snapshot: StoredTables, folder: str) -> Frame | None:
-        offsets, records = f"{folder}/offsets", snapshot.path / folder / "staged_records"
+        # `load` refuses a topic for a warehouse in object storage.
+        root = Path(str(snapshot.path))
+        offsets, records = f"{folder}/offsets", root / folder / "staged_records"
         before = snapshot.checkpoints.get(self._address)
         if before:
-            shutil.copytree(snapshot.path / before, snapshot.path / offsets)
+            shutil.copytree(root / before, root / offsets)
         try:
-            self._copy(spark, snapshot.path / offsets, records)
+            self._copy(spark, root / offsets, records)
         except Exception as error:
             # No connector, no broker, no right to read ...: the errors are of many classes.
             raise BadInputError(self._sentence(error)) from None

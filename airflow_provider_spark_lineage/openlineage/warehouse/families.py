@@ -7,26 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from airflow_provider_spark_lineage.errors import extra
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import dataset_at
 
 with extra("warehouse"):
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.dataset as ds
 
-Frame = Any
+_Key = TypeVar("_Key")
 
 
 @dataclass
 class Families:
     """The runs with a new event, and all that are connected with them."""
 
-    runs: set[str]
-    frame: Frame
-    """`run_id` and `family`: a name that is the same for connected runs."""
+    runs: dict[str, str]
+    """Id of a run -> its family: a name that is the same for connected runs."""
     dates: set[str] = field(default_factory=set)
     """Dates of the rows that the runs have had so far."""
     event_dates: set[str] = field(default_factory=set)
@@ -35,13 +34,14 @@ class Families:
     """Runs with a new event that cannot be derived anew, because events of them were dropped."""
 
 
-class _Union:
+class ConnectedIds(Generic[_Key]):
     """Sets of ids that grow together."""
 
     def __init__(self) -> None:
-        self._above: dict[str, str] = {}
+        self._above: dict[_Key, _Key] = {}
 
-    def top(self, each: str) -> str:
+    def top(self, each: _Key) -> _Key:
+        """Return the id that stands for all that are connected with one."""
         path = []
         while (above := self._above.setdefault(each, each)) != each:
             path.append(each)
@@ -50,18 +50,18 @@ class _Union:
             self._above[node] = each
         return each
 
-    def join(self, first: str, second: str) -> None:
+    def join(self, first: _Key, second: _Key) -> None:
+        """Connect two ids."""
         self._above[self.top(second)] = self.top(first)
 
 
-def families_of(spark: Any, new: Frame, before: StoredTables) -> Families:
-    """Return the families of new events, with the runs that are in the tables already.
+def families_of(new: Iterable[tuple[str, str]], before: StoredTables) -> Families:
+    """Return the families of new events, given by run and parent, with the runs that are in the tables.
 
     A run that is sealed connects others, and is not a member itself: it cannot be derived anew.
     """
-    links = new.where("run_id <> ''").selectExpr("run_id", "array(parent_run_id) AS parents")
-    rows = links.distinct().collect()
-    union = _Union()
+    rows: list[Any] = [{"run_id": run_id, "parents": [parent]} for run_id, parent in new if run_id]
+    union = ConnectedIds[str]()
     known: set[str] = set()
     frontier: set[str] = set()
 
@@ -85,12 +85,8 @@ def families_of(spark: Any, new: Frame, before: StoredTables) -> Families:
     sealed = {run_id for run_id, row in earlier.items() if row["is_sealed"]}
     members = (ids | earlier.keys()) - sealed
     rows = [row for run_id, row in earlier.items() if run_id not in sealed]
-    named = spark.createDataFrame(
-        [(each, union.top(each)) for each in members], "run_id STRING, family STRING"
-    )
     return Families(
-        members,
-        named,
+        {each: union.top(each) for each in members},
         {str(row["event_date"]) for row in rows},
         {str(day) for row in rows for day in row["event_dates"]},
         sealed & ids,
@@ -101,7 +97,7 @@ def _connected(before: StoredTables, ids: Any) -> Iterator[Any]:
     """Yield the runs with one of some ids, and those with a parent among them; all others only pass by."""
     columns = ["run_id", "parents", "event_date", "event_dates", "is_sealed"]
     for folder in before.folders("runs"):
-        for batch in ds.dataset(folder, format="parquet").to_batches(columns=columns):
+        for batch in dataset_at(folder).to_batches(columns=columns):
             parents = batch.column("parents")
             children = pc.list_parent_indices(parents).filter(
                 pc.is_in(pc.list_flatten(parents), value_set=ids)

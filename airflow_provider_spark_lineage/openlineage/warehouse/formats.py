@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from airflow_provider_spark_lineage.errors import BadInputError, extra
+from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     DELTA,
     EACH_LOAD,
@@ -25,10 +25,14 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     StoredTables,
     as_read,
 )
+from airflow_provider_spark_lineage.openlineage.warehouse.spreading import DAY, SLICE
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import (
+    Folder,
+    ObjectFolder,
+    names_in,
+    write_rows,
+)
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
-
-with extra("warehouse"):
-    import pyarrow.parquet as pq
 
 Frame = Any
 """A DataFrame of pyspark."""
@@ -54,11 +58,11 @@ class WrittenTables(ABC):
 
     @abstractmethod
     def append(self, table: str, rows: Frame) -> None:
-        """Add rows to a table with dates."""
+        """Add rows to a table with dates; they are spread as `spreading` does it."""
 
     @abstractmethod
     def replace(self, table: str, rows: Frame, dates: Iterable[str]) -> None:
-        """Replace all rows of some dates; the new rows have no other dates."""
+        """Replace all rows of some dates; the new rows are spread, and have no other dates."""
 
     @abstractmethod
     def renew(self, table: str, rows: Frame) -> None:
@@ -67,19 +71,21 @@ class WrittenTables(ABC):
     def renew_from(self, table: str, rows: Any) -> None:
         """Bring a table without dates to the contents of a table of pyarrow."""
         folder = self._path(f"staged_{table}")
-        _write_arrow(folder, rows)
+        write_arrow(folder, rows)
         self.renew(table, self._spark.read.schema(TABLES[table].ddl).parquet(as_read(folder)))
 
     def _named(self, table: str, parts: Parts) -> None:
         """Name the files that have the rows of a table from now on."""
         self._snapshot.tables[table] = dict(sorted(parts.items()))
 
-    def _path(self, table: str) -> Path:
+    def _path(self, table: str) -> Folder:
         return self._snapshot.path / self._folder / table
 
 
 def tables_of(name: str, spark: Any, snapshot: StoredTables, folder: str) -> WrittenTables:
     """Return the tables of a format."""
+    if name != PARQUET and isinstance(snapshot.path, ObjectFolder):
+        raise BadInputError(f"{snapshot.path} has tables of {name}, which need a folder of this machine.")
     classes: dict[str, type[WrittenTables]] = {PARQUET: _Parquet, DELTA: _Delta, ICEBERG: _Iceberg}
     return classes[name](spark, snapshot, folder)
 
@@ -107,17 +113,14 @@ class _Parquet(WrittenTables):
         self._named(table, {EACH_LOAD: [f"{self._folder}/{table}"]})
 
     def renew_from(self, table: str, rows: Any) -> None:
-        _write_arrow(self._path(table), rows)
+        write_arrow(self._path(table), rows)
         self._named(table, {EACH_LOAD: [f"{self._folder}/{table}"]})
 
     def _written(self, table: str, rows: Frame) -> Parts:
         folder = self._path(table)
-        days = rows.selectExpr("*", "CAST(event_date AS STRING) AS day").repartition("day")
-        days.write.partitionBy("day").parquet(str(folder))
-        return {
-            each.name.removeprefix("day="): [str(each.relative_to(self._snapshot.path))]
-            for each in sorted(folder.glob("day=*"))
-        }
+        rows.drop(SLICE).write.partitionBy(DAY).parquet(str(folder))
+        days_written = names_in(folder, "day=*")
+        return {name.removeprefix("day="): [f"{self._folder}/{table}/{name}"] for name in days_written}
 
 
 class _Lake(WrittenTables):
@@ -149,7 +152,7 @@ class _Lake(WrittenTables):
             self._snapshot.versions[table] = self._version(table)
 
     def append(self, table: str, rows: Frame) -> None:
-        self._run(table, "INSERT INTO {table} SELECT {columns} FROM {rows}", rows.repartition("event_date"))
+        self._run(table, "INSERT INTO {table} SELECT {columns} FROM {rows}", rows)
 
     def renew(self, table: str, rows: Frame) -> None:
         rows = rows.coalesce(_FILES_OF_FOLDED)
@@ -172,13 +175,18 @@ class _Lake(WrittenTables):
         self._snapshot.versions[table] = self._version(table)
         self._named(table, self._files(table))
 
+    @property
+    def _root(self) -> Path:
+        # Such tables are in no object storage.
+        return Path(str(self._snapshot.path)).resolve()
+
     def _folder_of(self, table: str) -> Path:
-        return self._snapshot.path.resolve() / self.name / table
+        return self._root / self.name / table
 
     def _relative(self, paths: Iterable[tuple[str, str]]) -> Parts:
         parts: Parts = defaultdict(list)
         for date, path in sorted(paths):
-            parts[date].append(str(Path(path).relative_to(self._snapshot.path.resolve())))
+            parts[date].append(str(Path(path).relative_to(self._root)))
         return dict(parts)
 
     @abstractmethod
@@ -218,8 +226,12 @@ class _Delta(_Lake):
     def replace(self, table: str, rows: Frame, dates: Iterable[str]) -> None:
         # Delta has no statement for it.
         days = ", ".join(f"'{date}'" for date in sorted(dates))
-        rows = rows.selectExpr("*", self.day).repartition("day")
-        write = rows.write.format("delta").mode("overwrite").option("replaceWhere", f"day IN ({days})")
+        write = (
+            rows.drop(SLICE)
+            .write.format("delta")
+            .mode("overwrite")
+            .option("replaceWhere", f"day IN ({days})")
+        )
         write.save(str(self._folder_of(table)))
         self._wrote(table)
 
@@ -284,7 +296,7 @@ class _Iceberg(_Lake):
         insert = (
             f"INSERT INTO {{table}} REPLACE WHERE event_date IN ({days}) SELECT {{columns}} FROM {{rows}}"  # noqa: S608
         )
-        self._run(table, insert, rows.repartition("event_date"))
+        self._run(table, insert, rows)
 
     def _exists(self, table: str) -> bool:
         return (self._folder_of(table) / "metadata" / "version-hint.text").exists()
@@ -330,9 +342,10 @@ def merged(table: str) -> str:
         """  # noqa: S608
 
 
-def _write_arrow(folder: Path, rows: Any) -> None:
+def write_arrow(folder: Folder, rows: Any) -> None:
+    """Write a table of pyarrow into a folder, which must not exist."""
     folder.mkdir(parents=True)
-    pq.write_table(rows, folder / "part-0.parquet")
+    write_rows(rows, folder / "part-0.parquet")
 
 
 def _cause(error: Exception) -> str:

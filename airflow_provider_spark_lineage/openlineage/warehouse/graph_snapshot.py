@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from airflow_provider_spark_lineage.errors import BadInputError, extra
@@ -19,11 +18,18 @@ from airflow_provider_spark_lineage.openlineage.graph.current import Current, Jo
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
 from airflow_provider_spark_lineage.openlineage.graph.run_lineage import ColumnEdge, Fields, JobName, JobRun
 from airflow_provider_spark_lineage.openlineage.warehouse.lazy import ByDataset, Each, Later, Made
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import (
+    Folder,
+    ObjectFolder,
+    cause_of,
+    folder_of,
+    read_columns,
+    write_rows,
+)
 
 with extra("warehouse"):
     import numpy as np
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
 _NONE = -1
 """Number of a schema that is not known."""
@@ -58,7 +64,7 @@ class StoredGraph(NamedTuple):
 
 
 @collector_paused()
-def write_graph(folder: Path, current: Current) -> None:
+def write_graph(folder: Folder, current: Current) -> None:
     """Write the graph of the current lineage into a folder, which must not exist."""
     graph = LineageGraph.of(current)
     folder.mkdir(parents=True)
@@ -111,7 +117,7 @@ def write_graph(folder: Path, current: Current) -> None:
         "type": pa.array((column[2] for column in columns), _TEXTS),
     }
     for name, parts in tables.items():
-        pq.write_table(pa.table(parts), folder / f"{name}.parquet")
+        write_rows(pa.table(parts), folder / f"{name}.parquet")
     kinds = json.dumps(graph.kinds)
     (folder / "kinds.json").write_text(kinds, encoding="utf-8")
 
@@ -163,22 +169,21 @@ def _names(current: Current) -> dict[str, Any]:
 # ---- reading -------------------------------------------------------------------------------------------
 
 
-def read_graph(folder: Path | str) -> StoredGraph:
+def read_graph(folder: Folder | str) -> StoredGraph:
     """Return the graph of a folder; raise BadInputError if a file of it is gone or broken."""
     try:
-        return _Stored(Path(folder)).whole()
+        return _Stored(folder_of(folder)).whole()
     except (OSError, pa.ArrowException, ValueError, KeyError, IndexError) as error:
-        cause = str(error).partition("\n")[0].rstrip(".")
-        raise BadInputError(
-            f"{folder} cannot be read ({cause}): delete the folder of the warehouse, and load the events"
-            " again."
-        ) from None
+        is_whole = isinstance(folder_of(folder), ObjectFolder) and type(error) is OSError
+        # Object storage that does not answer says nothing about the files.
+        cure = "" if is_whole else ": delete the folder of the warehouse, and load the events again"
+        raise BadInputError(f"{folder} cannot be read ({cause_of(error)}){cure}.") from None
 
 
 class _Stored:
     """The files of a snapshot; a file is read when it is needed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Folder) -> None:
         self._folder = folder
 
     @collector_paused()
@@ -365,7 +370,7 @@ class _Stored:
         return [_listed(read.column(name)) for name in columns]
 
     def _read_columns(self, table: str, *columns: str) -> Any:
-        return pq.read_table(self._folder / f"{table}.parquet", columns=[*columns])
+        return read_columns(self._folder / f"{table}.parquet", [*columns])
 
 
 _NAMES = ("namespace", "name", "dataset_namespace", "dataset_name")

@@ -27,6 +27,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     publish,
     remove_unused,
 )
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import folder_of
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import IMPACT_TABLES
 
 with extra("warehouse"):
@@ -66,9 +67,7 @@ def write_impact(
     BadInputError without a warehouse, and during a load.
     """
     began = time.monotonic()
-    path = Path(path).absolute()
-    if not path.is_dir():
-        raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
+    path = impact_folder(path)
     with loading(path), ended_early("warehouse impact"):
         before = loaded_tables(path)
         remove_unused(before)
@@ -79,16 +78,25 @@ def write_impact(
         counts = dict.fromkeys(IMPACT_TABLES, 0)
         for table in IMPACT_TABLES:
             after.tables[table] = {EACH_LOAD: [f"data/{name}/{table}"]} if graphs else {}
-            for graph, folder in zip(graphs, after.folders(table), strict=True):
+            for graph, place in zip(graphs, after.folders(table), strict=True):
                 rows = impact_rows(table, graph, before.load_id, direct_only=direct_only, depth=depth)
-                _write(spark, rows, table, Path(graph), Path(folder))
-                files = Path(folder).glob("*.parquet")
+                _write(spark, rows, table, Path(graph), Path(place))
+                files = Path(place).glob("*.parquet")
                 counts[table] += sum(pq.read_metadata(file).num_rows for file in files)
         publish(after)
         remove_unused(before, after)
     summary.rows, summary.columns = counts["column_impact"], counts["blast_radius"]
     summary.seconds = round(time.monotonic() - began, 1)
     return summary
+
+
+def impact_folder(path: Path | str) -> Path:
+    """Return the folder of a warehouse; raise BadInputError if it has none, or is an address."""
+    folder = folder_of(path)
+    if not isinstance(folder, Path):
+        raise BadInputError(f"{folder} is an address: `warehouse impact` needs a folder of a file system.")
+    loaded_tables(folder)
+    return folder.absolute()
 
 
 def _write(spark: Any, rows: Any, table: str, graph: Path, folder: Path) -> None:

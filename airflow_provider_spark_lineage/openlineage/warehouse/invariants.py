@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError, extra
@@ -12,12 +11,12 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     missing_folders,
     read_tables,
 )
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import Folder, dataset_at, folder_of
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
 from airflow_provider_spark_lineage.openlineage.words import counted
 
 with extra("warehouse"):
     import pyarrow as pa
-    import pyarrow.dataset as ds
 
 _DATASET, _SCHEMA = ("datasets", "dataset_id"), ("dataset_schemas", "schema_id")
 _RUN, _JOB = ("runs", "run_id"), ("jobs", "job_id")
@@ -47,19 +46,20 @@ REFERENCES = (
 """Table and column -> table and column where each of its values must be."""
 
 
-def cure_of(path: Path | str) -> str:
+def cure_of(path: Folder | str) -> str:
     """Return the sentence after the findings: how to make the tables again."""
+    path = folder_of(path)
     return (
         f"To rebuild the tables, move {path} away and run `spark-lineage warehouse load --events PATH"
         f" --warehouse {path}` with the files of all events, also of those that `retain` has dropped."
     )
 
 
-def findings_of(path: Path | str) -> list[str]:
+def findings_of(path: Folder | str) -> list[str]:
     """Return a sentence for each rule that a warehouse breaks."""
     stored = read_tables(path)
     if not stored.load_id:
-        raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
+        raise BadInputError(f"{stored.path} has no warehouse: `spark-lineage warehouse load` makes one.")
     missing = missing_folders(stored)
     if missing:
         return [f"{folder} is gone, and {stored.path} names it." for folder in missing]
@@ -106,8 +106,5 @@ def _overlapping(stored: StoredTables) -> Iterator[str]:
 
 
 def _columns(stored: StoredTables, table: str, *columns: str) -> Any:
-    parts = [
-        ds.dataset(folder, format="parquet").to_table(columns=list(columns))
-        for folder in stored.folders(table)
-    ]
+    parts = [dataset_at(folder).to_table(columns=list(columns)) for folder in stored.folders(table)]
     return pa.concat_tables(parts) if parts else pa.table({column: [] for column in columns})

@@ -23,10 +23,13 @@ from airflow_provider_spark_lineage.openlineage.warehouse.partials import (
     to_fold,
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, as_read
+from airflow_provider_spark_lineage.openlineage.warehouse.spreading import DAY, SLICE, spread
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import names_in
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
 
 with extra("warehouse"):
     import pyarrow as pa
+    import pyarrow.dataset as ds
 
 Frame = Any
 """A DataFrame of pyspark."""
@@ -43,6 +46,17 @@ def frame_of(spark: Any, snapshot: StoredTables, table: str, dates: Iterable[str
     return (
         spark.read.schema(ddl).parquet(*map(as_read, folders)) if folders else spark.createDataFrame([], ddl)
     )
+
+
+def rows_by_date(snapshot: StoredTables, table: str, dates: Iterable[str]) -> dict[str, int]:
+    """Return how many rows some dates of a table have, from the ends of its files."""
+    return {
+        date: sum(
+            ds.dataset(folder, format="parquet").count_rows() for folder in snapshot.folders(table, [date])
+        )
+        for date in dates
+        if date in snapshot.tables[table]
+    }
 
 
 @dataclass
@@ -63,7 +77,8 @@ class PartialFiles:
         for key in {*dates, *(date[:7] for date in dates)} & stored.keys():
             del stored[key]
         frames = {table: frame_of(self.spark, self.after, table, sorted(dates)) for table in _OF_ROWS}
-        stored |= {key: [folder] for key, folder in self._written("days", of_rows, frames).items()}
+        sizes = rows_by_date(self.after, "runs", dates)
+        stored |= {key: [folder] for key, folder in self._written("days", of_rows, frames, sizes).items()}
         self._merge_months()
         self._merge_dropped()
 
@@ -74,10 +89,11 @@ class PartialFiles:
         dates = [key for key in stored if key[:7] in missing and len(key) > len("2026-01") and key != DROPPED]
         if dates:
             partials = frame_of(self.spark, self.after, PARTIALS, dates).selectExpr("*", _MONTH_OF_FILE)
-            stored |= {
-                key: [folder]
-                for key, folder in self._written("months", of_partials, {"partials": partials}).items()
-            }
+            sizes: dict[str, int] = defaultdict(int)
+            for date, rows in rows_by_date(self.after, PARTIALS, dates).items():
+                sizes[date[:7]] += rows
+            written = self._written("months", of_partials, {"partials": partials}, sizes)
+            stored |= {key: [folder] for key, folder in written.items()}
 
     def _merge_dropped(self) -> None:
         """Fold the partials that retention has left into one."""
@@ -85,18 +101,22 @@ class PartialFiles:
         if len(stored.get(DROPPED, [])) > 1:
             partials = frame_of(self.spark, self.after, PARTIALS, [DROPPED])
             dropped = partials.selectExpr("*", f"'{DROPPED}' AS day")
-            stored[DROPPED] = [*self._written("dropped", of_partials, {"partials": dropped}).values()]
+            sizes = rows_by_date(self.after, PARTIALS, [DROPPED])
+            stored[DROPPED] = [*self._written("dropped", of_partials, {"partials": dropped}, sizes).values()]
 
-    def _written(self, name: str, query: Any, frames: Mapping[str, Frame]) -> dict[str, str]:
+    def _written(
+        self, name: str, query: Any, frames: Mapping[str, Frame], sizes: Mapping[str, int]
+    ) -> dict[str, str]:
         """Write the rows of all kinds into a folder for each `day`, and return the folders."""
         folder = f"{self.folder}/{PARTIALS}_{name}"
         statement = " UNION ALL ".join(f"({query(kind)})" for kind in KINDS)
         used = {key: frame for key, frame in frames.items() if f"{{{key}}}" in statement}
         rows = self.spark.sql(statement, **used)
-        rows.repartition("day").write.partitionBy("day").parquet(str(self.after.path / folder))
+        rows = spread(rows, sizes, KINDS, day=DAY).drop(SLICE)
+        rows.write.partitionBy(DAY).parquet(str(self.after.path / folder))
         return {
-            each.name.removeprefix("day="): f"{folder}/{each.name}"
-            for each in sorted((self.after.path / folder).glob("day=*"))
+            name.removeprefix("day="): f"{folder}/{name}"
+            for name in names_in(self.after.path / folder, "day=*")
         }
 
     def seen(self) -> dict[str, Frame]:

@@ -27,13 +27,19 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     remove_unused,
     whole_tables,
 )
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import (
+    Folder,
+    dataset_at,
+    folder_of,
+    names_in,
+    present_of,
+    writer_of,
+)
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import OF_RUNS, TABLES
 
 with extra("warehouse"):
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.dataset as ds
-    import pyarrow.parquet as pq
 
 
 @dataclass
@@ -83,12 +89,13 @@ def retain(
         )
     now = today or datetime.now(timezone.utc).date()
     summary = RetentionSummary()
-    with _changing(Path(path), "retain") as upkeep:
+    with _changing(folder_of(path), "retain") as upkeep:
         _drop_events(upkeep, _first_kept(now, events_days), summary)
         _drop_runs(upkeep, _first_kept(now, runs_days), summary)
         sources = upkeep.tables.sources
         # A file that is gone is not read again; there may be one for each event.
-        upkeep.tables.sources = {file: state for file, state in sources.items() if Path(file).exists()}
+        present = present_of(sources)
+        upkeep.tables.sources = {file: state for file, state in sources.items() if file in present}
     return summary
 
 
@@ -98,10 +105,10 @@ def compact(path: Path | str) -> CompactionSummary:
     Raises BadInputError without a warehouse, and during a load.
     """
     summary = CompactionSummary()
-    with _changing(Path(path), "compact") as upkeep:
+    with _changing(folder_of(path), "compact") as upkeep:
         for table in TABLES:
             for day, folders in upkeep.tables.tables[table].items():
-                files = sum(len([*(upkeep.tables.path / each).glob("*.parquet")]) for each in folders)
+                files = sum(len(names_in(upkeep.tables.path / each, "*.parquet")) for each in folders)
                 if day and files > 1:
                     upkeep.rewrite(table, day, lambda batch: batch)
                     summary.dates += 1
@@ -125,13 +132,13 @@ class _Upkeep:
         target = f"{self.folder}/{table}_{self.writes}/day={day}"
         writer = None
         for folder in folders:
-            for batch in ds.dataset(folder, format="parquet").to_batches():
+            for batch in dataset_at(folder).to_batches():
                 rows = changed(batch)
                 if not rows.num_rows:
                     continue
                 if writer is None:
                     (self.tables.path / target).mkdir(parents=True)
-                    writer = pq.ParquetWriter(self.tables.path / target / "part-0.parquet", rows.schema)
+                    writer = writer_of(self.tables.path / target / "part-0.parquet", rows.schema)
                 writer.write_table(pa.Table.from_batches([rows]))
         if writer is None:
             del self.tables.tables[table][day]
@@ -141,7 +148,7 @@ class _Upkeep:
 
 
 @contextmanager
-def _changing(path: Path, command: str) -> Iterator[_Upkeep]:
+def _changing(path: Folder, command: str) -> Iterator[_Upkeep]:
     """Hold a warehouse, and publish the changed tables at the end."""
     if not path.is_dir():
         raise BadInputError(f"{path} has no warehouse: `spark-lineage warehouse load` makes one.")
@@ -176,6 +183,8 @@ def _drop_events(upkeep: _Upkeep, first_kept: str, summary: RetentionSummary) ->
     for day in dropped:
         del tables["events"][day]
     summary.event_dates = len(dropped)
+    if dropped:
+        _keep_from(upkeep, "events", first_kept)
     gone = {date.fromisoformat(day) for day in dropped}
 
     def sealed(batch: Any) -> Any:
@@ -215,3 +224,10 @@ def _drop_runs(upkeep: _Upkeep, first_kept: str, summary: RetentionSummary) -> N
         }
         summary.run_dates += 1
         summary.current_runs += count
+        _keep_from(upkeep, "runs", first_kept)
+
+
+def _keep_from(upkeep: _Upkeep, what: str, first_kept: str) -> None:
+    """Note the first date that is whole; of several retentions, the last of these dates."""
+    kept = upkeep.tables.kept_from
+    kept[what] = max(first_kept, kept.get(what, ""))

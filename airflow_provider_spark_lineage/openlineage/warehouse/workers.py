@@ -8,11 +8,13 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from airflow_provider_spark_lineage.errors import extra
+from airflow_provider_spark_lineage.openlineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.openlineage.warehouse.derive import (
+    Row,
     derived,
+    event_of,
     event_rows,
-    statements,
-    tag_rows,
+    of_events,
 )
 
 with extra("warehouse"):
@@ -71,25 +73,71 @@ def parsing(dropped_facets: frozenset[str]) -> Callable[[Iterator[Any]], Iterato
 
 def derive(batches: Iterator[Any]) -> Iterator[Any]:
     """Yield the rows that follow from families of runs, each given with the texts of its events."""
+    once = _EachOnce()
     for batch in batches:
-        rows = [
-            {"kind": kind, "payload": json.dumps(row)}
-            for family in batch.to_pylist()
-            for kind, row in derived(family["texts"])
-        ]
+        with collector_paused():
+            rows = [
+                each
+                for family in batch.to_pylist()
+                for kind, row in derived(family["texts"])
+                for each in once.new(kind, row)
+            ]
         yield from _batches(rows, _DERIVED)
+    yield from _batches(once.rest(), _DERIVED)
 
 
 def name(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield the statements of events about names, and about tags."""
+    """Yield the statements of events about names, and about tags, of events that `derive` is not given."""
+    once = _EachOnce()
     for batch in batches:
-        rows = [
-            {"kind": kind, "payload": json.dumps(row)}
-            for event in batch.to_pylist()
-            for kind, rows_in in (("statements", statements), ("tags", tag_rows))
-            for row in rows_in(event["raw"])
-        ]
+        events = (event_of(event["raw"]) for event in batch.to_pylist())
+        rows = [each for kind, row in of_events(events) for each in once.new(kind, row)]
         yield from _batches(rows, _DERIVED)
+    yield from _batches(once.rest(), _DERIVED)
+
+
+_CONTENTS = {"versions": "lineage_id", "schemas": "schema_id", "names": "dataset_id"}
+"""Kinds of rows that are equal if their ids are."""
+
+
+class _EachOnce:
+    """Leaves out rows that a task has yielded already: most runs are like a run before them."""
+
+    def __init__(self) -> None:
+        self._contents: set[tuple[str, int]] = set()
+        self._statements: dict[tuple[Any, ...], tuple[Row, Row]] = {}
+        """Name and dataset -> the first and the last statement."""
+
+    def new(self, kind: str, row: Row) -> Iterator[dict[str, str]]:
+        """Yield a row with its kind, unless it is known, or has to wait for others."""
+        if kind == "statements":
+            key = row["namespace"], row["name"], row["dataset_id"]
+            both = (*self._statements.get(key, ()), row)
+            self._statements[key] = min(both, key=_said), max(both, key=_said)
+            return
+        if kind in _CONTENTS:
+            content = kind, row[_CONTENTS[kind]]
+            if content in self._contents:
+                return
+            self._contents.add(content)
+        yield _with_kind(kind, row)
+
+    def rest(self) -> list[dict[str, str]]:
+        """Return the statements: of each name and dataset the first and the last one."""
+        return [
+            _with_kind("statements", row)
+            for first, last in self._statements.values()
+            for row in ([first] if _said(first) == _said(last) else [first, last])
+        ]
+
+
+def _said(row: Row) -> int:
+    time_ns: int = row["said_ns"]
+    return time_ns
+
+
+def _with_kind(kind: str, row: Row) -> dict[str, str]:
+    return {"kind": kind, "payload": json.dumps(row)}
 
 
 def _batches(rows: list[dict[str, Any]], schema: Any) -> Iterator[Any]:

@@ -1,1 +1,1 @@
-"""Readers of plans into one relational algebra: `spark` for Spark's plans, `database_sql` for SQL text."""
+"""Readers of plans into one relational algebra: of Spark (`spark`), of Spark Connect, and SQL text."""

@@ -53,6 +53,7 @@ const DATASET = record({
   previous: or(record({ namespace: words, name: text }), null),
   checks: list("checks", CHECK),
   metrics: list("metrics", text),
+  beyond: or(amount, 0),
 });
 const TASK = record({
   title: text, task_id: words, map_index: maybePlace, state: words, reads: places, writes: places, note: words,

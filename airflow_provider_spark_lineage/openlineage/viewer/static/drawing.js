@@ -5,12 +5,13 @@
 import { checkMark } from "./checks.js";
 import { cut, svg } from "./elements.js";
 import { HEADER, PILL, ROW, WIDTH } from "./picture.js";
-import { amounts, changeWord, kind, number } from "./words.js";
+import { amounts, changeWord, counted, kind, number } from "./words.js";
 
 const LEFT = 14;
 const MOST_EDGES = 1500;
 // Cells of texts in a box: of its title, of the beginning of a title that is cut before its end, and of its details.
 const MOST_TITLE = 22, MOST_KEPT = 7, MOST_DETAIL = 40;
+const MOST_TASK = 20;
 
 /** @param {Scene} scene @param {Region} region @param {boolean} hasText */
 export function drawBoxes(scene, region, hasText) {
@@ -109,9 +110,9 @@ function isLit({ document, state: { lit } }, { kind: name, index, members }) {
  * @param {Scene} scene @param {Box} box
  * @returns {[string, string, string, {sign: string, color: string, text: string} | null, string]}
  */
-function textsOf({ document, withGap, titles }, { kind: name, index, members }) {
+function textsOf({ document, withGap, titles, taskTitles }, { kind: name, index, members }) {
   if (name === "more") return [`${number(members.length)} more`, "datasets with the same lines", "", null, "Show more of them"];
-  if (name === "task") return [fit(document.tasks[index].title, 20), "", "", null, cut(document.tasks[index].title, 500)];
+  if (name === "task") return [taskTitles[index], "", "", null, cut(document.tasks[index].title, 500)];
   const dataset = document.datasets[index];
   const gap = withGap.has(JSON.stringify(index)) ? "⚠" : "";
   const [check, role] = [checkMark(dataset), roleOf(dataset)];
@@ -126,11 +127,12 @@ const rowsNote = ({ read, written, reads }) =>
   (read && !written && reads.rows !== undefined ? " · its rows: after filters in the reader" : "");
 
 /** @param {Dataset} dataset */
-function roleOf({ unfinished, written, read, change, reads, writes }) {
+function roleOf({ unfinished, written, read, change, reads, writes, beyond }) {
   if (unfinished) return "not finished";
   const role = written ? [read && "read", changeWord(change)].filter(Boolean).join(", ") : "read";
   const { rows, size_bytes } = written ? writes : reads;
-  return [role, ...amounts(read && written ? { rows } : { rows, size_bytes })].join(" · ");
+  const more = beyond ? [`${counted(beyond, "more job")}`] : [];
+  return [role, ...amounts(read && written ? { rows } : { rows, size_bytes }), ...more].join(" · ");
 }
 
 /**
@@ -156,6 +158,18 @@ export function titlesOf(labels, cells = MOST_TITLE) {
   const titles = new Map();
   shorten([...new Set(labels)], 0);
   return labels.map((label) => titles.get(label) ?? "");
+}
+
+/**
+ * Return what pills of tasks have as titles. A name that is too long loses its DAG, unless another task has the same end.
+ * @param {string[]} names
+ */
+export function titlesOfTasks(names) {
+  const end = (/** @type {string} */ name) => name.replace(/^[^\s[]*\./, "");
+  const ends = [...new Set(names)].map(end);
+  const isLong = (/** @type {string} */ name) => fit(name, MOST_TASK) !== name;
+  const isAlone = (/** @type {string} */ name) => ends.indexOf(end(name)) === ends.lastIndexOf(end(name));
+  return titlesOf(names.map((name) => (isLong(name) && end(name) && isAlone(name) ? end(name) : name)), MOST_TASK);
 }
 
 // Return how many characters all texts begin with.

@@ -1,6 +1,6 @@
 // The graph: draws what is in view of a picture, pans, zooms, and is walked by keyboard as one tab stop.
 
-import { drawBoxes, drawLines, port, titlesOf } from "./drawing.js";
+import { drawBoxes, drawLines, port, titlesOf, titlesOfTasks } from "./drawing.js";
 import { svg } from "./elements.js";
 import { open, place } from "./layout.js";
 import { HEADER, MOST_OF_A_SIDE, pictureOf, ROW, rowsOf, WIDTH } from "./picture.js";
@@ -25,7 +25,8 @@ export function createGraph(document, act) {
   const withGap = new Set(document.gaps.flatMap(({ dataset, column }) =>
     [JSON.stringify(dataset), JSON.stringify([dataset, column])]));
   /** @type {Scene} */
-  const scene = { document, withGap, titles: titlesOf(document.datasets.map(({ label }) => label)), state: first, ...laidOut(new Set(), first.sides), tops: [], heights: [], rows: [] };
+  const scene = { document, withGap, titles: titlesOf(document.datasets.map(({ label }) => label)),
+    taskTitles: titlesOfTasks(document.tasks.map(({ title }) => title)), state: first, ...laidOut(new Set(), first.sides), tops: [], heights: [], rows: [] };
   let view = { x: 0, y: 0, scale: 1 };
   let size = { width: 0, height: 0 };
   let cursor = { box: topLeft(), row: -1 };

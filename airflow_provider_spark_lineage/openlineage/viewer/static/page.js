@@ -2,23 +2,24 @@
 
 import { button, foreign, h, replace } from "./elements.js";
 import { dress, followTheme } from "./styles.js";
-import { mount } from "./viewer.js";
+import { mount, parametersFor } from "./viewer.js";
 import { stateWord, when, zone } from "./words.js";
 
-/** @returns {{notes: string[], runs: PageRun[], start: string}} */
+/** @returns {{notes: string[], runs: PageRun[], start: string, chosen: any}} */
 function dataOfPage() {
   const isText = (/** @type {any} */ value) => typeof value === "string";
   try {
-    const { notes, runs, start } = JSON.parse(document.getElementById("spark-lineage")?.textContent ?? "");
-    return { start: isText(start) ? start : "", notes: Array.isArray(notes) ? notes.filter(isText) : [],
+    const { notes, runs, start, chosen } = JSON.parse(document.getElementById("spark-lineage")?.textContent ?? "");
+    return { start: isText(start) ? start : "", chosen, notes: Array.isArray(notes) ? notes.filter(isText) : [],
       runs: runs.filter((/** @type {any} */ run) => isText(run?.key)) };
   } catch {
-    return { notes: ["The data of this page could not be read."], runs: [], start: "" };
+    return { notes: ["The data of this page could not be read."], runs: [], start: "", chosen: null };
   }
 }
 
-const { notes, runs, start } = dataOfPage();
-let parameters = new URLSearchParams(location.hash.slice(1));
+const { notes, runs, start, chosen } = dataOfPage();
+// A page that was made for a dataset begins with it; a link says itself what it shows.
+let parameters = location.hash || !chosen ? new URLSearchParams(location.hash.slice(1)) : parametersFor(chosen);
 const address = { read: () => new URLSearchParams(parameters), write };
 
 /** @param {URLSearchParams} next @param {"replaceState" | "pushState"} [how] */

@@ -49,6 +49,7 @@ export function panelOf(context) {
     copyable(dataset.name, "Name of the dataset"),
     dataset.previous && h("p", {}, "Its name was ", foreign(dataset.previous.name, 200)),
     h("p", {}, facts(dataset)),
+    dataset.beyond > 0 && h("p", { class: "muted" }, `${counted(dataset.beyond, "more job")} ${dataset.beyond === 1 ? "reads or writes" : "read or write"} it, outside of this picture`),
     gaps.map(({ column, reason }) =>
       h("p", { class: "warn" }, "⚠ ", column !== null && [foreign(column), ": "], foreign(reason, 500))),
     state.column !== undefined && traced(context),

@@ -23,6 +23,8 @@ interface Dataset {
   catalog: string;
   /** No event says that it was written. */
   unfinished: boolean;
+  /** How many jobs that read or write it are not in the document. */
+  beyond: number;
 }
 
 /** The result of a check; texts, empty if they are unknown. */
@@ -219,6 +221,8 @@ interface Scene {
   withGap: Set<string>;
   /** Of each dataset, what its box has as title. */
   titles: string[];
+  /** Of each task, what its pill has as title. */
+  taskTitles: string[];
 }
 
 interface Acts {

@@ -243,6 +243,14 @@ function parametersOf({ datasets }, { dataset, column, tab, vs, byRows }) {
   };
 }
 
+// Return the permalink of a dataset, or of the trace of its column.
+/** @param {{namespace: string, name: string, column?: string | null}} chosen */
+export function parametersFor(chosen) {
+  const parameters = new URLSearchParams({ sl_dataset: nameOf(chosen) });
+  if (typeof chosen.column === "string") parameters.set("sl_column", chosen.column);
+  return parameters;
+}
+
 // Compared as a whole, never taken apart.
 /** @param {{namespace: string, name: string}} dataset */
 const nameOf = ({ namespace, name }) => `${namespace} ${name}`;
