@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
-from airflow_provider_spark_lineage.openlineage.warehouse.asking import loaded_tables
 from airflow_provider_spark_lineage.openlineage.warehouse.engines import ENGINES, statements
 from airflow_provider_spark_lineage.openlineage.warehouse.impact_tables import write_impact
 from airflow_provider_spark_lineage.openlineage.warehouse.invariants import cure_of, findings_of
@@ -253,7 +252,7 @@ def impact_command(*, target: Path, direct_only: bool, depth: int | None, as_jso
 
     Run it after each load: a load leaves these tables as they are.
     """
-    # A folder without a warehouse is a mistake that needs no Spark.
+    # Before Spark starts, which takes seconds.
     loaded_tables(target)
     with _running_session() as spark:
         summary = write_impact(spark, target, direct_only=direct_only, depth=depth)
