@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
+from airflow_provider_spark_lineage.openlineage.warehouse.asking import loaded_tables
 from airflow_provider_spark_lineage.openlineage.warehouse.engines import ENGINES, statements
 from airflow_provider_spark_lineage.openlineage.warehouse.impact_tables import write_impact
 from airflow_provider_spark_lineage.openlineage.warehouse.invariants import cure_of, findings_of
