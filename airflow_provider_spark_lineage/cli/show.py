@@ -32,8 +32,8 @@ from airflow_provider_spark_lineage.openlineage.viewer.page import NO_SCRIPT, pa
 
 @click.command(
     "show",
-    epilog="\b\nExamples: spark-lineage show events.jsonl --open"
-    "\n          spark-lineage show --warehouse lineage --dataset gold/orders --depth 2",
+    epilog="\b\nExample: spark-lineage show events.jsonl --open"
+    "\n         spark-lineage show --warehouse lineage --dataset gold/orders --depth 2",
 )
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1, metavar="[PATH...]")
 @click.option(

@@ -253,7 +253,7 @@ def impact_command(*, target: Path, direct_only: bool, depth: int | None, as_jso
 
     Run it after each load: a load leaves these tables as they are.
     """
-    # A folder without a warehouse is a mistake that needs no Spark.
+    # Before Spark starts, which takes seconds.
     loaded_tables(target)
     with _running_session() as spark:
         summary = write_impact(spark, target, direct_only=direct_only, depth=depth)

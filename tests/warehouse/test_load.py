@@ -13,6 +13,7 @@ from pyarrow import parquet
 from warehouse import producers
 from warehouse.histories import comparable, graph_of, history
 from warehouse.plain_tables import PlainTables, comparable_tables
+from warehouse.test_changes import found_in, rebuilt, times_of
 
 from airflow_provider_spark_lineage.openlineage.events.reader import read_events
 from airflow_provider_spark_lineage.openlineage.warehouse import formats, load_session, spreading
@@ -95,6 +96,8 @@ def test_any_order_split_repetition_and_crash_gives_the_same_tables(spark, tmp_p
     assert [table for table in model if loaded[table] != model[table]] == []
     load_in_parts(spark, tmp_path, monkeypatch, documents, seed)
     assert_same(tmp_path / "a", tmp_path / "b")
+    times = times_of(random.Random(seed), "12345")  # noqa: S311
+    assert found_in(tmp_path / "b", times) == (*rebuilt(documents, times), [])
     # The files of loads before the last one, and of the load that died, are gone.
     assert len([*(tmp_path / "b" / "data").iterdir()]) <= len(read_tables(tmp_path / "b").tables) + 3
 

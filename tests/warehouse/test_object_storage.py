@@ -27,12 +27,13 @@ JOB = """
 
     from airflow_provider_spark_lineage.errors import BadInputError
     from airflow_provider_spark_lineage.openlineage.warehouse import load as loads
-    from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage
+    from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage, rows_of
     from airflow_provider_spark_lineage.openlineage.warehouse.invariants import findings_of
     from airflow_provider_spark_lineage.openlineage.warehouse.load import load
     from airflow_provider_spark_lineage.openlineage.warehouse.retention import compact, retain
     from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import read_tables
-    from airflow_provider_spark_lineage.warehouse import views
+    from airflow_provider_spark_lineage.openlineage.warehouse.tables import IMPACT_TABLES
+    from airflow_provider_spark_lineage.warehouse import views, write_impact
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
@@ -104,6 +105,13 @@ JOB = """
     assert findings_of(target) == []
     views(spark, target)
     assert spark.table("runs").count() == len(expected["runs"])
+
+    impacts = []
+    for place in ("local", target):
+        write_impact(spark, place)
+        rows = [row for table in IMPACT_TABLES for row in rows_of(read_tables(place), table)]
+        impacts.append(sorted(str({**row, "load_id": ""}) for row in rows))
+    assert impacts[0] == impacts[1] != []
 
     joined = compact(target)
     assert joined.files_before > joined.dates > 0, joined

@@ -1,7 +1,7 @@
 """Searches downstream of many columns at a time, over the arrays of the graph.
 
 It finds what `LineageGraph.reach` finds from each of them, without paths: a step from thousands of columns is
-one call of numpy. One pair with all rows of a dataset stands for the pairs with its columns.
+one call of numpy. If all rows of a dataset follow, its columns need no pairs of their own.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 from airflow_provider_spark_lineage.errors import extra
@@ -85,17 +86,16 @@ class LineageGraph:
     @collector_paused()
     def of(cls, current: Current) -> LineageGraph:
         """Return the graph of the current lineage."""
-        columns: dict[Id, dict[str, int]] = {dataset: {} for dataset in sorted(current.datasets)}
-        count = 0
+        numbers = _Numbers()
         for dataset, types in current.fields.items():
-            own = columns.setdefault(dataset, {})
-            for name in types:
-                own[name] = count
-                count += 1
-        edges = _Edges(columns, count)
+            numbers.add_columns(dataset, types)
+        for read in current.reads:
+            numbers[read.input]
+        edges = _Edges(numbers)
         for number, write in enumerate(current.writes):
             edges.add(number, write)
-        return cls(columns, edges.arrays(), edges.kinds, current.writes)
+        fields = {dataset: tuple(numbers[dataset])[1:] for dataset in sorted(numbers)}
+        return cls(fields, edges.arrays(), [*edges.kinds], current.writes)
 
     def __len__(self) -> int:
         """Return the number of edges."""
@@ -347,79 +347,87 @@ ROWS = ("ROWS", "")
 """Kind of the edges from all rows of a source to all rows of its output."""
 
 
-class _Edges:
-    """Edges as they are added. Columns get numbers in the order of their appearance."""
+class _NumbersOf(dict[Any, int]):
+    """Numbers in the order of appearance: a key that is new gets the next one."""
 
-    def __init__(self, columns: dict[Id, dict[str, int]], count: int) -> None:
-        self._columns, self._count = columns, count
-        self._kinds = {ROWS: 0}
-        self._source, self._target, self._write = array("i"), array("i"), array("i")
-        self._kind = array("i")
+    def __init__(self, count: count[int]) -> None:
+        self._count = count
+
+    def __missing__(self, key: Any) -> int:
+        number = self[key] = next(self._count)
+        return number
+
+
+class _Numbers(dict[Id, _NumbersOf]):
+    """The numbers of all rows (the key None, which comes first) and of the columns of each dataset."""
+
+    def __init__(self) -> None:
+        self._count = count()
+
+    def __missing__(self, dataset: Id) -> _NumbersOf:
+        own = self[dataset] = _NumbersOf(self._count)
+        own[None]
+        return own
+
+    def add_columns(self, dataset: Id, names: Iterable[str]) -> None:
+        """Number the columns of a dataset that has none yet."""
+        self[dataset].update(zip(names, self._count, strict=False))
+
+
+class _Edges:
+    """Edges as they are added."""
+
+    def __init__(self, numbers: _Numbers) -> None:
+        self._numbers = numbers
+        self.kinds = _NumbersOf(count())
+        self.kinds[ROWS]
+        self._source, self._target, self._kind, self._write = (array("i") for _ in range(4))
         self._masked: list[int] = []
         """Positions of the edges that mask."""
-        self._places = {dataset: place for place, dataset in enumerate(columns)}
         self._rows = array("i"), array("i"), array("i")
-        """Source, output and write of the edges between all rows; datasets by their place."""
-        self._whole: list[tuple[int, Id]] = []
-        """Positions of the edges that lead to all rows of an output."""
-
-    @property
-    def kinds(self) -> list[tuple[str, str]]:
-        return list(self._kinds)
+        """Source, output and write of the edges between all rows."""
 
     def add(self, number: int, write: JobWrite) -> None:
-        """Add the edges of a write. There may be millions: it calls as few functions as it can."""
-        output, own, kinds = write.output, self._columns[write.output], self._kinds
-        to_source, to_target, to_kind = self._source.append, self._target.append, self._kind.append
-        for column, source, field, kind, subtype, masking in write.edges:
-            columns = self._columns[source]
-            if field not in columns:
-                self._add_column(columns, field)
-            to_source(columns[field])
-            if column is None:
-                self._whole.append((len(self._target), output))
-                to_target(-1)
+        """Add the edges of a write. There may be millions: each step is one for all of its edges."""
+        numbers, own = self._numbers, self._numbers[write.output]
+        if write.edges:
+            columns, datasets, names, types, subtypes, masking = zip(*write.edges, strict=True)
+            if None in columns:
                 # A value that every column has is one that decides them all.
-                kind = "INDIRECT" if kind == "DIRECT" else kind  # noqa: PLW2901
-            else:
-                if column not in own:
-                    self._add_column(own, column)
-                to_target(own[column])
-            key = kind, subtype
-            to_kind(kinds[key] if key in kinds else kinds.setdefault(key, len(kinds)))
-            if masking:
-                self._masked.append(len(self._target) - 1)
-        self._write.extend([number] * len(write.edges))
-        sources, outputs, numbers = self._rows
-        sources.extend([self._places[read] for read in write.sources])
-        outputs.extend([self._places[output]] * len(write.sources))
-        numbers.extend([number] * len(write.sources))
-
-    def _add_column(self, columns: dict[str, int], field: str) -> None:
-        columns[field] = self._count
-        self._count += 1
+                types = tuple(
+                    "INDIRECT" if column is None and kind == "DIRECT" else kind
+                    for column, kind in zip(columns, types, strict=True)
+                )
+            if True in masking:
+                first = len(self._source)
+                self._masked += [first + place for place, masks in enumerate(masking) if masks]
+            self._source.extend(
+                [numbers[dataset][name] for dataset, name in zip(datasets, names, strict=True)]
+            )
+            self._target.extend([own[column] for column in columns])
+            self._kind.extend([self.kinds[kind] for kind in zip(types, subtypes, strict=True)])
+            self._write.extend([number] * len(columns))
+        sources, outputs, writes = self._rows
+        sources.extend([numbers[source][None] for source in write.sources])
+        outputs.extend([own[None]] * len(write.sources))
+        writes.extend([number] * len(write.sources))
 
     def arrays(self) -> dict[str, Any]:
         """Return the edges between nodes: those of a dataset beside each other, its rows first."""
-        nodes = np.zeros(self._count + 1, np.int32)
-        """For each number of a column its node; the last one is for edges without a column."""
-        sizes = [len(columns) + 1 for columns in self._columns.values()]
-        starts = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
-        for start, columns in zip(starts.tolist(), self._columns.values(), strict=False):
-            nodes[list(columns.values())] = range(start + 1, start + 1 + len(columns))
-        source, target = nodes[_of(self._source)], nodes[_of(self._target)]
-        for place, output in self._whole:
-            target[place] = starts[self._places[output]]
-        rows = starts[_of(self._rows[0])], starts[_of(self._rows[1])], _of(self._rows[2])
-        none = np.zeros(len(rows[0]))
-        masking = np.zeros(len(target))
+        by_dataset = (self._numbers[dataset].values() for dataset in sorted(self._numbers))
+        order = np.fromiter(chain.from_iterable(by_dataset), np.int32)
+        nodes = np.empty_like(order)
+        """For each number its node."""
+        nodes[order] = np.arange(len(order))
+        none = np.zeros(len(self._rows[0]))
+        masking = np.zeros(len(self._source))
         masking[self._masked] = 1
         parts = {
-            "source": (source, rows[0]),
-            "target": (target, rows[1]),
+            "source": (nodes[_of(self._source)], nodes[_of(self._rows[0])]),
+            "target": (nodes[_of(self._target)], nodes[_of(self._rows[1])]),
             "kind": (self._kind, none),
             "masking": (masking, none),
-            "write": (self._write, rows[2]),
+            "write": (self._write, self._rows[2]),
         }
         return {
             name: np.concatenate([np.asarray(part, dtype=_COLUMNS[name]) for part in some])
