@@ -92,7 +92,7 @@ WAREHOUSE = click.option(
     "--warehouse",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="In place of events: a folder that `spark-lineage warehouse load` has filled.",
+    help="In place of events: a folder or address that `spark-lineage warehouse load` has filled.",
 )
 EVENTS = click.option(
     "--events", "places", type=click.Path(path_type=Path), multiple=True, metavar="PATH", help=PLACES

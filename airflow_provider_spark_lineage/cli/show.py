@@ -18,6 +18,7 @@ from airflow_provider_spark_lineage.cli.graph_inputs import (
     lineage_of_options,
 )
 from airflow_provider_spark_lineage.cli.refusal import complain, refuse
+from airflow_provider_spark_lineage.openlineage.events.addresses import without_secrets
 from airflow_provider_spark_lineage.openlineage.events.runs import without_run
 from airflow_provider_spark_lineage.openlineage.graph.selection import dataset_columns
 from airflow_provider_spark_lineage.openlineage.viewer.around import (
@@ -86,7 +87,7 @@ def command(
         refuse("--depth counts from a dataset: give --dataset NAME")
     if warehouse or datasets:
         known = lineage_of_options(paths, warehouse, None, None)
-        listed = _around(known, datasets, DEPTH if depth is None else depth, str(warehouse))
+        listed = _around(known, datasets, DEPTH if depth is None else depth, without_secrets(warehouse or ""))
         text = text_of(listed)
         problems = [*known.problems, *filter(None, [known.left_out])]
     else:

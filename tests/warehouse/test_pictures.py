@@ -168,6 +168,13 @@ def test_edges_of_columns_have_a_limit_too(chain, tmp_path, monkeypatch):
     assert names_in(page)[0] == {"raw", "bronze/a", "silver/a", "gold/a"}
     [note] = page["runs"][0]["answer"]["notes"]
     assert "Left out for want of room: 1 dataset and 1 job." in note
+    # `extract` comes in by one of its outputs.
+    monkeypatch.setattr(around, "MOST_EDGES", 1)
+    both = shown(tmp_path, "--warehouse", chain, "--dataset", "bronze/a", "--dataset", "bronze/other")
+    assert len(document_of(both)["edges"]) == 1
+    [note] = both["runs"][0]["answer"]["notes"]
+    assert "the column edges of 1 write" in note
+    monkeypatch.setattr(around, "MOST_EDGES", 3)
     refused = show(tmp_path, "--warehouse", chain)
     assert (refused.exit_code, "5 jobs, 5 column edges: too many" in refused.stderr) == (2, True)
 

@@ -30,6 +30,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     loading,
     publish,
     read_tables,
+    remove_unused,
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.storage import ObjectFolder, folder_of, write_whole
 
@@ -151,8 +152,13 @@ def test_a_process_that_does_not_hold_the_warehouse_any_more_publishes_nothing(c
         tables = read_tables(folder)
         change(client)
         before = client.get_object(Bucket="lake", Key="lineage/current.json")["Body"].read()
+        client.put_object(Bucket="lake", Key="lineage/data/20260101T000000-b/runs/0.parquet", Body=b"")
         with pytest.raises(BadInputError, match="was changed by another process in the meantime"):
             publish(tables)
+        if change is not published:
+            remove_unused(tables)
+    # What the other one has written stays.
+    assert "lineage/data/20260101T000000-b/runs/0.parquet" in keys_of(client)
     assert client.get_object(Bucket="lake", Key="lineage/current.json")["Body"].read() == before
     # The other process holds it still.
     assert ("lineage/loading.json" in keys_of(client)) == (change is taken_over)
@@ -213,6 +219,12 @@ def test_formats_that_need_a_folder_are_refused(client, tmp_path, options):
         ("s3://none/x", "s3://none/x has no warehouse: "),
         ("s3://key:word@lake/x", "s3://lake/x: write s3://bucket/folder, with no keys and no options"),
         ("s3://lake/x?secret=word", "s3://lake/x: write s3://bucket/folder, with no keys and no options"),
+        (
+            "s3a://key:wo/word@lake/x?y=1",
+            "s3a://lake/x: write s3a://bucket/folder, with no keys and no options",
+        ),
+        ("s3a://key:word/x", "s3a: an address has no keys: write s3a://bucket/folder"),
+        ("s3a:lake/x", "s3a: an address begins with s3a://bucket"),
         ("hdfs://lake/x", "hdfs://lake/x is not a path of this machine: give a folder, or an address that"),
     ],
 )
@@ -232,6 +244,33 @@ def test_storage_that_does_not_answer_is_one_sentence(monkeypatch):
     done = CliRunner().invoke(main, ["warehouse", "check", "--warehouse", "s3a://lake/lineage"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("spark-lineage: s3a://lake/lineage/current.json cannot be used (")
+
+
+@pytest.mark.parametrize("endpoint", ["localhost:9000", "http://127.0.0.1:1/path"])
+def test_an_endpoint_of_another_form_is_one_sentence(monkeypatch, endpoint):
+    """It is not left out, so that no request goes to another server."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    with pytest.raises(BadInputError, match="AWS_ENDPOINT_URL is not of the form"):
+        folder_of("s3a://lake/x").exists()
+
+
+def test_a_path_in_a_container_of_azure_has_one_slash(monkeypatch):
+    """As Spark's connector writes it."""
+    assert folder_of("abfss://box@account.dfs.core.windows.net/a/x").storage[1] == "box/a/x"
+
+
+def test_marks_of_folders_are_not_there(client):
+    """The connector of EMR makes objects of such names."""
+    for key in ("w/day=2026-01-01/a.parquet", "w/day=2026-01-01_$folder$"):
+        client.put_object(Bucket="lake", Key=key, Body=b"")
+    assert storage.names_in(folder_of("s3://lake/w"), "day=*") == ["day=2026-01-01"]
+
+
+def test_files_of_storage_that_is_gone_count_as_present(client, monkeypatch):
+    """`retain` works on when events came from storage that cannot be reached any more."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    files = ["s3a://lake/e/1.jsonl", "/nowhere/1.jsonl"]
+    assert storage.present_of(files) == {files[0]}
 
 
 def test_a_bucket_that_does_not_exist_is_one_sentence(client):

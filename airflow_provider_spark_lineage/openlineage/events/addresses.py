@@ -27,15 +27,22 @@ def without_secrets(place: Path | str) -> str:
 
     >>> without_secrets("s3://key:word@bucket/x?secret=word")
     's3://bucket/x'
+    >>> without_secrets("s3a://key:wo/rd@bucket/x?y=1")
+    's3a://bucket/x'
     """
     address = address_of(place)
     if not address:
         return str(place)
-    text = address[1].partition("?")[0]
+    text = address[1]
+    before, at, after = text.rpartition("@")
+    if at and ":" in before.partition("/")[0]:
+        # A key may have slashes.
+        text = after
+    text = text.partition("?")[0]
     host, slash, rest = text.partition("/")
-    *before, last = host.split("@")
+    *users, last = host.split("@")
     # In abfs://container@account it is no key.
-    host = host if before and ":" not in host and address[0].startswith("abfs") else last
+    host = host if users and ":" not in host and address[0].startswith("abfs") else last
     return f"{address[0]}://{host}{slash}{rest}"
 
 

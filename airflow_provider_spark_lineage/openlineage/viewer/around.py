@@ -64,7 +64,7 @@ def picture_around(
     names = [labels[dataset] for dataset in around.chosen[:_MOST_NAMED]]
     more = len(around.chosen) - len(names)
     title = f"Around {', '.join(names)}{f' and {more:,} more' if more else ''}"
-    page = _page(current, around.datasets, around.jobs, title)
+    page = _page(current, around.datasets, around.jobs, title, around.without_edges)
     whom = "it" if len(around.chosen) == 1 else "them"
     [run] = page["runs"]
     run["answer"] |= {
@@ -104,6 +104,8 @@ class _Around:
         self._edges = 0
         self._hidden: tuple[set[Id], set[JobName]] = set(), set()
         """Datasets and jobs that had no room."""
+        self.without_edges: set[tuple[JobName, Id]] = set()
+        """Writes between jobs and datasets of the picture whose column edges had no room."""
 
     def search(self, depth: int) -> None:
         """Add the datasets within so many jobs upstream, and downstream."""
@@ -118,11 +120,18 @@ class _Around:
                         known[end] = None
                         new.append(end)
             frontiers = following
+        for output in self.datasets:
+            for write in _sorted(self._current.writers.get(output, ())):
+                if write.job in self.jobs and not self._has_room_for_edges(write):
+                    self.without_edges.add((write.job, output))
 
     def left_out(self) -> list[str]:
         """Return a sentence about the datasets and jobs that had no room, or nothing."""
         datasets, jobs = self._hidden[0] - self.datasets.keys(), self._hidden[1] - self.jobs.keys()
-        counts = [counted(len(some), noun) for some, noun in ((datasets, "dataset"), (jobs, "job")) if some]
+        parts = ((datasets, "dataset"), (jobs, "job"))
+        counts = [counted(len(some), noun) for some, noun in parts if some]
+        if self.without_edges:
+            counts.append(f"the column edges of {counted(len(self.without_edges), 'write')}")
         if not counts:
             return []
         what = " and ".join(counts)
@@ -181,8 +190,14 @@ def _sorted(writes: Iterable[JobWrite]) -> list[JobWrite]:
     return sorted(writes, key=lambda write: (write.job, write.output))
 
 
-def _page(current: Current, datasets: Iterable[Id], jobs: Iterable[JobName], title: str) -> dict[str, Any]:
-    document = _document(current, datasets, jobs, title)
+def _page(
+    current: Current,
+    datasets: Iterable[Id],
+    jobs: Iterable[JobName],
+    title: str,
+    without_edges: Container[tuple[JobName, Id]] = (),
+) -> dict[str, Any]:
+    document = _document(current, datasets, jobs, title, without_edges)
     run = {
         "key": title,
         "group": title,
@@ -194,8 +209,17 @@ def _page(current: Current, datasets: Iterable[Id], jobs: Iterable[JobName], tit
     return {"version": 1, "title": title, "notes": [], "start": title, "runs": [run]}
 
 
-def _document(current: Current, datasets: Iterable[Id], jobs: Iterable[JobName], title: str) -> Document:
-    """Return the view document of some datasets, and of the jobs that read or write them."""
+def _document(
+    current: Current,
+    datasets: Iterable[Id],
+    jobs: Iterable[JobName],
+    title: str,
+    without_edges: Container[tuple[JobName, Id]],
+) -> Document:
+    """Return the view document of some datasets, and of the jobs that read or write them.
+
+    The column edges of the writes in `without_edges` are left out.
+    """
     places = {dataset: place for place, dataset in enumerate(datasets)}
     tasks = _tasks(current, places, jobs)
     numbers = {job: number for number, job in enumerate(tasks)}
@@ -214,11 +238,12 @@ def _document(current: Current, datasets: Iterable[Id], jobs: Iterable[JobName],
             "task": numbers[write.job],
         }
         for write in writes
+        if (write.job, write.output) not in without_edges
         for edge in write.edges
         if edge.source in places
     ]
     pairs = {
-        (places[source], places[write.output]): numbers[write.job]
+        (places[source], places[write.output]): None
         for write in writes
         for source in write.sources
         if source in places
@@ -228,7 +253,7 @@ def _document(current: Current, datasets: Iterable[Id], jobs: Iterable[JobName],
         **document,
         "run": document["run"] | {"state": worst_state(task["state"] for task in tasks.values())},
         "datasets": _datasets(current, places, writes, tasks),
-        "flows": [{"from": source, "to": to, "task": task} for (source, to), task in pairs.items()],
+        "flows": [],
         "rows": [{"from": source, "to": to} for source, to in pairs],
         "edges": sorted(edges, key=order_of_edge),
         "tasks": [*tasks.values()],

@@ -54,8 +54,6 @@ class _Files(EventSource):
 
     def __init__(self, path: Path | str) -> None:
         self._files = event_files(path)
-        if not self._files:
-            raise BadInputError(f"{path}: the folder has no files, so no events can be loaded from it.")
 
     def lines(self, spark: Any, snapshot: StoredTables, folder: str) -> Frame | None:
         known = snapshot.sources

@@ -210,6 +210,9 @@ def remove_unused(*snapshots: StoredTables) -> None:
     Files of Delta and Iceberg are deleted by their own commands only.
     """
     path = snapshots[0].path
+    if isinstance(path, ObjectFolder) and not _is_held(path):
+        # They may be those of the load that holds it by now.
+        return
     used = {
         Path(folder)
         for each in snapshots

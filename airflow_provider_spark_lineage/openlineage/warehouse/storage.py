@@ -125,7 +125,12 @@ class ObjectFolder:
         selector = fs.FileSelector(path, recursive=recursive, allow_not_found=True)
         with self.named_errors():
             entries = storage.get_file_info(selector)
-        return {entry.path[len(path) + 1 :]: entry for entry in entries if entry.path != path}
+        # The connector of EMR marks folders by objects of such names.
+        return {
+            entry.path[len(path) + 1 :]: entry
+            for entry in entries
+            if entry.path != path and not entry.path.endswith("_$folder$")
+        }
 
     @contextmanager
     def named_errors(self) -> Iterator[None]:
@@ -147,6 +152,9 @@ def folder_of(place: Folder | str) -> Folder:
         return place
     address = address_of(place)
     if address is None or address[0] not in SCHEMES:
+        scheme = str(place).partition(":")[0].lower()
+        if address is None and ":" in str(place) and scheme in SCHEMES:
+            raise BadInputError(f"{scheme}: an address begins with {scheme}://bucket.")
         return local_path(place, _CURE)
     scheme, rest = address
     bucket, _, key = rest.partition("/")
@@ -155,6 +163,8 @@ def folder_of(place: Folder | str) -> Folder:
             f"{without_secrets(place)}: write {scheme}://bucket/folder, with no keys and no options: pyarrow"
             " and Spark take them from their own settings."
         )
+    if ":" in bucket:
+        raise BadInputError(f"{scheme}: an address has no keys: write {scheme}://bucket/folder.")
     return ObjectFolder(scheme, bucket, "/".join(filter(None, key.split("/"))))
 
 
@@ -175,12 +185,15 @@ def _storage(scheme: str, bucket: str, endpoint: str) -> tuple[Any, str]:
     address = f"{scheme}://{quote(bucket, safe='@.:')}"
     if scheme == "s3" and endpoint:
         parts = urlsplit(endpoint)
+        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
+            raise BadInputError("AWS_ENDPOINT_URL is not of the form http(s)://host:port: correct it.")
         address += "?" + urlencode({"scheme": parts.scheme, "endpoint_override": parts.netloc})
     try:
         storage, root = fs.FileSystem.from_uri(address)
     except (OSError, pa.ArrowException) as error:
         raise BadInputError(f"{scheme}://{bucket} cannot be used ({cause_of(error)}).") from None
-    return storage, root
+    # That of Azure ends with a slash.
+    return storage, root.rstrip("/")
 
 
 # ---- whole folders -------------------------------------------------------------------------------------
@@ -317,6 +330,8 @@ def event_files(place: Folder | str) -> dict[str, list[int]]:
     folder = folder_of(place).absolute()
     if isinstance(folder, Path):
         stats = {str(file): file.stat() for file in files_of(folder) if file.exists()}
+        if not stats:
+            raise BadInputError(f"{folder}: the folder has no files, so no events can be loaded from it.")
         return {file: [stat.st_size, stat.st_mtime_ns] for file, stat in stats.items()}
     below = {} if folder.is_file() else folder.below(recursive=True)
     entries = {folder / name: entry for name, entry in below.items()}
@@ -337,17 +352,26 @@ def event_files(place: Folder | str) -> dict[str, list[int]]:
 
 
 def present_of(files: Iterable[str]) -> set[str]:
-    """Return which of some files of events are there."""
+    """Return which of some files of events are there, or may be: storage may not be reachable any more."""
     present = set()
-    listed: dict[ObjectFolder, set[str]] = {}
+    listed: dict[ObjectFolder, set[str] | None] = {}
     for file in files:
         place = folder_of(file)
         if isinstance(place, Path):
             is_there = place.exists()
         else:
             if place.parent not in listed:
-                listed[place.parent] = {*place.parent.below(recursive=False)}
-            is_there = place.name in listed[place.parent]
+                listed[place.parent] = _names_below(place.parent)
+            names = listed[place.parent]
+            is_there = names is None or place.name in names
         if is_there:
             present.add(file)
     return present
+
+
+def _names_below(folder: ObjectFolder) -> set[str] | None:
+    """Return the names in a folder, or None if that cannot be told."""
+    try:
+        return {*folder.below(recursive=False)}
+    except BadInputError:
+        return None

@@ -166,9 +166,11 @@ export function titlesOf(labels, cells = MOST_TITLE) {
  */
 export function titlesOfTasks(names) {
   const end = (/** @type {string} */ name) => name.replace(/^[^\s[]*\./, "");
-  const ends = [...new Set(names)].map(end);
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const name of new Set(names)) counts.set(end(name), (counts.get(end(name)) ?? 0) + 1);
   const isLong = (/** @type {string} */ name) => fit(name, MOST_TASK) !== name;
-  const isAlone = (/** @type {string} */ name) => ends.indexOf(end(name)) === ends.lastIndexOf(end(name));
+  const isAlone = (/** @type {string} */ name) => counts.get(end(name)) === 1;
   return titlesOf(names.map((name) => (isLong(name) && end(name) && isAlone(name) ? end(name) : name)), MOST_TASK);
 }
 
