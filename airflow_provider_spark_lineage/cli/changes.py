@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from airflow_provider_spark_lineage.cli.diff import FAIL_ON, FORM, print_changes, status_of
-from airflow_provider_spark_lineage.cli.graph_inputs import instant_option
+from airflow_provider_spark_lineage.cli.graph_inputs import instant_of
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
 from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName
 from airflow_provider_spark_lineage.openlineage.warehouse.changes_between import changes_between
@@ -35,21 +35,26 @@ def command(begin: str, end: str | None, warehouse: Path, form: str, fail_on: st
     `2026-05-01 2026-06-01` is what changed in May. The lineage at a time follows from all events until then.
     Kinds, severities and forms are as in `spark-lineage diff`.
     """
-    begin_ns, end_ns = instant_option("FROM", begin), instant_option("TO", end)
-    if begin_ns is None or end_ns is None:
-        begin_ns, end_ns = begin_ns or 0, time.time_ns()
+    begin_ns = instant_of("FROM", begin)
+    end_ns = time.time_ns() if end is None else instant_of("TO", end)
     if begin_ns > end_ns:
         refuse(f"FROM ({begin}) is after TO ({end or 'now'}): give the earlier time first")
     comparison = changes_between(warehouse, begin_ns, end_ns)
-    print_changes(comparison.changes, comparison.contradictions, form)
     problems = [_left_out(comparison.left_out)] if comparison.left_out else []
+    print_changes(
+        comparison.changes,
+        comparison.contradictions,
+        form,
+        left_out=comparison.left_out,
+        notes=problems,
+    )
     for sentence in problems:
         say(sentence)
     raise SystemExit(status_of(comparison.changes, fail_on, problems))
 
 
 def _left_out(jobs: list[JobName]) -> str:
-    names = ", ".join(job.name for job in jobs[:_MOST_JOBS])
+    names = ", ".join(map("/".join, jobs[:_MOST_JOBS]))
     more = f" and {len(jobs) - _MOST_JOBS:,} more" if len(jobs) > _MOST_JOBS else ""
     return (
         "Not compared, because `warehouse retain` has dropped runs or events that tell the lineage that they"

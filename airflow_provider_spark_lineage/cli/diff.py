@@ -24,6 +24,7 @@ from airflow_provider_spark_lineage.openlineage.graph.changes import (
     changes_of,
 )
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName
 from airflow_provider_spark_lineage.openlineage.graph.selection import whole_name
 from airflow_provider_spark_lineage.openlineage.viewer.datasets import labels_of
 from airflow_provider_spark_lineage.spark.lineage.text import printable
@@ -91,15 +92,27 @@ def command(base: Path, head: Path, production: Path | None, form: str, fail_on:
     raise SystemExit(status_of(changes, fail_on, problems))
 
 
-def print_changes(changes: Sequence[FlowChange], ambiguous: Sequence[Id], form: str) -> None:
-    """Print changes, and the names that are not followed, in one of the forms of `--format`."""
+def print_changes(
+    changes: Sequence[FlowChange],
+    ambiguous: Sequence[Id],
+    form: str,
+    *,
+    left_out: Sequence[JobName] | None = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Print changes, and the names that are not followed, in one of the forms of `--format`.
+
+    `left_out` has the jobs that were not compared, for JSON, and `notes` has sentences for the other forms.
+    """
+    notes = [*([_not_followed(ambiguous)] if ambiguous else []), *notes]
     if form == "json":
         names = [{"namespace": namespace, "name": name} for namespace, name in ambiguous]
-        print_json({"changes": [each.document() for each in changes], "contradictions": names})
+        more = {} if left_out is None else {"left_out": [job._asdict() for job in left_out]}
+        print_json({"changes": [each.document() for each in changes], "contradictions": names, **more})
     elif form == "markdown":
-        echo(f"{markdown_of(changes, ambiguous)}\n")
+        echo(f"{markdown_of(changes, notes)}\n")
     else:
-        echo("".join(f"{printable(line)}\n" for line in lines_of(changes, ambiguous)))
+        echo("".join(f"{printable(line)}\n" for line in lines_of(changes, notes)))
 
 
 def status_of(changes: Sequence[FlowChange], fail_on: str, problems: Sequence[str] = ()) -> int:
@@ -107,7 +120,7 @@ def status_of(changes: Sequence[FlowChange], fail_on: str, problems: Sequence[st
     return 2 if problems else int(any(each.severity in FAILING[fail_on] for each in changes))
 
 
-def lines_of(changes: Sequence[FlowChange], ambiguous: Sequence[Id] = ()) -> Iterator[str]:
+def lines_of(changes: Sequence[FlowChange], notes: Sequence[str] = ()) -> Iterator[str]:
     """Yield the lines of a report for people."""
     labels = labels_of({each.dataset for each in changes})
     yield _summary(changes)
@@ -119,8 +132,8 @@ def lines_of(changes: Sequence[FlowChange], ambiguous: Sequence[Id] = ()) -> Ite
             yield f"  {_place(each, labels)}: {_words(each)}"
             if each.hits:
                 yield f"      used by {_jobs(each)}"
-    if ambiguous:
-        yield from ("", _not_followed(ambiguous))
+    for note in notes:
+        yield from ("", note)
 
 
 def _not_followed(ambiguous: Sequence[Id]) -> str:
@@ -170,12 +183,11 @@ def _jobs(change: FlowChange) -> str:
     return ", ".join(names[:_MOST_HITS]) + more
 
 
-def markdown_of(changes: Sequence[FlowChange], ambiguous: Sequence[Id] = ()) -> str:
+def markdown_of(changes: Sequence[FlowChange], notes: Sequence[str] = ()) -> str:
     """Return a comment for a pull request: a summary, and the details of each severity, collapsed."""
     labels = labels_of({each.dataset for each in changes})
     parts = [f"### Data flow\n\n{_summary(changes)}\n"]
-    if ambiguous:
-        parts.append(f"{_cell(_not_followed(ambiguous))}\n")
+    parts += [f"{_cell(note)}\n" for note in notes]
     left = MOST_CHARACTERS
     for severity in SEVERITIES:
         some = [each for each in changes if each.severity == severity]

@@ -80,8 +80,11 @@ def instant_option(name: str, text: str | None) -> int | None:
     >>> instant_option("--since", "1970-01-02")
     86400000000000
     """
-    if text is None:
-        return None
+    return None if text is None else instant_of(name, text)
+
+
+def instant_of(name: str, text: str) -> int:
+    """Return the time of an argument as `instant_option` does."""
     try:
         return instant_ns((f"{text}T00:00:00Z" if len(text) == len("2026-01-31") else text).upper())
     except ValueError as error:

@@ -271,11 +271,16 @@ def test_a_run_whose_events_are_gone_is_left_out_and_the_ended_ones_are_not(tmp_
     retain(path, events_days=1, runs_days=99, today=date(2026, 1, 3))
     done = invoke(path, "2026-01-02", "2026-01-04")
     assert done.exit_code == 2
-    assert done.stdout == "2 added\n\nadded\n  x: is new\n  y: is new\n"
-    assert done.stderr == (
-        "spark-lineage: Not compared, because `warehouse retain` has dropped runs or events that tell the"
-        " lineage that they had at FROM or TO: shop.late.\n"
+    sentence = (
+        "Not compared, because `warehouse retain` has dropped runs or events that tell the"
+        " lineage that they had at FROM or TO: jobs/shop.late.\n"
     )
+    assert done.stdout == f"2 added\n\nadded\n  x: is new\n  y: is new\n\n{sentence}"
+    assert done.stderr == f"spark-lineage: {sentence}"
+    document = json.loads(invoke(path, "2026-01-02", "2026-01-04", "--format", "json").stdout)
+    assert document["left_out"] == [{"namespace": "jobs", "name": "shop.late"}]
+    markdown = invoke(path, "2026-01-02", "2026-01-04", "--format", "markdown").stdout
+    assert "jobs/shop.late" in markdown
 
 
 def shop_events() -> Documents:
@@ -386,6 +391,78 @@ def test_a_folder_that_cannot_be_asked_is_one_sentence(tmp_path):
     newer = invoke(tmp_path / "w", "2026-01-01")
     assert newer.exit_code == 2
     assert "the warehouse has format 2, and this release reads 1" in newer.stderr
+
+
+@pytest.mark.parametrize("text", [None, b"not parquet"])
+@pytest.mark.parametrize(
+    "table", ["runs", "run_inputs", "run_outputs", "lineage_versions", "datasets", "dataset_schemas", "jobs"]
+)
+def test_a_file_that_is_gone_or_broken_is_one_sentence(tmp_path, table, text):
+    """Not another answer, and not the status of a change."""
+    path = shop(tmp_path / "w")
+    file = next(Path(loaded_tables(path).folders(table)[0]).glob("*.parquet"))
+    file.unlink()
+    if text is not None:
+        file.write_bytes(text)
+    done = invoke(path, "2026-01-02", "2026-01-03")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"spark-lineage: {path} cannot be read (")
+    assert done.stderr.endswith("delete the folder of the warehouse, and load the events again.\n")
+
+
+def test_a_file_in_place_of_a_warehouse_is_one_sentence(tmp_path):
+    """With the cure."""
+    (tmp_path / "w").write_text("")
+    done = invoke(tmp_path / "w", "2026-01-02")
+    assert done.stderr == f"spark-lineage: {tmp_path / 'w'} is a file: give a folder for the warehouse.\n"
+
+
+def mapped(
+    dag: int, index: int, source: str, when: tuple[int, int], state: str = "COMPLETE"
+) -> dict[str, Any]:
+    """Return an event of an instance of a mapped task, in a run of its DAG that has no events of its own."""
+    parent = {"run": {"runId": f"dag-{dag}"}, "job": {"namespace": "jobs", "name": "etl"}}
+    column = f"c{index}"
+    output = dataset("out", column, **edges(f"{column} <- {source}.id"))
+    facets = {**task("etl", "m", map_index=index), "parent": parent}
+    return run(
+        "etl.m",
+        [dataset(source, "id")],
+        [output],
+        day=when[0],
+        hour=when[1],
+        id=f"m-{dag}-{index}",
+        state=state,
+        facets=facets,
+    )
+
+
+@pytest.mark.parametrize("end", ["21:00", "22:00", "22:30"])
+def test_an_instance_under_way_has_the_others_of_its_group(tmp_path, end):
+    """Also if another run of its DAG ended in between."""
+    documents = [
+        mapped(1, 0, "a", (1, 13)),
+        mapped(2, 0, "b", (2, 7)),
+        mapped(1, 1, "c", (2, 20), "START"),
+        mapped(1, 1, "c", (2, 22)),
+    ]
+    path = plain_warehouse(tmp_path / "w", documents)
+    times = [instant_ns("2026-01-02T00:00:00Z"), instant_ns(f"2026-01-02T{end}:00Z")]
+    assert found_in(path, times) == (*rebuilt(documents, times), [])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_of_two_writers_at_one_time_the_same_one_is_the_last(tmp_path, seed):
+    """Whatever the order in which their runs are read."""
+
+    def writer(job: str, column: str, day: int, name: str) -> dict[str, Any]:
+        output = dataset("out", column, **edges(f"{column} <- raw.id"))
+        return run(job, [dataset("raw", "id")], [output], day=day, id=f"{name}{seed}")
+
+    documents = [writer("one", "a", 1, "x"), writer("one", "a", 3, "y"), writer("two", "b", 3, "z")]
+    path = plain_warehouse(tmp_path / "w", documents)
+    times = [instant_ns(f"2026-01-0{day}T00:00:00Z") for day in (2, 4)]
+    assert found_in(path, times) == (*rebuilt(documents, times), [])
 
 
 def test_the_dates_that_retention_kept_are_read_again(tmp_path):

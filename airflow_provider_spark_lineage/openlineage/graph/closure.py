@@ -93,18 +93,17 @@ class Closure:
                     yield self._result(part, some)
 
     def _wanted(self, part: _Frontier) -> int:
-        return int(self._counts[self._states(part.levels[-1])].sum())
+        return int(self._counts[self._leading(part.levels[-1])[1]].sum())
 
-    def _states(self, keys: Any) -> Any:
-        """Return the states of some keys without those of jobs."""
+    def _leading(self, keys: Any) -> tuple[Any, Any]:
+        """Return the keys without those of jobs, and their states."""
         states = keys & ((1 << self._bits) - 1)
-        return states[states < 2 * self._size]
+        leads = states < 2 * self._size
+        return keys[leads], states[leads]
 
     def _following(self, part: _Frontier) -> Any:
         """Return the new keys one step further."""
-        keys = part.levels[-1]
-        keys = keys[keys & ((1 << self._bits) - 1) < 2 * self._size]
-        states = self._states(keys)
+        keys, states = self._leading(part.levels[-1])
         counts = self._counts[states]
         ends = np.cumsum(counts)
         places = np.repeat(self._offsets[states] - ends + counts, counts) + np.arange(counts.sum())

@@ -121,10 +121,10 @@ class Current:
     def fields(self) -> Mapping[Id, Mapping[str, str]]:
         """Names and types of the columns of each dataset: as it was written last, or else read last."""
         known: dict[Id, Mapping[str, str]] = {}
-        for each in sorted(self.reads, key=lambda read: read.run.time_ns):
+        for each in sorted(self.reads, key=lambda read: (read.run.time_ns, read.run.id)):
             if each.fields:
                 known[each.input] = dict(each.fields)
-        for write in sorted(self.writes, key=lambda write: write.run.time_ns):
+        for write in sorted(self.writes, key=lambda write: (write.run.time_ns, write.run.id)):
             if write.fields:
                 known[write.output] = dict(write.fields)
         return known

@@ -24,7 +24,7 @@ from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.graph_snapshot import StoredGraph, read_graph
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import GRAPH, StoredTables, whole_tables
-from airflow_provider_spark_lineage.openlineage.warehouse.storage import Folder, dataset_at
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import Folder, dataset_at, whole_files
 
 with extra("warehouse"):
     import pyarrow.dataset as ds
@@ -50,7 +50,8 @@ def graph_in(snapshot: StoredTables) -> StoredGraph:
     for folder in snapshot.folders(GRAPH):
         return read_graph(folder)
     # No load has found a run.
-    current = lineage_in(snapshot)
+    with whole_files(snapshot.path):
+        current = lineage_in(snapshot)
     return StoredGraph(current, LineageGraph.of(current))
 
 

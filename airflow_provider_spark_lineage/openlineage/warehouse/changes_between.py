@@ -21,6 +21,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.asking import loaded_t
 from airflow_provider_spark_lineage.openlineage.warehouse.families import ConnectedIds
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
 from airflow_provider_spark_lineage.openlineage.warehouse.past import Past, PastRows
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import whole_files
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,11 @@ def changes_between(path: Path | str, base_ns: int, head_ns: int) -> ChangesBetw
     Times are nanoseconds since 1970. Raise BadInputError without a warehouse, and for a time that its tables
     do not know.
     """
-    past = Past(loaded_tables(path))
-    past.refuse_before("FROM", base_ns)
-    return changes_in(past, base_ns, head_ns)
+    snapshot = loaded_tables(path)
+    with whole_files(snapshot.path):
+        past = Past(snapshot)
+        past.refuse_before("FROM", base_ns)
+        return changes_in(past, base_ns, head_ns)
 
 
 def changes_in(past: Past, base_ns: int, head_ns: int) -> ChangesBetween:

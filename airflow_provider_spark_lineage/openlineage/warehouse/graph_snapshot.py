@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
-from airflow_provider_spark_lineage.errors import BadInputError, extra
+from airflow_provider_spark_lineage.errors import extra
 from airflow_provider_spark_lineage.openlineage.events.reader import collector_paused
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.current import Current, JobRead, JobWrite
@@ -20,10 +20,9 @@ from airflow_provider_spark_lineage.openlineage.graph.run_lineage import ColumnE
 from airflow_provider_spark_lineage.openlineage.warehouse.lazy import ByDataset, Each, Later, Made
 from airflow_provider_spark_lineage.openlineage.warehouse.storage import (
     Folder,
-    ObjectFolder,
-    cause_of,
     folder_of,
     read_columns,
+    whole_files,
     write_rows,
 )
 
@@ -171,13 +170,8 @@ def _names(current: Current) -> dict[str, Any]:
 
 def read_graph(folder: Folder | str) -> StoredGraph:
     """Return the graph of a folder; raise BadInputError if a file of it is gone or broken."""
-    try:
+    with whole_files(folder):
         return _Stored(folder_of(folder)).whole()
-    except (OSError, pa.ArrowException, ValueError, KeyError, IndexError) as error:
-        is_whole = isinstance(folder_of(folder), ObjectFolder) and type(error) is OSError
-        # Object storage that does not answer says nothing about the files.
-        cure = "" if is_whole else ": delete the folder of the warehouse, and load the events again"
-        raise BadInputError(f"{folder} cannot be read ({cause_of(error)}){cure}.") from None
 
 
 class _Stored:

@@ -11,7 +11,12 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     missing_folders,
     read_tables,
 )
-from airflow_provider_spark_lineage.openlineage.warehouse.storage import Folder, dataset_at, folder_of
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import (
+    Folder,
+    dataset_at,
+    folder_of,
+    whole_files,
+)
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES
 from airflow_provider_spark_lineage.openlineage.words import counted
 
@@ -63,7 +68,8 @@ def findings_of(path: Folder | str) -> list[str]:
     missing = missing_folders(stored)
     if missing:
         return [f"{folder} is gone, and {stored.path} names it." for folder in missing]
-    return [*_doubled(stored), *_dangling(stored), *_overlapping(stored)]
+    with whole_files(stored.path):
+        return [*_doubled(stored), *_dangling(stored), *_overlapping(stored)]
 
 
 def _doubled(stored: StoredTables) -> Iterator[str]:

@@ -81,9 +81,11 @@ class LastRuns:
         runs[plain[self._reads_of_plain(plain, begins)]] = True
         runs[mapped[self._reads_of_mapped(mapped, then, begins)]] = True
         instances = self._index.is_instance
-        if (runs & instances).any():
+        if instances.any():
             is_needed = np.zeros(len(runs), np.bool_)
             is_needed[self._group[runs & instances]] = True
+            # An instance under way has no position in `runs`; the others of its group count, too.
+            is_needed[self._group[self._with_group({row["group_id"] for row in then.rows["runs"]})]] = True
             runs |= counted & instances & is_needed[self._group]
         return Deciding(runs, begins)
 
@@ -157,14 +159,22 @@ class LastRuns:
         return chosen
 
     @cached_property
+    def _instances(self) -> Any:
+        """Jobs and groups of the instances of mapped tasks, in the order of the index."""
+        return columns_of_dates(self._snapshot, "runs", ["job_id", "group_id"], where=ds.field("is_instance"))
+
+    def _with_group(self, ids: Collection[str]) -> Any:
+        """Return the positions of the instances that have one of some groups."""
+        is_in = pc.is_in(self._instances.column("group_id"), value_set=pa.array(ids, pa.string()))
+        return np.flatnonzero(self._index.is_instance)[is_in.to_numpy()]
+
+    @cached_property
     def _group(self) -> Any:
         """For each run the number of its group: its own, or one for the instances in a run of their DAG."""
         numbers = np.arange(len(self._index))
         places = np.flatnonzero(self._index.is_instance)
         if len(places):
-            rows = columns_of_dates(
-                self._snapshot, "runs", ["job_id", "group_id"], where=ds.field("is_instance")
-            )
+            rows = self._instances
             groups = pc.dictionary_encode(rows.column("group_id").combine_chunks()).indices.to_numpy()
             both = _key(rows.column("job_id").to_numpy(), groups)
             _, first, number = np.unique(both, return_index=True, return_inverse=True)
@@ -222,8 +232,11 @@ def _key(job: Any, time: Any) -> Any:
 
 
 def _places(keys: Any, wanted: Any) -> Any:
-    """Return the positions of some keys among all, which are sorted."""
-    return np.searchsorted(keys, wanted)
+    """Return the positions of some keys among all, which are sorted; raise KeyError if one is missing."""
+    places = np.searchsorted(keys, wanted)
+    if len(wanted) and not (len(keys) and np.array_equal(keys[np.minimum(places, len(keys) - 1)], wanted)):
+        raise KeyError("a run has no row in runs")
+    return places
 
 
 def _latest(group: Any, time: Any, wanted: Any, count: int) -> Any:

@@ -82,7 +82,7 @@ class RunIndex:
     @cached_property
     def begin(self) -> int:
         """Time of the first event, in microseconds; 0 if there is none with a time."""
-        known = self.started[self.started > 0]
+        known = self.started[self.started != 0]
         return int(known.min()) if len(known) else 0
 
     def ids(self, runs: Any) -> Any:

@@ -108,7 +108,7 @@ def read_tables(path: Folder | str) -> StoredTables:
             {key: _text(value) for key, value in document.get("kept_from", {}).items()},
             text=text,
         )
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return _new(path)
     except OSError as error:
         raise BadInputError(f"{file} cannot be read ({cause_of(error)}).") from None

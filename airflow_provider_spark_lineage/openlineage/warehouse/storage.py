@@ -262,6 +262,18 @@ def write_whole(file: Folder, text: str, mark: str) -> None:
         raise BadInputError(f"{file} cannot be written ({cause_of(error)}).") from None
 
 
+@contextmanager
+def whole_files(place: Folder | str) -> Iterator[None]:
+    """Raise BadInputError for what is read there if a file is gone or broken."""
+    try:
+        yield
+    except (OSError, pa.ArrowException, ValueError, KeyError, IndexError) as error:
+        is_silent = isinstance(folder_of(place), ObjectFolder) and type(error) is OSError
+        # Object storage that does not answer says nothing about the files.
+        cure = "" if is_silent else ": delete the folder of the warehouse, and load the events again"
+        raise BadInputError(f"{place} cannot be read ({cause_of(error)}){cure}.") from None
+
+
 # ---- parquet -------------------------------------------------------------------------------------------
 
 
@@ -287,11 +299,17 @@ def dataset_at(place: Folder | str) -> Any:
 
 
 def files_at(folders: Iterable[str]) -> list[str]:
-    """Return the parquet files in folders; a file is returned as it is."""
+    """Return the parquet files in folders; a file is returned as it is.
+
+    Raises FileNotFoundError for a folder without one.
+    """
     files = []
     for each in folders:
         is_file = each.endswith(".parquet") and folder_of(each).is_file()
-        files += [each] if is_file else [f"{each}/{name}" for name in names_in(folder_of(each), "*.parquet")]
+        some = [each] if is_file else [f"{each}/{name}" for name in names_in(folder_of(each), "*.parquet")]
+        if not some:
+            raise FileNotFoundError(f"{each} has no files")
+        files += some
     return files
 
 
