@@ -264,7 +264,7 @@ def write_whole(file: Folder, text: str, mark: str) -> None:
 
 @contextmanager
 def whole_files(place: Folder | str) -> Iterator[None]:
-    """Raise BadInputError for what is read there if a file is gone or broken."""
+    """Raise BadInputError if a file that is read there is gone or broken."""
     try:
         yield
     except (OSError, pa.ArrowException, ValueError, KeyError, IndexError) as error:
