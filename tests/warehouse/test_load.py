@@ -150,7 +150,8 @@ def test_a_date_with_many_rows_is_written_by_several_tasks(spark, tmp_path, monk
     for table in ("events", "runs", "run_outputs", PARTIALS):
         [folder] = read_tables(tmp_path / "spread").folders(table, ["2026-01-01"])
         rows = [parquet.read_metadata(file).num_rows for file in Path(folder).glob("*.parquet")]
-        assert max(rows) <= sum(rows) / 2, table
+        # Two slices may be in one task: their hashes decide.
+        assert max(rows) < sum(rows), (table, rows)
 
 
 def test_a_load_that_died_at_any_step_is_repeated(spark, tmp_path, monkeypatch):
