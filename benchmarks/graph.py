@@ -32,6 +32,7 @@ from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
 from airflow_provider_spark_lineage.openlineage.graph.selection import Selected, select
 
 COLUMNS = [f"column_{number}" for number in range(20)]
+FIELDS = tuple((name, "string") for name in COLUMNS)
 
 
 def memory_mb() -> float:
@@ -81,6 +82,8 @@ def wide(datasets: int) -> Current:
     chance = random.Random(1)  # noqa: S311
     size = datasets // 12
     popular: list[list[int]] = [[] for _ in range(12)]
+    # Parsed lineage has each name once, too.
+    names = [("s3://lake", f"table_{number}") for number in range(datasets)]
     writes = []
     for number in range(datasets):
         layer = number // size if number < size * 12 else 11
@@ -93,15 +96,16 @@ def wide(datasets: int) -> Current:
                 source = chance.choice(before) if before and chance.random() < 0.5 else None
                 source = chance.randrange((layer - 1) * size, layer * size) if source is None else source
                 before.append(source)
-                named = "s3://lake", f"table_{source}"
-                sources.add(named)
-                edges.append(ColumnEdge(column, named, chance.choice(COLUMNS), "DIRECT", "IDENTITY", False))
+                sources.add(names[source])
+                edges.append(
+                    ColumnEdge(column, names[source], chance.choice(COLUMNS), "DIRECT", "IDENTITY", False)
+                )
         writes.append(
             JobWrite(
                 JobName("jobs", f"job{number}"),
-                ("s3://lake", f"table_{number}"),
+                names[number],
                 run,
-                tuple((name, "string") for name in COLUMNS),
+                (*FIELDS,),
                 tuple(edges),
                 tuple(sorted(sources)),
                 "overwrite",

@@ -313,3 +313,26 @@ def test_a_dataset_that_a_run_names_twice_keeps_its_columns(catalog, ours):
     assert [(each.input[1], each.fields) for each in found.reads if each.job.name == "read"] == [
         ("t", (("x", "string"),))
     ]
+
+
+def test_a_schema_that_names_a_column_twice_has_it_once():
+    """As some producers write joins; the columns beside it keep their edges."""
+    found = current(
+        run("load", [dataset("a")], [dataset("t", "x x y", **edges("x <- a.x", "y <- a.y"))], ours=False),
+        run("read", [dataset("t")], [dataset("b", "y", **edges("y <- t.y"))], hour=7),
+    )
+    graph = LineageGraph.of(found)
+    [reached] = [
+        {graph.node(node)[1:] for node in graph.reach([graph.node_of(a, "y")], by_rows=False).nodes}
+        for a in graph.datasets
+        if a[1] == "a"
+    ]
+    assert reached == {("a", "y"), ("t", "y"), ("b", "y")}
+    assert [graph.fields_of(each) for each in graph.datasets if each[1] == "t"] == [("x", "y")]
+
+
+def test_runs_that_say_the_same_hold_their_edges_once():
+    """A year of events has each edge thousands of times; the memory is that of one."""
+    [write] = current(*(copied("a", "b", day=day) for day in (1, 2, 3))).writes
+    [edge], [first] = write.edges, write.first_seen
+    assert edge is first

@@ -31,4 +31,6 @@ def text(value: Any) -> str:
 
 def id_of(value: Mapping[str, Any]) -> Id:
     """Return the id of a dataset, or of what refers to one."""
-    return text(value.get("namespace")), text(value.get("name"))
+    # Without `text`, because it is called for each of millions of edges.
+    namespace, name = value.get("namespace"), value.get("name")
+    return namespace if isinstance(namespace, str) else "", name if isinstance(name, str) else ""

@@ -108,7 +108,7 @@ class _Flow:
 
     def __init__(self, current: Current, dataset: Id) -> None:
         self.writes = current.writers.get(dataset, ())
-        self.types: Mapping[str, str] = current.fields.get(dataset, {})
+        self.types: Mapping[str, str] = dict(current.fields.get(dataset, ()))
         self.gaps = {
             (gap["column"], gap["kind"]): gap["reason"] for write in self.writes for gap in write.gaps
         }

@@ -23,6 +23,7 @@ from airflow_provider_spark_lineage.openlineage.graph.run_lineage import (
     NO_COLUMNS,
     UNKNOWN_INPUTS,
     ColumnEdge,
+    Fields,
     JobName,
     JobRun,
     RunLineage,
@@ -39,8 +40,8 @@ class JobWrite:
     job: JobName
     output: Id
     run: JobRun
-    fields: tuple[tuple[str, str], ...]
-    """Names and types of the columns; empty if the events have no schema."""
+    fields: Fields
+    """Empty if the events have no schema."""
     edges: tuple[ColumnEdge, ...]
     sources: tuple[Id, ...]
     """The datasets that fed the output, as far as the events say which did."""
@@ -61,7 +62,7 @@ class JobRead:
     job: JobName
     input: Id
     run: JobRun
-    fields: tuple[tuple[str, str], ...]
+    fields: Fields
 
 
 @dataclass(frozen=True)
@@ -118,15 +119,15 @@ class Current:
         )
 
     @cached_property
-    def fields(self) -> Mapping[Id, Mapping[str, str]]:
+    def fields(self) -> Mapping[Id, Fields]:
         """Names and types of the columns of each dataset: as it was written last, or else read last."""
-        known: dict[Id, Mapping[str, str]] = {}
+        known: dict[Id, Fields] = {}
         for each in sorted(self.reads, key=lambda read: (read.run.time_ns, read.run.id)):
             if each.fields:
-                known[each.input] = dict(each.fields)
+                known[each.input] = each.fields
         for write in sorted(self.writes, key=lambda write: (write.run.time_ns, write.run.id)):
             if write.fields:
-                known[write.output] = dict(write.fields)
+                known[write.output] = write.fields
         return known
 
     @cached_property
@@ -198,6 +199,14 @@ UNFINISHED = ("start", "fail", "abort")
 """States of runs that may have stopped before they read everything."""
 
 
+class _Once(dict[Any, Any]):
+    """Names and ids, each kept once: millions of edges would have copies of the same ones."""
+
+    def __missing__(self, key: Any) -> Any:
+        self[key] = key
+        return key
+
+
 class _Collected:
     """Runs in the order of their times; a later run takes the place of an earlier one of its job."""
 
@@ -210,6 +219,7 @@ class _Collected:
         self._reads: dict[JobName, dict[Id, JobRead]] = {}
         self._first: dict[tuple[JobName, Id], dict[ColumnEdge, int]] = defaultdict(dict)
         self.last: dict[JobName, JobRun] = {}
+        self._once = _Once()
 
     def writes(self) -> Iterable[JobWrite]:
         return self._writes.values()
@@ -229,7 +239,7 @@ class _Collected:
             dataset = self._resolve(each.input, run)
             # A run may name it twice, and only once with its columns.
             known = reads[dataset].fields if dataset in reads else ()
-            reads[dataset] = JobRead(job, dataset, run, each.fields or known)
+            reads[dataset] = JobRead(job, dataset, run, self._shared_fields(each.fields) or known)
         if reads or lineage.writes:
             self._reads[job] = reads
         for output in lineage.writes:
@@ -238,25 +248,27 @@ class _Collected:
     def _add_write(self, lineage: RunLineage, output: RunWrite) -> None:
         job, run = lineage.job, lineage.run
         dataset = self._resolve(output.output, run)
-        edges = {
-            ColumnEdge(edge.column, self._resolve(edge.source, run), *edge[2:]): None for edge in output.edges
-        }
+        known = self._writes.get((job, dataset))
+        edges = self._edges(output, run)
         first = self._first[job, dataset]
-        for edge in edges:
-            first.setdefault(edge, run.time_ns)
+        if known is not None and known.edges == edges:
+            # Most runs of a job say the same.
+            edges = known.edges
+        else:
+            for edge in edges:
+                first.setdefault(edge, run.time_ns)
         write = JobWrite(
             job=job,
             output=dataset,
             run=run,
-            fields=output.fields,
-            edges=tuple(edges),
+            fields=self._shared_fields(output.fields),
+            edges=edges,
             sources=tuple(dict.fromkeys(self._resolve(source, run) for source in output.sources)),
             mode=output.mode,
             gaps=output.gaps,
             first_seen=first,
             is_planned=output.is_planned,
         )
-        known = self._writes.get((job, dataset))
         if group := lineage.group:
             part = self._parts.get((job, dataset, group))
             write = self._parts[job, dataset, group] = _joined(part, write) if part else write
@@ -264,8 +276,29 @@ class _Collected:
             write = _joined(*_without_silence(known, write))
         self._writes[job, dataset] = write
 
+    def _edges(self, output: RunWrite, run: JobRun) -> tuple[ColumnEdge, ...]:
+        """Return the edges of an output, each once, at the datasets that their sources mean."""
+        once = self._once
+        edges = (
+            ColumnEdge(
+                once[edge.column],
+                self._resolve(edge.source, run),
+                once[edge.field],
+                once[edge.type],
+                once[edge.subtype],
+                edge.masking,
+            )
+            for edge in output.edges
+        )
+        return tuple(dict.fromkeys(edges))
+
+    def _shared_fields(self, fields: Fields) -> Fields:
+        shared: Fields = self._once[tuple([self._once[field] for field in fields])]
+        return shared
+
     def _resolve(self, name: Id, run: JobRun) -> Id:
-        return self._names.resolve(name, run.time_ns)
+        dataset: Id = self._once[self._names.resolve(name, run.time_ns)]
+        return dataset
 
 
 def _without_silence(*named: JobWrite) -> tuple[JobWrite, ...]:

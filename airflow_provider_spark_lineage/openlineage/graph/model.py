@@ -87,8 +87,8 @@ class LineageGraph:
     def of(cls, current: Current) -> LineageGraph:
         """Return the graph of the current lineage."""
         numbers = _Numbers()
-        for dataset, types in current.fields.items():
-            numbers.add_columns(dataset, types)
+        for dataset, fields_ in current.fields.items():
+            numbers.add_columns(dataset, dict(fields_))
         for read in current.reads:
             numbers[read.input]
         edges = _Edges(numbers)
@@ -350,6 +350,8 @@ ROWS = ("ROWS", "")
 class _NumbersOf(dict[Any, int]):
     """Numbers in the order of appearance: a key that is new gets the next one."""
 
+    __slots__ = ("_count",)
+
     def __init__(self, count: count[int]) -> None:
         self._count = count
 
@@ -419,8 +421,8 @@ class _Edges:
         nodes = np.empty_like(order)
         """For each number its node."""
         nodes[order] = np.arange(len(order))
-        none = np.zeros(len(self._rows[0]))
-        masking = np.zeros(len(self._source))
+        none = np.zeros(len(self._rows[0]), np.int8)
+        masking = np.zeros(len(self._source), np.int8)
         masking[self._masked] = 1
         parts = {
             "source": (nodes[_of(self._source)], nodes[_of(self._rows[0])]),

@@ -68,6 +68,8 @@ class DatasetNames:
 
     def resolve(self, name: Id, time: int) -> Id:
         """Return the dataset that a name means at a time, in nanoseconds since 1970."""
+        if name not in self._symlinks:
+            return name
         visited = [name]
         while name in self._symlinks and len(visited) < _MOST_STEPS:
             known = self._symlinks[name]

@@ -66,7 +66,7 @@ class JobRun:
 
 
 Fields = tuple[tuple[str, str], ...]
-"""Names and types of columns."""
+"""Names and types of the columns of a dataset, in its order."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class RunWrite:
     """An output that a run wrote, with names as in its events."""
 
     output: Id
-    fields: tuple[tuple[str, str], ...]
-    """Names and types of the columns; empty if the events have no schema."""
+    fields: Fields
+    """Empty if the events have no schema."""
     edges: tuple[ColumnEdge, ...]
     sources: tuple[Id, ...]
     """The datasets that fed the output, as far as the events say which did."""
@@ -95,7 +95,7 @@ class RunRead:
     """An input that a run read, with its name as in the events."""
 
     input: Id
-    fields: tuple[tuple[str, str], ...]
+    fields: Fields
     statistics: Mapping[str, int] = field(default_factory=dict)
     checks: tuple[Mapping[str, Any], ...] = ()
 
@@ -196,43 +196,46 @@ def _task_above(events: RunEvents, others: Events) -> Event:
     return at if at.task_try else events.last
 
 
-def _repeated(edges: Iterable[Mapping[str, Any]]) -> set[Any]:
+def _repeated(edges: Iterable[ColumnEdge]) -> set[Any]:
     """Return what decides the rows at every column, and so those of the dataset."""
     columns_of: dict[Any, set[str | None]] = defaultdict(set)
     columns = set()
     for edge in edges:
-        columns.add(edge["column"])
-        if edge["type"].upper() == "INDIRECT" and edge["subtype"].upper() in _OF_DATASET:
-            columns_of[_decision(edge)].add(edge["column"])
+        columns.add(edge.column)
+        if edge.type == "INDIRECT" and edge.subtype in _OF_DATASET:
+            columns_of[_decision(edge)].add(edge.column)
     return {decision for decision, some in columns_of.items() if some == columns}
 
 
-def _decision(edge: Mapping[str, Any]) -> tuple[Id, str, str]:
+def _decision(edge: ColumnEdge) -> tuple[Id, str, str]:
     """Return the parts of an edge that are equal if it is repeated at other columns."""
-    return id_of(edge["source"]), edge["field"], edge["subtype"].upper()
+    return edge.source, edge.field, edge.subtype
 
 
 def _edges(output: Mapping[str, Any], *, is_own: bool) -> Iterable[ColumnEdge]:
-    edges = output["edges"]
+    edges = [
+        ColumnEdge(
+            edge["column"],
+            id_of(edge["source"]),
+            edge["field"],
+            edge["type"].upper() or "DIRECT",
+            edge["subtype"].upper(),
+            edge["masking"],
+        )
+        for edge in output["edges"]
+    ]
     whole = set() if is_own else _repeated(edges)
     # A constant has only what decides the rows: without a schema, nothing else says that there is the column.
     known = {field["name"] for field in output["fields"]}
-    known.update(edge["column"] for edge in edges if _decision(edge) not in whole)
+    known.update(edge.column for edge in edges if not whole or _decision(edge) not in whole)
     for edge in edges:
-        source = id_of(edge["source"])
-        if not edge["field"] or not any(source):
+        if not edge.field or not any(edge.source):
             continue
-        of_rows = [None] if _decision(edge) in whole else []
-        own = [] if of_rows and edge["column"] in known else [edge["column"]]
-        for column in dict.fromkeys(of_rows + own):
-            yield ColumnEdge(
-                column,
-                source,
-                edge["field"],
-                edge["type"].upper() or "DIRECT",
-                edge["subtype"].upper(),
-                edge["masking"],
-            )
+        if whole and _decision(edge) in whole:
+            yield edge._replace(column=None)
+            if edge.column in known:
+                continue
+        yield edge
 
 
 def _renamed(output: Mapping[str, Any]) -> tuple[dict[ColumnEdge, None], dict[Id, None]]:

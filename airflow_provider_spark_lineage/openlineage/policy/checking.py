@@ -159,7 +159,7 @@ class _Checked:
 
     @cached_property
     def _columns(self) -> dict[Id, set[str]]:
-        columns = {dataset: set(fields) for dataset, fields in self._current.fields.items()}
+        columns = {dataset: set(dict(fields)) for dataset, fields in self._current.fields.items()}
         for write in self._current.writes:
             for edge in write.edges:
                 columns.setdefault(edge.source, set()).add(edge.field)

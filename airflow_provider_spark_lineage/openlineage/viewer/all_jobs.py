@@ -55,7 +55,7 @@ def document_of_all(newest: Sequence[JobDocument], events: Events) -> Document:
     for place, dataset in enumerate(whole["datasets"]):
         typed = {column["name"]: column["type"] for column in dataset["columns"]}
         # Runs before the last write had other columns.
-        fields = current.fields.get(id_of(dataset), typed)
+        fields = dict(current.fields.get(id_of(dataset), typed.items()))
         dataset["columns"] = [
             {"name": name, "type": typed.get(name) or fields.get(name, "")}
             for name in dict.fromkeys(fields) | used.get(place, {})

@@ -314,7 +314,7 @@ def _datasets(
     jobs: Container[JobName],
 ) -> list[dict[str, Any]]:
     labels = labels_of(places)
-    columns: dict[Id, dict[str, str]] = {dataset: {**current.fields.get(dataset, {})} for dataset in places}
+    columns: dict[Id, dict[str, str]] = {dataset: dict(current.fields.get(dataset, ())) for dataset in places}
     modes: dict[Id, tuple[int, str]] = {}
     for write in writes:
         for edge in write.edges:

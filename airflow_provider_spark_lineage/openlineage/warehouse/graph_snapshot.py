@@ -97,7 +97,7 @@ def write_graph(folder: Folder, current: Current) -> None:
             "name": pa.array((dataset[1] for dataset in graph.datasets), pa.string()),
             "columns": _numbers(len(graph.fields_of(dataset)) for dataset in graph.datasets),
             "schema": _numbers(
-                number_of_schema(tuple(current.fields.get(dataset, {}).items())) for dataset in graph.datasets
+                number_of_schema(tuple(current.fields.get(dataset, ()))) for dataset in graph.datasets
             ),
         },
         "columns": {
@@ -233,11 +233,11 @@ class _Stored:
             contradictions=tuple(row[:2] for row in names if row[2] is None),
         )
 
-    def _fields_of_datasets(self) -> Mapping[Id, Mapping[str, str]]:
+    def _fields_of_datasets(self) -> Mapping[Id, Fields]:
         schemas = self._array("datasets", "schema")
         known = zip(self._graph.datasets, schemas.tolist(), strict=True)
         numbers = {dataset: number for dataset, number in known if number != _NONE}
-        return Made(numbers, lambda schema: dict(self._fields(schema)))
+        return Made(numbers, self._fields)
 
     @cached_property
     def _places(self) -> dict[Id, int]:
