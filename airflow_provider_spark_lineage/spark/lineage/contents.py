@@ -255,10 +255,11 @@ class History:
         parts: Parts,
         *,
         empty: bool,
-    ) -> None:
+    ) -> set[Edge]:
         """Add or replace rows; `empty` means that no rows from before the task are left.
 
-        Edges from the dataset itself start at `source`.
+        Edges from the dataset itself start at `source`. Returns what decides which of the rows that the task
+        wrote before stay.
         """
         version = output.dataset.identity.version
         if empty and not self.folders:
@@ -266,10 +267,13 @@ class History:
         folder = output.dataset.identity.folder
         adds = output.mode is Mode.APPEND or output.partial
         reworked = False
+        wrote_before, deciding = False, set[Edge]()
         if output.partitions or output.rewrites:
             before = self.now((folder,)) or Content(from_outside=True)
+            wrote_before = bool(before.columns)
             if adds:
-                edges = edges | _partition_filters(output, source, before, edges)
+                deciding = _partition_filters(output, before, edges)
+                edges = edges | deciding | _partition_filters_of_earlier_rows(output, source, before)
             reworked = output.rewrites and (before.from_outside or before.reworked)
         layer = self._layer_for(folder, adds=adds, reworked=reworked)
         fields = (*output.dataset.fields, *_named_by(folder))
@@ -277,6 +281,7 @@ class History:
         if not layer.content.holds(*written):
             self._own(layer).add(*written)
         self._set_version(version, layer.content)
+        return deciding if wrote_before else set()
 
     def change_columns(self, output: Output) -> None:
         """Rename, drop and add columns; the rows stay.
@@ -375,12 +380,16 @@ def _named_by(folder: str) -> Iterator[Field]:
             yield Field(unquote(name), "")
 
 
-def _partition_filters(output: Output, source: DatasetId, before: Content, edges: set[Edge]) -> set[Edge]:
-    """Return FILTER edges from the partition columns of both sides, which decide the rows that stay."""
+def _partition_filters(output: Output, before: Content, edges: set[Edge]) -> set[Edge]:
+    """Return FILTER edges from what the partition columns of both sides come from: they decide what stays."""
     names = {name.lower() for name in output.partitions if before.columns or before.from_outside}
     deciding = [edge for name, some in before.columns.items() if name.lower() in names for edge in some]
     deciding += [edge for edge in edges if edge.column.lower() in names]
-    if before.from_outside:
-        shown = (field.name for field in output.dataset.fields if field.name.lower() in names)
-        deciding += [Edge(source, name, Kind.FILTER) for name in shown]
     return {replace(edge, kind=Kind.FILTER, column="") for edge in deciding}
+
+
+def _partition_filters_of_earlier_rows(output: Output, source: DatasetId, before: Content) -> set[Edge]:
+    """Return FILTER edges from the partition columns of rows that were there before the task."""
+    names = {name.lower() for name in output.partitions if before.from_outside}
+    shown = (field.name for field in output.dataset.fields if field.name.lower() in names)
+    return {Edge(source, name, Kind.FILTER) for name in shown}

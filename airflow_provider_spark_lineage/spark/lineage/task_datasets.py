@@ -122,7 +122,7 @@ class TaskDatasets:
             dataset.history = dataset.history or History()
             # Nothing is older than the task where the task itself freed the name.
             is_empty = is_dropped or (dataset.anew and not was_read)
-            dataset.history.write(output, dataset.key, edges, inputs, parts, empty=is_empty)
+            edges = edges | dataset.history.write(output, dataset.key, edges, inputs, parts, empty=is_empty)
         elif dataset.history is not None:
             dataset.history.change_columns(output)
         # The task created this table and now writes it elsewhere. Spark refuses a location that is not empty.
