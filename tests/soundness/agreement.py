@@ -11,15 +11,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from disk import Columns, File, Moment
+from steps import KEPT
 
 from airflow_provider_spark_lineage.spark.lineage.model import Lineage, Mode, Statistics
 from airflow_provider_spark_lineage.spark.runs.collected import PROGRAM
 
 PROPERTIES = "set tblproperties"
 """In the text of a step that changes the properties of a table."""
-
-KEPT = ".localCheckpoint()"
-"""In the text of a step that keeps the rows of a frame."""
 
 Difference = tuple[str, str]
 """The name of a dataset, and a sentence about it."""

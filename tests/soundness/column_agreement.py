@@ -18,6 +18,7 @@ def schemas(span: Span) -> Iterator[Difference]:
         claimed = {field.name: field.type for field in output.dataset.fields}
         if output.mode is Mode.DROP or there is None:
             continue
+        is_of_readers = output.dataset.identity.file_format in ("csv", "json") and name not in span.end.tables
         # A command may tell nothing of the columns, and writes no rows.
         if not claimed and not output.has_rows:
             continue
@@ -29,7 +30,8 @@ def schemas(span: Span) -> Iterator[Difference]:
             if column not in claimed:
                 yield name, f"has the column {column}, which is not said"
             # A column that a folder's name gives has no type in its files.
-            elif claimed[column] not in (kind, ""):
+            # Of files of text, each reader says the types: the catalog has those of an earlier one.
+            elif claimed[column] not in (kind, "") and not is_of_readers:
                 yield name, f"{column} is {kind}, said to be {claimed[column]}"
         for column in claimed.keys() - dict(there).keys():
             yield name, f"said to have the column {column}, and has not"
@@ -61,13 +63,17 @@ def own_data(span: Span) -> Iterator[Difference]:
             name == edge.source.name for each in span.lineage.outputs if each.is_view for edge in each.edges
         ):
             continue
+        # Nothing tells a file without rows from others, and whether there is one where a table is made.
+        if span.start.place(former).files or any(_makes_a_table_at(name, step.text) for step in span.steps):
+            continue
         what = "empty" if span.start.has(former) else "not there"
         writes = [write for each in {name, former} for write in _writes(span, each)]
         literals = {column for write in writes for column, is_literal in write.items() if is_literal}
         if not (literals or {} in writes):
             yield name, f"is an input, was {what} before, and nothing originates in it"
             continue
-        computed = {column for write in writes for column in write} - literals
+        # A write that read nothing has only literals.
+        computed = set() if {} in writes else {column for write in writes for column in write} - literals
         for output in span.lineage.outputs:
             for edge in output.edges:
                 if edge.source.name == name and edge.field in computed:
@@ -92,6 +98,13 @@ def columns_of(span: Span, output: Output) -> Columns | None:
             return table.columns
     of_files = span.end.place(name).columns
     return of_files if of_files is not None else span.steps[-1].written.get(name)
+
+
+def _makes_a_table_at(name: str, text: str) -> bool:
+    """Return whether a step makes a table without rows at a location."""
+    _, location, place = text.partition(" location '")
+    folder = name.rpartition("/")[2]
+    return bool(location) and text.startswith("create table ") and place.endswith(f"/{folder}'")
 
 
 def _is_read_as_it_was(span: Span, name: str) -> bool:

@@ -11,7 +11,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from steps import COLUMNS, FILES, FOLDER, KINDS, LAKES, ROWS, Row, Thing
+from steps import COLUMNS, FILES, FOLDER, KEPT, KINDS, LAKES, ROWS, Row, Thing
 
 LENGTHS = range(4, 9)
 VALUES = "select * from values (1L, 'a', 1), (2L, 'b', 2), (3L, 'c', 2) as v(id, name, p)"
@@ -137,7 +137,7 @@ class _Writer:
         self._after(row, target, some, text)
         counted = () if row.partly or row.fails else reads
         reads += (target.place,) if row.rewrites else ()
-        return Step(text, *(((), ()) if row.idle else (reads, counted)), fails=row.fails)
+        return Step(text, *(((), ()) if row.idle and KEPT not in text else (reads, counted)), fails=row.fails)
 
     def _target(self, row: Row) -> Thing | None:
         if row.on:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+KEPT = ".localCheckpoint()"
+"""In the text of a step that keeps the rows of a frame: it reads them, whatever follows."""
+
 COLUMNS = "id bigint, name string, p int"
 FILES = ("parquet", "csv", "json")
 LAKES = ("delta", "iceberg")
