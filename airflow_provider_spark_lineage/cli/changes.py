@@ -8,12 +8,9 @@ from pathlib import Path
 import click
 
 from airflow_provider_spark_lineage.cli.diff import FAIL_ON, FORM, print_changes, status_of
-from airflow_provider_spark_lineage.cli.graph_inputs import instant_of
+from airflow_provider_spark_lineage.cli.graph_inputs import dropped, instant_of
 from airflow_provider_spark_lineage.cli.refusal import refuse, say
-from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName
 from airflow_provider_spark_lineage.openlineage.warehouse.changes_between import changes_between
-
-_MOST_JOBS = 10
 
 
 @click.command("changes", epilog="Example: spark-lineage changes --warehouse lineage 2026-05-01 2026-06-01")
@@ -40,7 +37,7 @@ def command(begin: str, end: str | None, warehouse: Path, form: str, fail_on: st
     if begin_ns > end_ns:
         refuse(f"FROM ({begin}) is after TO ({end or 'now'}): give the earlier time first")
     comparison = changes_between(warehouse, begin_ns, end_ns)
-    problems = [_left_out(comparison.left_out)] if comparison.left_out else []
+    problems = [dropped("Not compared", comparison.left_out, "FROM or TO")] if comparison.left_out else []
     print_changes(
         comparison.changes,
         comparison.contradictions,
@@ -51,12 +48,3 @@ def command(begin: str, end: str | None, warehouse: Path, form: str, fail_on: st
     for sentence in problems:
         say(sentence)
     raise SystemExit(status_of(comparison.changes, fail_on, problems))
-
-
-def _left_out(jobs: list[JobName]) -> str:
-    names = ", ".join(map("/".join, jobs[:_MOST_JOBS]))
-    more = f" and {len(jobs) - _MOST_JOBS:,} more" if len(jobs) > _MOST_JOBS else ""
-    return (
-        "Not compared, because `warehouse retain` has dropped runs or events that tell the lineage that they"
-        f" had at FROM or TO: {names}{more}."
-    )

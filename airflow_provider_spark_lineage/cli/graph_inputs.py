@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -11,7 +12,7 @@ import click
 
 from airflow_provider_spark_lineage.cli.planned import LANGUAGES, text_of
 from airflow_provider_spark_lineage.cli.recorded import Opened, holds_records, nothing_in
-from airflow_provider_spark_lineage.cli.refusal import refuse
+from airflow_provider_spark_lineage.cli.refusal import refuse, say
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.addresses import address_of, local_path
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
@@ -20,6 +21,8 @@ from airflow_provider_spark_lineage.openlineage.events.reader import COPY_THEM, 
 from airflow_provider_spark_lineage.openlineage.events.runs import without_run
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName
+from airflow_provider_spark_lineage.openlineage.graph.selection import whole_name
 from airflow_provider_spark_lineage.openlineage.policy.tags import EventTag, tags_in, tags_of_facets
 from airflow_provider_spark_lineage.spark.facets.events import EventRun, events_of
 from airflow_provider_spark_lineage.spark.planned.texts import planned_lineage
@@ -104,6 +107,17 @@ SINCE = click.option("--since", metavar="TIME", help="Only runs that ended at th
 AS_OF = click.option("--as-of", metavar="TIME", help="What was current at this time, not now.")
 
 
+@contextlib.contextmanager
+def first_saying(problems: Sequence[str]) -> Iterator[None]:
+    """Say problems of the input before a sentence that may follow from them: that a name is not known."""
+    try:
+        yield
+    except BadInputError:
+        for problem in problems:
+            say(problem)
+        raise
+
+
 @dataclass(frozen=True)
 class GraphInput:
     """The current lineage of events, or of a warehouse."""
@@ -112,13 +126,18 @@ class GraphInput:
     graph: LineageGraph
     tags: tuple[EventTag, ...] = ()
     problems: tuple[str, ...] = ()
-    """What was wrong with events."""
+    """Sentences about events that cannot be read, and about lineage that a warehouse has lost."""
     left_out: str = ""
     """A sentence about events that are of no run; empty without any."""
 
 
 def lineage_of_options(
-    places: Sequence[Path], warehouse: Path | None, since: str | None, as_of: str | None
+    places: Sequence[Path],
+    warehouse: Path | None,
+    since: str | None,
+    as_of: str | None,
+    *,
+    has_tags: bool = False,
 ) -> GraphInput:
     """Return the lineage that `--events` or `--warehouse` give, whichever of them is there."""
     if bool(places) == bool(warehouse):
@@ -126,34 +145,52 @@ def lineage_of_options(
             "give one of --events PATH (a file or folder of OpenLineage events; repeatable) and"
             " --warehouse PATH (a folder of `spark-lineage warehouse load`)"
         )
-    if warehouse is None:
-        return _of_events(places, since, as_of)
-    if since or as_of:
-        refuse("--since and --as-of need events: a warehouse has the lineage after its last load")
-    return lineage_in_warehouse(warehouse)
+    times = instant_option("--since", since), instant_option("--as-of", as_of)
+    if warehouse is not None:
+        return lineage_in_warehouse(warehouse, *times, has_tags=has_tags)
+    return _of_events(places, *times, has_tags=has_tags)
 
 
-def _of_events(places: Sequence[Path], since: str | None, as_of: str | None) -> GraphInput:
+def _of_events(places: Sequence[Path], since: int | None, as_of: int | None, *, has_tags: bool) -> GraphInput:
     events = events_at(places)
-    limit = instant_option("--as-of", as_of)
-    current = Current.of(events, since=instant_option("--since", since), as_of=limit)
-    known = [event for event in events if limit is None or (event.time_ns or 0) <= limit]
-    tags = tags_in(known, current.aliases)
+    current = Current.of(events, since=since, as_of=as_of)
+    known = [event for event in events if as_of is None or (event.time_ns or 0) <= as_of]
+    tags = tags_in(known, current.aliases) if has_tags else ()
     return GraphInput(current, LineageGraph.of(current), tags, events.problems, without_run(events))
 
 
-def lineage_in_warehouse(path: Path) -> GraphInput:
-    """Return the lineage that is current after the last load of a warehouse."""
+def lineage_in_warehouse(
+    path: Path, since: int | None = None, as_of: int | None = None, *, has_tags: bool = False
+) -> GraphInput:
+    """Return the lineage of a warehouse after its last load, or at another time."""
     # pyarrow is needed for warehouses alone.
-    from airflow_provider_spark_lineage.openlineage.warehouse.asking import (
-        graph_in,
-        loaded_tables,
-        tag_facets_in,
+    from airflow_provider_spark_lineage.openlineage.warehouse.lineage_at import lineage_at
+
+    known = lineage_at(path, since, as_of, has_tags=has_tags)
+    problems = [dropped("Left out", known.left_out, "--as-of")] if known.left_out else []
+    if known.perhaps_tagged:
+        problems.append(
+            "Tags may be missing, because `warehouse retain` has dropped events that may have had them at"
+            f" --as-of: {_listed(map(whole_name, known.perhaps_tagged))}."
+        )
+    tags = tags_of_facets(known.tag_facets, known.current.aliases)
+    return GraphInput(known.current, known.graph, tags, tuple(problems))
+
+
+def dropped(what: str, jobs: Sequence[JobName], times: str) -> str:
+    """Return a sentence about jobs whose lineage at some times a warehouse does not know any more."""
+    return (
+        f"{what}, because `warehouse retain` has dropped runs or events that tell the lineage that they had"
+        f" at {times}: {_listed(map('/'.join, jobs))}."
     )
 
-    snapshot = loaded_tables(path)
-    stored = graph_in(snapshot)
-    return GraphInput(*stored, tags_of_facets(tag_facets_in(snapshot), stored.current.aliases))
+
+_MOST_LISTED = 10
+
+
+def _listed(names: Iterable[str]) -> str:
+    first, rest = (some := [*names])[:_MOST_LISTED], len(some) - _MOST_LISTED
+    return ", ".join(first) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def is_warehouse(path: Path) -> bool:

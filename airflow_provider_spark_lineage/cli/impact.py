@@ -19,6 +19,7 @@ from airflow_provider_spark_lineage.cli.graph_inputs import (
     EVENTS,
     SINCE,
     WAREHOUSE,
+    first_saying,
     lineage_of_options,
 )
 from airflow_provider_spark_lineage.cli.output import echo, print_json
@@ -90,7 +91,8 @@ def command(
         refuse("--csv goes without --json and --rerun: choose one form")
     lineage = lineage_of_options(places, warehouse, since, as_of)
     current, graph = lineage.current, lineage.graph
-    selection = [select(current, graph, name) for name in names]
+    with first_saying(lineage.problems):
+        selection = [select(current, graph, name) for name in names]
     impact = Impact(current, graph, selection, direct_only=direct_only, depth=depth)
     if reruns:
         again = rerun.rerun_of(impact)

@@ -60,7 +60,7 @@ def command(
     Exits with 1 if a rule is broken, and with 2 for input that cannot be used.
     """
     policy = _policy(file)
-    lineage = lineage_of_options(places, warehouse, since, as_of)
+    lineage = lineage_of_options(places, warehouse, since, as_of, has_tags=True)
     report = check(policy, lineage.current, lineage.tags, lineage.graph)
     _print(report, as_json=as_json)
     if lineage.left_out:

@@ -11,9 +11,12 @@ from typing import Any
 import click
 
 from airflow_provider_spark_lineage.cli.graph_inputs import (
+    AS_OF,
+    SINCE,
     WAREHOUSE,
     GraphInput,
     events_at,
+    first_saying,
     is_warehouse,
     lineage_of_options,
 )
@@ -60,6 +63,8 @@ from airflow_provider_spark_lineage.openlineage.viewer.page import NO_SCRIPT, pa
     metavar="N",
     help=f"With --dataset: at most N jobs upstream and N downstream.  [default: {DEPTH}]",
 )
+@SINCE
+@AS_OF
 @click.option("--open", "opens", is_flag=True, help="Open the page in the web browser.")
 def command(
     *,
@@ -69,6 +74,8 @@ def command(
     warehouse: Path | None,
     datasets: tuple[str, ...],
     depth: int | None,
+    since: str | None,
+    as_of: str | None,
     opens: bool,
 ) -> None:
     """Write a page that draws the lineage of each run, or around a dataset, and print its path.
@@ -85,9 +92,14 @@ def command(
         refuse("--job chooses runs of events: it goes neither with --warehouse nor with --dataset")
     if depth is not None and not datasets:
         refuse("--depth counts from a dataset: give --dataset NAME")
+    if (since or as_of) and not (warehouse or datasets):
+        refuse("--since and --as-of are for the lineage around a dataset: give --dataset NAME")
     if warehouse or datasets:
-        known = lineage_of_options(paths, warehouse, None, None)
-        listed = _around(known, datasets, DEPTH if depth is None else depth, without_secrets(warehouse or ""))
+        known = lineage_of_options(paths, warehouse, since, as_of)
+        with first_saying(known.problems):
+            listed = _around(
+                known, datasets, DEPTH if depth is None else depth, without_secrets(warehouse or "")
+            )
         text = text_of(listed)
         problems = [*known.problems, *filter(None, [known.left_out])]
     else:

@@ -41,6 +41,16 @@ def test_times_choose_other_runs():
     assert wrote(current(first, second, other, since=on_second_day)) == {("etl.copy", "b"): {("y", "a.y")}}
 
 
+def test_a_later_event_does_not_name_the_task_of_a_run():
+    """At a time, events after it are not known, also if they are of the task that a run belongs to."""
+    parent = {"parent": {"run": {"runId": "task"}, "job": {"namespace": "jobs", "name": "etl.t"}}}
+    execution = run("etl.t.x", [dataset("a")], [dataset("b", **edges("x <- a.x"))], hour=10, facets=parent)
+    above = run("etl.t", hour=12, id="task", facets=task("etl", "t"))
+    for hour, dag in ((11, ""), (13, "etl")):
+        found = current(execution, above, as_of=instant_ns(f"2026-01-01T{hour}:00:00Z"))
+        assert [write.run.dag_id for write in found.writes] == [dag]
+
+
 def test_an_edge_was_seen_first_when_a_run_first_had_it():
     """Also if a run between did not have it."""
     [write] = current(*(copied("a", "b", "x" if day != 2 else "y", day=day) for day in (3, 2, 1))).writes

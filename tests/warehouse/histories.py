@@ -155,11 +155,15 @@ def _tagged(day: str, key: str) -> Document:
     }
 
 
-def graph_of(documents: list[Document], as_of: int | None = None) -> Current:
-    """Return what the graph says of events; of events at one time the order is that of their ids."""
+def events_in(documents: list[Document]) -> Events:
+    """Return events, each once; of events at one time the order is that of their ids."""
     texts = {raw_of(document) for document in documents}
-    events = in_order(Event(json.loads(raw), event_id_of(raw)) for raw in texts)
-    return Current.of(Events(tuple(events)), as_of=as_of)
+    return Events(tuple(in_order(Event(json.loads(raw), event_id_of(raw)) for raw in texts)))
+
+
+def graph_of(documents: list[Document], as_of: int | None = None) -> Current:
+    """Return what the graph says of events."""
+    return Current.of(events_in(documents), as_of=as_of)
 
 
 def comparable(current: Current) -> list[Any]:

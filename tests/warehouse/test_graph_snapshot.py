@@ -73,7 +73,6 @@ def test_policy_and_diff_take_a_warehouse(warehouse, tmp_path):
         ([], "give one of --events PATH"),
         (["--events", "x", "--warehouse", "x"], "give one of --events PATH"),
         (["--warehouse", "none"], "none has no warehouse"),
-        (["--warehouse", "none", "--as-of", "2026-01-01"], "--since and --as-of need events"),
     ],
 )
 def test_options_that_do_not_fit_are_one_sentence(tmp_path, monkeypatch, options, sentence):

@@ -14,6 +14,7 @@ from warehouse import producers
 from warehouse.histories import comparable, graph_of, history
 from warehouse.plain_tables import PlainTables, comparable_tables
 from warehouse.test_changes import found_in, rebuilt, times_of
+from warehouse.test_lineage_at import of_events, tags_of, times_in
 
 from airflow_provider_spark_lineage.openlineage.events.reader import read_events
 from airflow_provider_spark_lineage.openlineage.warehouse import formats, load_session, spreading
@@ -21,6 +22,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse import load as loads
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage, rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
 from airflow_provider_spark_lineage.openlineage.warehouse.invariants import findings_of
+from airflow_provider_spark_lineage.openlineage.warehouse.lineage_at import lineage_at
 from airflow_provider_spark_lineage.openlineage.warehouse.load import load
 from airflow_provider_spark_lineage.openlineage.warehouse.partials import PARTIALS
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import read_tables
@@ -98,6 +100,9 @@ def test_any_order_split_repetition_and_crash_gives_the_same_tables(spark, tmp_p
     assert_same(tmp_path / "a", tmp_path / "b")
     times = times_of(random.Random(seed), "12345")  # noqa: S311
     assert found_in(tmp_path / "b", times) == (*rebuilt(documents, times), [])
+    for some in times_in(seed, "12345"):
+        lineage, (known, tags) = lineage_at(tmp_path / "b", **some, has_tags=True), of_events(documents, some)
+        assert (comparable(lineage.current), tags_of(lineage)) == (comparable(known), tags)
     # The files of loads before the last one, and of the load that died, are gone.
     assert len([*(tmp_path / "b" / "data").iterdir()]) <= len(read_tables(tmp_path / "b").tables) + 3
 

@@ -88,10 +88,11 @@ class Current:
         items = [event for event in events if as_of is None or (event.time_ns or 0) <= as_of]
         names = DatasetNames.of(items)
         collected = _Collected(names)
-        runs = runs_of(events if len(items) == len(events) else Events(tuple(items)))
-        for run in sorted(runs, key=time_of):
+        # A later event may name the task above a run: it is not known yet.
+        known = events if len(items) == len(events) else Events(tuple(items))
+        for run in sorted(runs_of(known), key=time_of):
             if since is None or time_of(run) >= since:
-                collected.add(lineage_of(run, events))
+                collected.add(lineage_of(run, known))
         return cls._of(collected, names)
 
     @classmethod
@@ -222,10 +223,15 @@ class _Collected:
         self._once = _Once()
 
     def writes(self) -> Iterable[JobWrite]:
-        return self._writes.values()
+        # Not in the order of the first runs: a warehouse reads the last ones alone.
+        return (write for _, write in sorted(self._writes.items(), key=itemgetter(0)))
 
     def reads(self) -> Iterable[JobRead]:
-        return (read for reads in self._reads.values() for read in reads.values())
+        return (
+            reads[each]
+            for _, reads in sorted(self._reads.items(), key=itemgetter(0))
+            for each in sorted(reads)
+        )
 
     def add(self, lineage: RunLineage) -> None:
         job, run, group = lineage.job, lineage.run, lineage.group

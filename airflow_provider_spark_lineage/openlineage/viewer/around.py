@@ -243,7 +243,7 @@ def _document(
         if edge.source in places
     ]
     pairs = {
-        (places[source], places[write.output]): None
+        (places[source], places[write.output])
         for write in writes
         for source in write.sources
         if source in places
@@ -254,7 +254,7 @@ def _document(
         "run": document["run"] | {"state": worst_state(task["state"] for task in tasks.values())},
         "datasets": _datasets(current, places, writes, tasks),
         "flows": [],
-        "rows": [{"from": source, "to": to} for source, to in pairs],
+        "rows": [{"from": source, "to": to} for source, to in sorted(pairs)],
         "edges": sorted(edges, key=order_of_edge),
         "tasks": [*tasks.values()],
         "gaps": [
@@ -294,8 +294,8 @@ def _tasks(current: Current, places: Mapping[Id, int], jobs: Iterable[JobName]) 
             "task_id": "",
             "map_index": None,
             "state": _state_of(current, job),
-            "reads": [*reads[job]],
-            "writes": [*writes[job]],
+            "reads": sorted(reads[job]),
+            "writes": sorted(writes[job]),
             "note": "" if reads[job] or writes[job] else NO_DATASET,
         }
         for job in ordered

@@ -79,9 +79,9 @@ def tag_facets_in(snapshot: StoredTables) -> list[tuple[int, Id, Row]]:
 
 
 @collector_paused()
-def lineage_in(snapshot: StoredTables) -> Current:
-    """Return the current lineage of the tables of a snapshot."""
-    return _Reading(snapshot).current()
+def lineage_in(snapshot: StoredTables, since: int | None = None) -> Current:
+    """Return the current lineage of the tables of a snapshot, of runs that ended at `since` or later."""
+    return _Reading(snapshot).current(since)
 
 
 def names_in(rows: Sequence[Row], datasets: Mapping[int, Id]) -> DatasetNames:
@@ -108,8 +108,9 @@ class _Reading:
         used = {row["lineage_id"] for rows in outputs.values() for row in rows}
         self._rows = RunRows(datasets, schemas_in(snapshot), versions_in(snapshot, used), inputs, outputs)
 
-    def current(self) -> Current:
-        runs = [self._rows.lineage(row) for row in self._runs]
+    def current(self, since: int | None) -> Current:
+        chosen = (row for row in self._runs if since is None or int(row["time_ns"]) >= since)
+        runs = [*map(self._rows.lineage, chosen)]
         return Current.of_runs(runs, self._names, {each.job: each.run for each in runs})
 
 

@@ -89,6 +89,12 @@ class LastRuns:
             runs |= counted & instances & is_needed[self._group]
         return Deciding(runs, begins)
 
+    def last_of_jobs(self, then: UnderWay) -> Any:
+        """Return the last run of each job, or several if their times are equal, as a mask."""
+        counted = then.known & self._index.is_counted
+        last = _latest(self._job, self._index.time, counted, len(self._jobs))
+        return counted & (self._index.time == last[self._job])
+
     def _is_mapped(self, then: UnderWay) -> Any:
         """Return for each run whether its job has instances of a mapped task."""
         is_mapped = np.zeros(len(self._jobs), np.bool_)

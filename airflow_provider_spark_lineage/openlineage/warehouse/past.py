@@ -13,7 +13,7 @@ from functools import cached_property
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.names import DatasetNames
-from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName, JobRun
+from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName, JobRun, RunLineage
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import (
     Row,
     RunRows,
@@ -64,15 +64,19 @@ class Past:
         self._last = LastRuns(snapshot, self.index)
         self.names = [*rows_of(snapshot, "dataset_names")]
 
-    def at(self, time_ns: int) -> PastRows:
-        """Return what decides the lineage at a time, in nanoseconds since 1970."""
+    def at(self, time_ns: int, *, has_last: bool = False) -> PastRows:
+        """Return what decides the lineage at a time, in nanoseconds since 1970.
+
+        `has_last` adds the last run of each job, which may have no lineage.
+        """
         names = names_at(self._snapshot, self.names, self._datasets, time_ns)
         then = under_way(self._snapshot, self.index, time_ns)
         self._add_contents(then)
         moving = {id_of_names(*name): name for name in names.depending_on_time()}
         changes = sorted({time for _, owners in names.moved() for time, _ in owners}) if moving else []
         deciding = self._last.deciding(then, moving, changes)
-        ids, dates = set(self.index.ids(deciding.runs).to_pylist()), self.index.dates(deciding.runs)
+        runs = deciding.runs | self._last.last_of_jobs(then) if has_last else deciding.runs
+        ids, dates = set(self.index.ids(runs).to_pylist()), self.index.dates(runs)
         rows = {
             table: [*rows_of(self._snapshot, table, ids, dates=dates), *then.rows[table]]
             for table in ("runs", "run_inputs", "run_outputs")
@@ -132,11 +136,36 @@ class Past:
             sources[lineage_id] = {*row["sources"], *(edge["source_id"] for edge in row["edges"])}
         return sources
 
+    def current(self, time_ns: int, since_ns: int | None = None) -> tuple[Current, list[JobName]]:
+        """Return what `Current.of` returns for the events with these times, and the jobs that are left out.
+
+        These are jobs whose lineage is not known.
+        """
+        each = self.at(time_ns, has_last=True)
+        runs = [
+            row
+            for row in each.runs
+            if row["job_id"] not in each.unknown and (since_ns is None or int(row["time_ns"]) >= since_ns)
+        ]
+        [lineages] = self._lineages([each], [runs])
+        current = Current.of_runs(lineages, each.names, {run.job: run.run for run in lineages})
+        return current, self.job_names(each.unknown)
+
     def currents(
         self, moments: Sequence[PastRows], jobs: Collection[int], left_out: Collection[int] = ()
     ) -> list[Current]:
         """Return the lineage of some jobs at some moments; others are known to have run, or are left out."""
         chosen = [[row for row in each.runs if row["job_id"] in jobs] for each in moments]
+        currents = []
+        for each, runs in zip(moments, self._lineages(moments, chosen), strict=True):
+            last = dict.fromkeys(self.job_names(each.jobs - set(left_out)), _ANY_RUN)
+            currents.append(Current.of_runs(runs, each.names, last))
+        return currents
+
+    def _lineages(
+        self, moments: Sequence[PastRows], chosen: Sequence[Sequence[Row]]
+    ) -> list[list[RunLineage]]:
+        """Return the lineage of chosen rows of `runs` at each of some moments."""
         used = {
             row["lineage_id"]
             for each, runs in zip(moments, chosen, strict=True)
@@ -144,12 +173,10 @@ class Past:
             for row in each.outputs.get(run["run_id"], ())
         }
         versions = versions_in(self._snapshot, used - self._derived_versions.keys()) | self._derived_versions
-        currents = []
-        for each, runs in zip(moments, chosen, strict=True):
-            rows = RunRows(self._datasets, self._schemas, versions, each.inputs, each.outputs)
-            last = dict.fromkeys(self.job_names(each.jobs - set(left_out)), _ANY_RUN)
-            currents.append(Current.of_runs(map(rows.lineage, runs), each.names, last))
-        return currents
+        return [
+            [*map(RunRows(self._datasets, self._schemas, versions, each.inputs, each.outputs).lineage, runs)]
+            for each, runs in zip(moments, chosen, strict=True)
+        ]
 
 
 _ANY_RUN = JobRun("", "", "", 0)

@@ -100,14 +100,20 @@ def _contradiction(alias: Id, stated: Sequence[tuple[int, int, Id]]) -> Iterator
 
 def _statements_of(snapshot: StoredTables, day: str, names: set[str]) -> Iterator[Statement]:
     """Yield the statements of a date whose text has one of some names."""
-    raw = ds.field("raw")
-    where = None
-    for name in sorted(names):
-        # As `raw_of` writes it: quotes and backslashes are escaped.
-        part = json.dumps(name, ensure_ascii=False).encode("utf-8", "replace").decode()
-        matches = pc.match_substring(raw, part)
-        where = matches if where is None else where | matches
-    for text in columns_of_dates(snapshot, "events", ["raw"], [day], where=where).column("raw").to_pylist():
-        event = Event(json.loads(text))
+    # As `raw_of` writes them: quotes and backslashes are escaped.
+    parts = (json.dumps(name, ensure_ascii=False).encode("utf-8", "replace").decode() for name in names)
+    for event in events_with(snapshot, day, sorted(parts)):
         for alias, owner in symlinks_of(event):
             yield event.time_ns or 0, alias, owner
+
+
+def events_with(snapshot: StoredTables, day: str, parts: Iterable[str]) -> Iterator[Event]:
+    """Yield the events of a date, with their ids as sources, whose JSON has one of some parts."""
+    raw = ds.field("raw")
+    where = None
+    for part in parts:
+        matches = pc.match_substring(raw, part)
+        where = matches if where is None else where | matches
+    rows = columns_of_dates(snapshot, "events", ["event_id", "raw"], [day], where=where)
+    for event_id, text in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        yield Event(json.loads(text), event_id)

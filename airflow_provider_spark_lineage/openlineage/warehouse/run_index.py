@@ -128,7 +128,7 @@ _TYPES = {
     **dict.fromkeys(("job_id", "dataset_id", "target_id"), pa.int64()),
     **dict.fromkeys(("event_time", "started_at", "first_seen"), pa.timestamp("us", "UTC")),
     **dict.fromkeys(("is_instance", "is_counted", "is_sealed"), pa.bool_()),
-    **dict.fromkeys(("run_id", "group_id", "state", "raw"), pa.string()),
+    **dict.fromkeys(("run_id", "group_id", "state", "event_id", "raw"), pa.string()),
     "event_dates": pa.list_(pa.date32()),
     "parents": pa.list_(pa.string()),
 }
