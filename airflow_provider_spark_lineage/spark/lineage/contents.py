@@ -381,7 +381,7 @@ def _named_by(folder: str) -> Iterator[Field]:
 
 
 def _partition_filters(output: Output, before: Content, edges: set[Edge]) -> set[Edge]:
-    """Return FILTER edges from what the partition columns of both sides come from: they decide what stays."""
+    """Return FILTER edges from the sources of the partition columns of both sides: they decide what stays."""
     names = {name.lower() for name in output.partitions if before.columns or before.from_outside}
     deciding = [edge for name, some in before.columns.items() if name.lower() in names for edge in some]
     deciding += [edge for edge in edges if edge.column.lower() in names]
