@@ -217,12 +217,12 @@ def _edges(output: Mapping[str, Any], *, is_own: bool) -> Iterable[ColumnEdge]:
     whole = set() if is_own else _repeated(edges)
     # A constant has only what decides the rows: without a schema, nothing else says that there is the column.
     known = {field["name"] for field in output["fields"]}
-    known.update(edge["column"] for edge in edges if _decision(edge) not in whole)
+    known.update(edge["column"] for edge in edges if not whole or _decision(edge) not in whole)
     for edge in edges:
         source = id_of(edge["source"])
         if not edge["field"] or not any(source):
             continue
-        of_rows = [None] if _decision(edge) in whole else []
+        of_rows = [None] if whole and _decision(edge) in whole else []
         own = [] if of_rows and edge["column"] in known else [edge["column"]]
         for column in dict.fromkeys(of_rows + own):
             yield ColumnEdge(
