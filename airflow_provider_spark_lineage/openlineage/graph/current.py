@@ -238,9 +238,7 @@ class _Collected:
     def _add_write(self, lineage: RunLineage, output: RunWrite) -> None:
         job, run = lineage.job, lineage.run
         dataset = self._resolve(output.output, run)
-        edges = {
-            ColumnEdge(edge.column, self._resolve(edge.source, run), *edge[2:]): None for edge in output.edges
-        }
+        edges = dict.fromkeys(self._resolved(edge, run) for edge in output.edges)
         first = self._first[job, dataset]
         for edge in edges:
             first.setdefault(edge, run.time_ns)
@@ -263,6 +261,10 @@ class _Collected:
         elif known is not None and known.run == run:
             write = _joined(*_without_silence(known, write))
         self._writes[job, dataset] = write
+
+    def _resolved(self, edge: ColumnEdge, run: JobRun) -> ColumnEdge:
+        source = self._resolve(edge.source, run)
+        return edge if source == edge.source else edge._replace(source=source)
 
     def _resolve(self, name: Id, run: JobRun) -> Id:
         return self._names.resolve(name, run.time_ns)
