@@ -48,9 +48,10 @@ class Watch:
         total = 0
         for process in (own, *own.children(recursive=True)):
             try:
-                total += process.memory_info().rss
-                times = process.cpu_times()
-                self._times[process.pid, process.create_time()] = times.user + times.system
+                key, times = (process.pid, process.create_time()), process.cpu_times()
+                # One that has just begun still has the memory of its parent, which is not its own.
+                total += process.memory_info().rss if key in self._times or process is own else 0
+                self._times[key] = times.user + times.system
             except psutil.NoSuchProcess:
                 continue
         self.peak_bytes = max(self.peak_bytes, total)
