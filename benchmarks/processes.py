@@ -7,42 +7,51 @@ import threading
 import psutil
 
 
-class PeakMemory:
-    """Greatest memory of this process and all below it, looked at five times a second."""
+class Watch:
+    """Looks at this process and at all below it, five times a second.
+
+    Times are added up process by process, because those of Spark's workers are lost when they end: their
+    parent does not wait for them, so that the system does not add them to its own.
+    """
 
     def __init__(self) -> None:
-        self.bytes = 0
+        self.peak_bytes = 0
+        """Greatest memory of all processes."""
+        self._before: dict[tuple[int, float], float] = {}
+        self._times: dict[tuple[int, float], float] = {}
+        """Number and start of a process -> its processor time, as it was seen last."""
         self._ended = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self) -> PeakMemory:
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time of all processes since the begin."""
+        return sum(self._times.values()) - sum(self._before.values())
+
+    def __enter__(self) -> Watch:
+        self._look()
+        self._before = dict(self._times)
         self._watcher.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._watcher.join()
+        self._look()
 
     def _watch(self) -> None:
-        own = psutil.Process()
         while not self._ended.wait(0.2):
-            total = 0
-            for process in (own, *own.children(recursive=True)):
-                try:
-                    total += process.memory_info().rss
-                except psutil.NoSuchProcess:
-                    continue
-            self.bytes = max(self.bytes, total)
+            self._look()
 
-
-def cpu_seconds() -> float:
-    """Return the processor time of this process and of all below it."""
-    own = psutil.Process()
-    total = 0.0
-    for process in (own, *own.children(recursive=True)):
-        try:
-            times = process.cpu_times()
-        except psutil.NoSuchProcess:
-            continue
-        total += times.user + times.system + times.children_user + times.children_system
-    return total
+    def _look(self) -> None:
+        own = psutil.Process()
+        total = 0
+        for process in (own, *own.children(recursive=True)):
+            try:
+                key, times = (process.pid, process.create_time()), process.cpu_times()
+                # One that has just begun still has the memory of its parent, which is not its own.
+                total += process.memory_info().rss if key in self._times or process is own else 0
+                self._times[key] = times.user + times.system
+            except psutil.NoSuchProcess:
+                continue
+        self.peak_bytes = max(self.peak_bytes, total)

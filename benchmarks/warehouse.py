@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from processes import PeakMemory, cpu_seconds
+from processes import Watch
 
 from airflow_provider_spark_lineage.warehouse import LoadSummary, load
 
@@ -117,7 +117,7 @@ def measured(number: int, place: Path) -> dict[str, Any]:
     size = write_events(place / "events", number)
     (place / "log").mkdir()
     conf = {
-        "spark.driver.memory": "4g",
+        "spark.driver.memory": "3g",
         "spark.eventLog.dir": str(place / "log"),
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
@@ -130,20 +130,19 @@ def measured(number: int, place: Path) -> dict[str, Any]:
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     begin = time.monotonic()
-    cpu = cpu_seconds()
-    with PeakMemory() as peak:
+    with Watch() as watch:
         summary: LoadSummary = load(spark, place / "events", place / "lineage", tell=print)
-    seconds, cpu = time.monotonic() - begin, cpu_seconds() - cpu
+    seconds = time.monotonic() - begin
     spark.stop()
     largest, share, of_jvm = of_tasks(place / "log")
     return {
         "events": number,
         "bytes_of_an_event": size // number,
         "seconds": round(seconds, 1),
-        "cpu_seconds": round(cpu, 1),
+        "cpu_seconds": round(watch.cpu_seconds, 1),
         "cpu_seconds_of_tasks_in_the_jvm": round(of_jvm, 1),
         "events_a_second": round(number / seconds),
-        "peak_megabytes": peak.bytes >> 20,
+        "peak_megabytes": watch.peak_bytes >> 20,
         "new_versions": summary.new_versions,
         "bad_lines": summary.bad_lines,
         "largest_task_to_mean": round(largest, 2),

@@ -22,7 +22,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from processes import PeakMemory, cpu_seconds
+from processes import Watch
 from pyspark.sql import SparkSession
 
 from airflow_provider_spark_lineage.openlineage.warehouse.load import load
@@ -89,14 +89,14 @@ class Taken(NamedTuple):
 def load_here(events: str, warehouse: str) -> Taken:
     """Load in this process."""
     began = time.monotonic()
-    with PeakMemory() as peak:
+    with Watch() as watch:
         builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
         spark = builder.config("spark.driver.memory", "2g").getOrCreate()
         spark.sparkContext.setLogLevel("ERROR")
         load(spark, events, warehouse)
-        taken = time.monotonic() - began, cpu_seconds()
+        taken = time.monotonic() - began
     spark.stop()
-    return Taken(*taken, peak.bytes >> 20)
+    return Taken(taken, watch.cpu_seconds, watch.peak_bytes >> 20)
 
 
 def load_once(events: Path, warehouse: Path) -> Taken:

@@ -265,5 +265,6 @@ def test_ids_are_those_of_spark(spark):
     names = [
         tuple("".join(chance.choices(letters, k=chance.randrange(80))) for _ in range(2)) for _ in range(500)
     ]
+    names.append(("".join(chance.choices(letters, k=3000)), "content of a version"))
     frame = spark.createDataFrame(names, "a STRING, b STRING").selectExpr("a", "b", "xxhash64(a, b) AS id")
     assert [row.id for row in frame.collect()] == [id_of_names(row.a, row.b) for row in frame.collect()]

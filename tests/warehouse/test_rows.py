@@ -15,7 +15,7 @@ from warehouse.histories import history
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.reader import files_of
-from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage
+from airflow_provider_spark_lineage.openlineage.warehouse.asking import StoredVersion, current_lineage
 from airflow_provider_spark_lineage.openlineage.warehouse.derive import derived, event_rows, raw_of
 from airflow_provider_spark_lineage.openlineage.warehouse.invariants import findings_of
 from airflow_provider_spark_lineage.openlineage.warehouse.load import load
@@ -48,6 +48,24 @@ def test_a_job_that_says_the_same_has_one_version():
     outputs = rows_of(event, later)["run_outputs"]
     assert len(outputs) == 2
     assert len({row["lineage_id"] for row in outputs}) == 1
+
+
+def test_versions_are_read_as_they_were_derived():
+    """Also edges of all rows, and an output without any."""
+    events = [
+        run("a", [dataset("x")], [dataset("y", "c d", **edges("c <- x.c", "* <- x.d", "d <- x.c"))]),
+        run("b", [dataset("x")], [dataset("z", "c")]),
+        run("c", [dataset("y")], [dataset("w", "c", **edges("c <- y.c"))]),
+    ]
+    rows = rows_of(*events)
+    names = {row["dataset_id"]: (row["namespace"], row["name"]) for row in rows["names"]}
+    versions = {row["lineage_id"]: StoredVersion.of(row, names) for row in rows["versions"]}
+    assert {len(version.edges) for version in versions.values()} == {0, 1, 3}
+    [edge] = next(version.edges for version in versions.values() if len(version.edges) == 1)
+    assert edge == ("c", ("s3://lake", "y"), "c", "DIRECT", "IDENTITY", False)
+    batch = pa.RecordBatch.from_pylist(rows["versions"])
+    assert dict(StoredVersion.in_batch(batch, names)) == versions
+    assert dict(StoredVersion.in_batch(batch.slice(1), names)) == dict([*versions.items()][1:])
 
 
 def test_the_rows_of_runs_do_not_depend_on_the_order_of_events():

@@ -284,19 +284,16 @@ class _Collected:
 
     def _edges(self, output: RunWrite, run: JobRun) -> tuple[ColumnEdge, ...]:
         """Return the edges of an output, each once, at the datasets that their sources mean."""
-        once = self._once
-        edges = (
-            ColumnEdge(
-                once[edge.column],
-                self._resolve(edge.source, run),
-                once[edge.field],
-                once[edge.type],
-                once[edge.subtype],
-                edge.masking,
-            )
-            for edge in output.edges
+        return tuple(dict.fromkeys(self._resolved(edge, run) for edge in output.edges))
+
+    def _resolved(self, edge: ColumnEdge, run: JobRun) -> ColumnEdge:
+        source, once = self._resolve(edge.source, run), self._once
+        if source is edge.source:
+            # Edges from tables: their names are one object each.
+            return edge
+        return ColumnEdge(
+            once[edge.column], source, once[edge.field], once[edge.type], once[edge.subtype], edge.masking
         )
-        return tuple(dict.fromkeys(edges))
 
     def _shared_fields(self, fields: Fields) -> Fields:
         shared: Fields = self._once[tuple([self._once[field] for field in fields])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError, extra
@@ -27,6 +28,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import GRAPH
 from airflow_provider_spark_lineage.openlineage.warehouse.storage import Folder, dataset_at, whole_files
 
 with extra("warehouse"):
+    import pyarrow.compute as pc
     import pyarrow.dataset as ds
 
 Row = Mapping[str, Any]
@@ -62,14 +64,35 @@ def rows_of(
     *,
     column: str = "run_id",
     dates: Iterable[str] | None = None,
+    columns: Collection[str] | None = None,
 ) -> Iterator[Row]:
-    """Yield the rows of a table, of all dates or of some, and of all keys in a column or of some."""
+    """Yield the rows of a table, of all dates or of some, and of all keys in a column or of some.
+
+    They have all columns, or some.
+    """
+    for batch in _batches_of(snapshot, table, keys, column=column, dates=dates, columns=columns):
+        yield from batch.to_pylist()
+
+
+_MOST_ROWS = 10_000
+"""Limit of the rows of a batch: as objects of Python, they take ten times the memory."""
+
+
+def _batches_of(
+    snapshot: StoredTables,
+    table: str,
+    keys: Collection[Any] | None,
+    *,
+    column: str,
+    dates: Iterable[str] | None = None,
+    columns: Collection[str] | None = None,
+) -> Iterator[Any]:
     if keys is not None and not keys:
         return
     wanted = None if keys is None else ds.field(column).isin([*keys])
+    chosen = None if columns is None else [*columns]
     for folder in snapshot.folders(table, dates):
-        for batch in dataset_at(folder).to_batches(filter=wanted):
-            yield from batch.to_pylist()
+        yield from dataset_at(folder).to_batches(columns=chosen, filter=wanted, batch_size=_MOST_ROWS)
 
 
 def tag_facets_in(snapshot: StoredTables) -> list[tuple[int, Id, Row]]:
@@ -84,7 +107,7 @@ def lineage_in(snapshot: StoredTables, since: int | None = None) -> Current:
     return _Reading(snapshot).current(since)
 
 
-def names_in(rows: Sequence[Row], datasets: Mapping[int, Id]) -> DatasetNames:
+def names_in(rows: Iterable[Row], datasets: Mapping[int, Id]) -> DatasetNames:
     """Return the symlinks of rows of `dataset_names`."""
     return DatasetNames.said(
         (int(row[key]), (row["namespace"], row["name"]), datasets[row["dataset_id"]])
@@ -98,25 +121,58 @@ class _Reading:
 
     def __init__(self, snapshot: StoredTables) -> None:
         datasets = datasets_in(snapshot)
-        self._names = names_in([*rows_of(snapshot, "dataset_names")], datasets)
+        said = rows_of(snapshot, "dataset_names", columns=_OF_NAMES)
+        self._names = names_in(said, datasets)
         current = {row["run_id"]: str(row["run_date"]) for row in rows_of(snapshot, "current_runs")}
         dates = sorted(set(current.values()))
-        runs = rows_of(snapshot, "runs", current, dates=dates)
-        self._runs = sorted(runs, key=order_of)
-        inputs = by_run(rows_of(snapshot, "run_inputs", current, dates=dates))
-        outputs = by_run(rows_of(snapshot, "run_outputs", current, dates=dates))
+
+        def rows(table: str, columns: Collection[str]) -> Iterator[Row]:
+            return rows_of(snapshot, table, current, dates=dates, columns=columns)
+
+        self._runs = sorted(rows("runs", _OF_RUNS), key=order_of)
+        inputs = by_run(rows("run_inputs", _OF_INPUTS))
+        outputs = by_run(rows("run_outputs", _OF_OUTPUTS))
         used = {row["lineage_id"] for rows in outputs.values() for row in rows}
-        self._rows = RunRows(datasets, schemas_in(snapshot), versions_in(snapshot, used), inputs, outputs)
+        versions = versions_in(snapshot, used, datasets)
+        self._rows = RunRows(datasets, schemas_in(snapshot), versions, inputs, outputs)
 
     def current(self, since: int | None) -> Current:
-        chosen = (row for row in self._runs if since is None or int(row["time_ns"]) >= since)
-        runs = [*map(self._rows.lineage, chosen)]
-        return Current.of_runs(runs, self._names, {each.job: each.run for each in runs})
+        last: dict[JobName, JobRun] = {}
+
+        def runs() -> Iterator[RunLineage]:
+            for row in self._runs:
+                if since is not None and int(row["time_ns"]) < since:
+                    continue
+                lineage = self._rows.lineage(row)
+                last[lineage.job] = lineage.run
+                yield lineage
+
+        return Current.of_runs(runs(), self._names, last)
+
+
+_OF_RUNS = (
+    *(
+        "run_id",
+        "job_namespace",
+        "job_name",
+        "group_id",
+        "is_instance",
+        "state",
+        "event_time_text",
+        "time_ns",
+    ),
+    *("last_event_id", "dag_id", "task_id", "logical_date", "owners"),
+)
+_OF_NAMES = ("namespace", "name", "dataset_id", "first_said_ns", "last_said_ns")
+_OF_INPUTS = ("run_id", "dataset_id", "schema_id")
+_OF_OUTPUTS = (*_OF_INPUTS, "lineage_id", "lifecycle")
+"""Columns of the rows that decide the current lineage."""
 
 
 def datasets_in(snapshot: StoredTables) -> dict[int, Id]:
     """Return the names behind the ids of datasets."""
-    return {row["dataset_id"]: (row["namespace"], row["name"]) for row in rows_of(snapshot, "datasets")}
+    rows = rows_of(snapshot, "datasets", columns=("dataset_id", "namespace", "name"))
+    return {row["dataset_id"]: (row["namespace"], row["name"]) for row in rows}
 
 
 def schemas_in(snapshot: StoredTables) -> dict[int, Fields]:
@@ -129,10 +185,65 @@ def fields_in(row: Row) -> Fields:
     return tuple((column["name"], column["type"]) for column in row["columns"])
 
 
-def versions_in(snapshot: StoredTables, ids: Collection[int]) -> dict[int, Row]:
+@dataclass(frozen=True)
+class StoredVersion:
+    """A row of `lineage_versions`, with names in place of ids."""
+
+    edges: tuple[ColumnEdge, ...]
+    sources: tuple[Id, ...]
+    gaps: Sequence[Row]
+    is_planned: bool
+
+    @classmethod
+    def of(cls, row: Row, datasets: Mapping[int, Id]) -> StoredVersion:
+        """Return the version of a row."""
+        edges = (
+            ColumnEdge(
+                edge["target_column"], datasets[edge["source_id"]], *(edge[name] for name in _OF_EDGES)
+            )
+            for edge in row["edges"]
+        )
+        return cls._with(row, tuple(edges), datasets)
+
+    @classmethod
+    def _with(cls, row: Row, edges: tuple[ColumnEdge, ...], datasets: Mapping[int, Id]) -> StoredVersion:
+        sources = tuple(datasets[source] for source in row["sources"])
+        return cls(edges, sources, row["gaps"], row["is_planned"])
+
+    @classmethod
+    def in_batch(cls, batch: Any, datasets: Mapping[int, Id]) -> Iterator[tuple[int, StoredVersion]]:
+        """Yield the versions of a batch of rows, each with its id; equal texts are one object."""
+        edges = pc.list_flatten(batch.column("edges"))
+        texts = (_texts(pc.struct_field(edges, name)) for name in ("target_column", *_OF_EDGES[:-1]))
+        columns, *others = texts
+        sources = map(datasets.__getitem__, pc.struct_field(edges, "source_id").to_pylist())
+        masking = pc.struct_field(edges, _OF_EDGES[-1]).to_pylist()
+        made = map(ColumnEdge, columns, sources, *others, masking)
+        sizes = pc.list_value_length(batch.column("edges")).to_pylist()
+        for row, size in zip(batch.select([*_OF_VERSIONS]).to_pylist(), sizes, strict=True):
+            yield row["lineage_id"], cls._with(row, tuple(islice(made, size)), datasets)
+
+
+_OF_VERSIONS = ("lineage_id", "sources", "gaps", "is_planned")
+_OF_EDGES = ("source_column", "type", "subtype", "masking")
+"""Columns of an edge in the order of `ColumnEdge`, after the ends that are datasets."""
+
+
+def _texts(column: Any) -> Iterator[str | None]:
+    encoded = column.dictionary_encode()
+    texts = encoded.dictionary.to_pylist()
+    for index in encoded.indices.to_pylist():
+        yield None if index is None else texts[index]
+
+
+def versions_in(
+    snapshot: StoredTables, ids: Collection[int], datasets: Mapping[int, Id]
+) -> dict[int, StoredVersion]:
     """Return the rows of `lineage_versions` with some ids."""
-    rows = rows_of(snapshot, "lineage_versions", ids, column="lineage_id")
-    return {row["lineage_id"]: row for row in rows}
+    batches = _batches_of(
+        snapshot, "lineage_versions", ids, column="lineage_id", columns=(*_OF_VERSIONS, "edges")
+    )
+    return {number: version for each in batches for number, version in StoredVersion.in_batch(each, datasets)}
 
 
 def order_of(row: Row) -> tuple[int, str]:
@@ -146,7 +257,7 @@ class RunRows:
 
     datasets: Mapping[int, Id]
     schemas: Mapping[int, Fields]
-    versions: Mapping[int, Row]
+    versions: Mapping[int, StoredVersion]
     inputs: Mapping[str, Sequence[Row]]
     outputs: Mapping[str, Sequence[Row]]
     """Run id -> rows of `run_inputs` and `run_outputs`."""
@@ -180,21 +291,11 @@ class RunRows:
         return RunWrite(
             output=output,
             fields=self._fields(row),
-            edges=tuple(
-                ColumnEdge(
-                    edge["target_column"],
-                    self.datasets[edge["source_id"]],
-                    edge["source_column"],
-                    edge["type"],
-                    edge["subtype"],
-                    edge["masking"],
-                )
-                for edge in version["edges"]
-            ),
-            sources=tuple(self.datasets[source] for source in version["sources"]),
+            edges=version.edges,
+            sources=version.sources,
             mode=row["lifecycle"],
-            gaps=tuple(_gap(gap, output) for gap in version["gaps"]),
-            is_planned=version["is_planned"],
+            gaps=tuple(_gap(gap, output) for gap in version.gaps),
+            is_planned=version.is_planned,
         )
 
     def _fields(self, row: Row) -> Fields:

@@ -68,6 +68,10 @@ class WrittenTables(ABC):
     def renew(self, table: str, rows: Frame) -> None:
         """Bring a table without dates to new contents."""
 
+    def keep(self, table: str) -> None:
+        """Leave a table as it is."""
+        self._named(table, self._snapshot.tables[table])
+
     def renew_from(self, table: str, rows: Any) -> None:
         """Bring a table without dates to the contents of a table of pyarrow."""
         folder = self._path(f"staged_{table}")

@@ -5,6 +5,7 @@ An id needs no sequence and no look-up: whoever knows a name can compute it, in 
 
 from __future__ import annotations
 
+import struct
 from functools import lru_cache
 
 _P1, _P2, _P3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
@@ -15,32 +16,33 @@ _SEED = 42
 """Seed of the first column in Spark; the hash of a column is the seed of the next one."""
 
 
-@lru_cache(maxsize=100_000)
+_LONGEST_NAME = 500
+"""Longer texts are contents: of these fewer are kept, because they take so much memory."""
+
+
 def id_of_names(*names: str) -> int:
     """Return what Spark's `xxhash64` returns for these texts, a signed integer of 64 bits.
 
     >>> id_of_names("file", "/data/orders")
     6116036816227932237
     """
+    return _of_name(*names) if sum(map(len, names)) <= _LONGEST_NAME else _of_content(*names)
+
+
+def _id(*names: str) -> int:
     value = _SEED
     for name in names:
         value = _xxh64(name.encode("utf-8", "surrogatepass"), value)
     return value - (1 << 64) if value >> 63 else value
 
 
+_of_name, _of_content = lru_cache(maxsize=100_000)(_id), lru_cache(maxsize=5_000)(_id)
+
+
 def _xxh64(data: bytes, seed: int) -> int:
-    length, position = len(data), 0
-    if length >= 32:
-        lanes = [(seed + _P1 + _P2) & _MASK, (seed + _P2) & _MASK, seed, (seed - _P1) & _MASK]
-        while position <= length - 32:
-            for number in range(4):
-                lanes[number] = _round(lanes[number], _word(data, position, 8))
-                position += 8
-        value = sum(_rotated(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18), strict=True)) & _MASK
-        for lane in lanes:
-            value = ((value ^ _round(0, lane)) * _P1 + _P4) & _MASK
-    else:
-        value = (seed + _P5) & _MASK
+    length = len(data)
+    position = length - length % _STRIPE.size
+    value = _of_stripes(data[:position], seed) if position else seed + _P5
     value = (value + length) & _MASK
     while position <= length - 8:
         value = (_rotated(value ^ _round(0, _word(data, position, 8)), 27) * _P1 + _P4) & _MASK
@@ -53,6 +55,28 @@ def _xxh64(data: bytes, seed: int) -> int:
     value = (value ^ value >> 33) * _P2 & _MASK
     value = (value ^ value >> 29) * _P3 & _MASK
     return value ^ value >> 32
+
+
+_STRIPE = struct.Struct("<4Q")
+
+
+def _of_stripes(data: bytes, seed: int) -> int:
+    # Written out, because contents of versions are long, and their hash is most of the work for them.
+    one, two, three, four = (seed + _P1 + _P2) & _MASK, (seed + _P2) & _MASK, seed, (seed - _P1) & _MASK
+    for first, second, third, fourth in _STRIPE.iter_unpack(data):
+        one = one + first * _P2 & _MASK
+        one = (one << 31 | one >> 33) * _P1 & _MASK
+        two = two + second * _P2 & _MASK
+        two = (two << 31 | two >> 33) * _P1 & _MASK
+        three = three + third * _P2 & _MASK
+        three = (three << 31 | three >> 33) * _P1 & _MASK
+        four = four + fourth * _P2 & _MASK
+        four = (four << 31 | four >> 33) * _P1 & _MASK
+    lanes = one, two, three, four
+    value = sum(_rotated(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18), strict=True)) & _MASK
+    for lane in lanes:
+        value = ((value ^ _round(0, lane)) * _P1 + _P4) & _MASK
+    return value
 
 
 def _word(data: bytes, position: int, size: int) -> int:

@@ -245,6 +245,9 @@ class _Load:
             sizes[date] = sizes.get(date, 0) + number
         # Events of no run have no dates of runs.
         for table in OF_RUNS if dates else ():
+            if not self._work.has_kind(table) and dates.isdisjoint(self._work.before.tables[table]):
+                self._work.tables.keep(table)
+                continue
             others = frame_of(self._work.spark, self._work.before, table, dates).join(
                 families, "run_id", "left_anti"
             )
@@ -302,7 +305,7 @@ FROM {read} WHERE problem IS NULL
 _EACH_ONCE = """
 SELECT event_id, event_date, event_time, event_type, run_id, parent_run_id, job_namespace, job_name, producer,
        raw, source, '{load_id}' AS load_id, day, slice
-FROM (SELECT *, row_number() OVER (PARTITION BY day, slice, event_id ORDER BY source) AS number FROM {rows})
+FROM (SELECT *, row_number() OVER (PARTITION BY event_id, day, slice ORDER BY source) AS number FROM {rows})
 WHERE number = 1
 """
 

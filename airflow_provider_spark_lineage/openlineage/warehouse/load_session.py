@@ -9,6 +9,8 @@ from typing import Any
 from airflow_provider_spark_lineage.errors import BadInputError
 
 SETTINGS = {
+    # Rows of events are ten times as large in memory as between tasks, where this counts.
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "false",
     # A file that cannot be read ends the load: else it would count as loaded.

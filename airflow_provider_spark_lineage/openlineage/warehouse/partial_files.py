@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import extra
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.partials import (
+    COLUMNS,
     CURRENT_GROUPS,
-    DDL,
     DROPPED,
     KINDS,
     MOVED,
@@ -41,10 +41,23 @@ _OF_ROWS = ("runs", "run_inputs", "run_outputs")
 def frame_of(spark: Any, snapshot: StoredTables, table: str, dates: Iterable[str] | None = None) -> Frame:
     """Return a table of a snapshot as a DataFrame, of all dates or of some."""
     folders = snapshot.folders(table, dates)
-    ddl = DDL if table == PARTIALS else TABLES[table].ddl
-    return (
-        spark.read.schema(ddl).parquet(*map(as_read, folders)) if folders else spark.createDataFrame([], ddl)
-    )
+    columns = COLUMNS if table == PARTIALS else {each.name: each.type for each in TABLES[table].columns}
+    if not folders:
+        return empty_frame(spark, columns)
+    ddl = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
+    return spark.read.schema(ddl).parquet(*map(as_read, folders))
+
+
+def empty_frame(spark: Any, columns: Mapping[str, str]) -> Frame:
+    """Return no rows, with some columns and their types: Spark leaves it out of queries, with its joins."""
+    nulls = ", ".join(f"CAST(NULL AS {kind}) AS `{name}`" for name, kind in columns.items())
+    return spark.sql(f"SELECT {nulls} WHERE false")
+
+
+def frame_with(spark: Any, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> Frame:
+    """Return rows with some columns, given with their types."""
+    ddl = ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
+    return spark.createDataFrame(rows, ddl) if rows else empty_frame(spark, columns)
 
 
 def rows_by_date(snapshot: StoredTables, table: str, dates: Iterable[str]) -> dict[str, int]:
@@ -121,7 +134,7 @@ class PartialFiles:
         partials = frame_of(self.spark, self.after, PARTIALS, to_fold(self.after.tables[PARTIALS]))
         return {f"seen_{kind}": self.spark.sql(of_all(kind), partials=partials) for kind in KINDS}
 
-    def current_runs(self, moving: Frame) -> Any:
+    def current_runs(self, moving: Collection[int]) -> Any:
         """Return the runs that decide the current lineage, as a table of pyarrow.
 
         `moving` has the names that meant several datasets. Rows that were dropped decide nothing.
@@ -131,9 +144,10 @@ class PartialFiles:
         frames = {
             kind: self.spark.sql(of_all(kind), partials=partials) for kind in ("groups", "writes", "jobs")
         }
-        dates: list[str] | None = None if moving.take(1) else []
+        dates: list[str] | None = None if moving else []
         rows = {table: frame_of(self.spark, self.after, table, dates) for table in ("runs", "run_outputs")}
-        moved = self.spark.sql(MOVED, moving=moving, **rows)
+        names = frame_with(self.spark, {"dataset_id": "BIGINT"}, [(each,) for each in moving])
+        moved = self.spark.sql(MOVED, moving=names, **rows)
         groups = self.spark.sql(CURRENT_GROUPS, **frames, moved=moved).collect()
         runs = {row["group_id"]: row["run_date"] for row in groups if not row["is_instance"]}
         instances: dict[str, set[tuple[int, str]]] = defaultdict(set)

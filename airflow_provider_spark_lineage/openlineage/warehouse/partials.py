@@ -164,8 +164,8 @@ KINDS: Mapping[str, Partial] = {
 """Kind -> its partials. `writes` has the last write of each job and dataset, `groups` what each run, or the
 instances of a mapped task in a run of its DAG, add to the reads of their job."""
 
-DDL = ", ".join(["kind STRING", *(f"`{kind}` {partial.type}" for kind, partial in KINDS.items())])
-"""Columns of the files of partials: the kind, and a column for each."""
+COLUMNS = {"kind": "STRING"} | {kind: partial.type for kind, partial in KINDS.items()}
+"""Columns of the files of partials, with their types: the kind, and a column for each."""
 
 
 def of_rows(kind: str) -> str:

@@ -17,6 +17,7 @@ from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import (
     Row,
     RunRows,
+    StoredVersion,
     by_run,
     datasets_in,
     fields_in,
@@ -172,7 +173,11 @@ class Past:
             for run in runs
             for row in each.outputs.get(run["run_id"], ())
         }
-        versions = versions_in(self._snapshot, used - self._derived_versions.keys()) | self._derived_versions
+        stored = used - self._derived_versions.keys()
+        versions = versions_in(self._snapshot, stored, self._datasets) | {
+            lineage_id: StoredVersion.of(self._derived_versions[lineage_id], self._datasets)
+            for lineage_id in used - stored
+        }
         return [
             [*map(RunRows(self._datasets, self._schemas, versions, each.inputs, each.outputs).lineage, runs)]
             for each, runs in zip(moments, chosen, strict=True)

@@ -14,6 +14,9 @@ DAY, SLICE = "day", "slice"
 ROWS_OF_A_TASK = 20_000
 """Rows of a date above which it has another slice."""
 
+FEWEST_ROWS, PARTS = 2_500, 16
+"""A load of fewer rows is sliced into so many parts, unless they had fewer rows than this."""
+
 
 def spread(rows: Frame, sizes: Mapping[str, int], key: Collection[str], *, day: str = "event_date") -> Frame:
     """Return rows in tasks by date and slice, with the columns `day` and `slice`.
@@ -34,8 +37,18 @@ MOST_SENT = 1_000_000
 """Limit of the ids that each task can hold beside its rows."""
 
 
+def slices_of(sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return the number of slices of each date that has several.
+
+    >>> slices_of({"2026-01-01": 2_500, "2026-01-02": 20_000}), slices_of({"2026-01-01": 1_000_000})
+    ({'2026-01-02': 8}, {'2026-01-01': 50})
+    """
+    most = min(ROWS_OF_A_TASK, max(FEWEST_ROWS, sum(sizes.values()) // PARTS))
+    return {date: -(-rows // most) for date, rows in sizes.items() if rows > most}
+
+
 def _slice(sizes: Mapping[str, int], key: Collection[str]) -> str:
-    slices = {date: -(-rows // ROWS_OF_A_TASK) for date, rows in sizes.items() if rows > ROWS_OF_A_TASK}
+    slices = slices_of(sizes)
     if not slices:
         return "CAST(0 AS BIGINT)"
     entries = ", ".join(f"'{date}', {number}" for date, number in sorted(slices.items()))

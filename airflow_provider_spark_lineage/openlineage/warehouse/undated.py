@@ -10,7 +10,9 @@ from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import names_in
 from airflow_provider_spark_lineage.openlineage.warehouse.folding import QUERIES, columns_of, folded
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
-from airflow_provider_spark_lineage.openlineage.warehouse.partial_files import frame_of
+from airflow_provider_spark_lineage.openlineage.warehouse.partial_files import frame_of, frame_with
+from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import dataset_at
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES, WarehouseColumn
 from airflow_provider_spark_lineage.openlineage.warehouse.workspace import Frame, Workspace
 
@@ -23,21 +25,23 @@ class UndatedTables:
         self.new_versions = 0
         """Versions of lineage that no earlier load had."""
 
-    def write(self, derived: Frame) -> Frame:
-        """Write the tables without dates; return the names that meant several datasets."""
+    def write(self, derived: Frame) -> list[int]:
+        """Write the tables without dates; return the ids of names that meant several datasets."""
         frames = self._work.partials.seen()
         statements = columns_of("dataset_names", "namespace", "name", "dataset_id")
         frames["names"] = self._contents(derived, "names", "datasets", "dataset_id", "namespace", "name")
         frames["names"], frames["dataset_names"], symlinks = self._names(derived, frames["names"], statements)
-        frames["meanings"], moving = symlinks
+        meanings, moving = symlinks
+        columns = {"dataset_id": "BIGINT", "canonical_id": "BIGINT"}
+        frames["meanings"] = frame_with(self._work.spark, columns, meanings)
         frames["schemas"] = self._contents(derived, "schemas", "dataset_schemas", "schema_id", "columns")
         content = [each.name for each in TABLES["lineage_versions"].columns if "seen" not in each.name]
         frames["versions"] = self._contents(derived, "versions", "lineage_versions", *content)
         for table, query in QUERIES.items():
             used = {key: frame for key, frame in frames.items() if f"{{{key}}}" in query}
             frames[table] = self._work.write_whole(table, self._work.sql(query, **used))
-        known = frame_of(self._work.spark, self._work.before, "lineage_versions").select("lineage_id")
-        self.new_versions = frames["lineage_versions"].join(known, "lineage_id", "left_anti").count()
+        known = _versions_in(self._work.before)
+        self.new_versions = sum(each not in known for each in _versions_in(self._work.after))
         return moving
 
     def _contents(self, derived: Frame, kind: str, table: str, key: str, *names: str) -> Frame:
@@ -48,7 +52,7 @@ class UndatedTables:
 
     def _names(
         self, derived: Frame, contents: Frame, columns: list[WarehouseColumn]
-    ) -> tuple[Frame, Frame, tuple[Frame, Frame]]:
+    ) -> tuple[Frame, Frame, tuple[list[tuple[int, int]], list[int]]]:
         """Write `dataset_names`; return the names of all datasets, the table, and what its names mean."""
         more = [
             WarehouseColumn("dataset_namespace", "STRING", ""),
@@ -56,15 +60,16 @@ class UndatedTables:
             WarehouseColumn("said_ns", "DECIMAL(21,0)", ""),
         ]
         stated = self._work.of_kind(derived, "statements", [*columns, *more])
-        contents = self._work.sql(
+        all_names = self._work.sql(
             """
             SELECT * FROM {contents}
-            UNION SELECT dataset_id, dataset_namespace, dataset_name FROM {said}
-            UNION SELECT xxhash64(namespace, name), namespace, name FROM {said}
+            UNION ALL SELECT dataset_id, dataset_namespace, dataset_name FROM {said}
+            UNION ALL SELECT xxhash64(namespace, name), namespace, name FROM {said}
             """,
             contents=contents,
             said=stated,
-        ).dropDuplicates(["dataset_id"])
+        )
+        contents = self._work.staged("names", all_names.dropDuplicates(["dataset_id"]))
         folded = self._work.sql(
             """
             SELECT namespace, name, dataset_id, min(first_ns) AS first_said_ns, max(last_ns) AS last_said_ns
@@ -77,29 +82,24 @@ class UndatedTables:
             known=frame_of(self._work.spark, self._work.before, "dataset_names"),
         )
         rows = [row.asDict() for row in folded.collect()]
-        owners = self._work.sql(
-            "SELECT c.* FROM {contents} c LEFT SEMI JOIN {folded} USING (dataset_id)",
-            contents=contents,
-            folded=folded,
-        )
+        owners = {row["dataset_id"] for row in rows}
         datasets: dict[int, Id] = {
-            row["dataset_id"]: (row["namespace"], row["name"]) for row in owners.collect()
+            row["dataset_id"]: (row["namespace"], row["name"])
+            for batch in dataset_at(self._work.path("staged_names")).to_batches()
+            for row in batch.to_pylist()
+            if row["dataset_id"] in owners
         }
         names = names_in(rows, datasets)
         written = self._frame("dataset_names", [*_intervals(rows, names, datasets)])
         meanings = [(id_of_names(*alias), id_of_names(*dataset)) for alias, dataset in names.aliases()]
-        moving = [(id_of_names(*alias),) for alias in names.depending_on_time()]
-        return (
-            contents,
-            self._work.write_whole("dataset_names", written),
-            (
-                self._work.spark.createDataFrame(meanings, "dataset_id BIGINT, canonical_id BIGINT"),
-                self._work.spark.createDataFrame(moving, "dataset_id BIGINT"),
-            ),
-        )
+        moving = [id_of_names(*alias) for alias in names.depending_on_time()]
+        return contents, self._work.write_whole("dataset_names", written), (meanings, moving)
 
     def write_tags(self, derived: Frame) -> None:
         """Write the newest tags of each dataset, of this load or of one before."""
+        if self._work.before.tables["dataset_tags"] and not self._work.has_kind("tags"):
+            self._work.tables.keep("dataset_tags")
+            return
         rows = self._work.sql(
             folded(
                 "dataset_tags",
@@ -115,6 +115,15 @@ class UndatedTables:
 
     def _frame(self, table: str, rows: list[tuple[Any, ...]]) -> Frame:
         return self._work.spark.createDataFrame(rows, TABLES[table].ddl)
+
+
+def _versions_in(tables: StoredTables) -> set[int]:
+    return {
+        number
+        for folder in tables.folders("lineage_versions")
+        for batch in dataset_at(folder).to_batches(columns=["lineage_id"])
+        for number in batch.column("lineage_id").to_pylist()
+    }
 
 
 def _intervals(rows: list[dict[str, Any]], names: Any, datasets: dict[int, Id]) -> Iterator[tuple[Any, ...]]:

@@ -16,6 +16,9 @@ from airflow_provider_spark_lineage.openlineage.warehouse.tables import TABLES, 
 Frame = Any
 """A DataFrame of pyspark."""
 
+_DERIVED = "staged_derived"
+"""Folder with the rows that `workers.derive` wrote, in a folder for each kind."""
+
 
 @dataclass
 class Workspace:
@@ -51,6 +54,10 @@ class Workspace:
                 " Spark and this process share."
             )
         return self.spark.read.schema(rows.schema).parquet(as_read(folder))
+
+    def has_kind(self, kind: str) -> bool:
+        """Return whether `workers.derive` wrote rows of a kind."""
+        return (self.path(_DERIVED) / f"kind={kind}").is_dir()
 
     def path(self, table: str) -> Folder:
         """Return the folder of a table in the folder of the load."""
