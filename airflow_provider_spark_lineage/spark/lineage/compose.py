@@ -103,6 +103,9 @@ class Composer:
         self._read: dict[DatasetId, Dataset] = {}
         """How the current execution reads each dataset: the version, and the columns in their order."""
 
+        self._is_batch = False
+        """The current execution is a batch of a stream."""
+
         self._sources: dict[DatasetId | tuple[DatasetId, Snapshot], _Source] = {}
         """What the current execution reads."""
 
@@ -124,6 +127,7 @@ class Composer:
         """Add the next execution."""
         self._failures.extend(lineage.failures)
         self._read = {input_.dataset.id: input_.dataset for input_ in lineage.inputs}
+        self._is_batch = any(input_.stream for input_ in lineage.inputs)
         self._sources = {}
         for identifier in self._read:
             self._unsettled.pop(identifier, None)
@@ -267,7 +271,14 @@ class Composer:
             case _:
                 dataset = datasets.get(output.dataset.id)
                 was_read = dataset is not None and dataset.key in self._inputs
-                datasets.write(output, resolved.edges, resolved.inputs, resolved.parts, was_read=was_read)
+                datasets.write(
+                    output,
+                    resolved.edges,
+                    resolved.inputs,
+                    resolved.parts,
+                    was_read=was_read,
+                    is_batch=self._is_batch,
+                )
 
     def _source(self, identifier: DatasetId, snapshot: Snapshot | None = None) -> _Source:
         """Return a dataset as the current execution reads it; without a snapshot, with all that it reads."""

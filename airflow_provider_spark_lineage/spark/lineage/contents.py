@@ -104,7 +104,7 @@ class Content:
     def merged(self, other: Content) -> Content:
         """Return the rows of both."""
         both = self.copy()
-        both.parts = _parts_of_both(self._filled(), self.parts, other._filled(), other.parts)
+        both.parts = _parts_of_both(self.filled(), self.parts, other.filled(), other.parts)
         known = {name for content in (self, other) for name in content.columns}
         filled = {
             name for content in (self, other) for name in content.columns.keys() - content.without_values
@@ -118,7 +118,8 @@ class Content:
         both.reworked |= other.reworked
         return both
 
-    def _filled(self) -> AbstractSet[str]:
+    def filled(self) -> AbstractSet[str]:
+        """Return the columns that have values."""
         return self.columns.keys() - self.without_values
 
     def change_columns(self, changes: Sequence[ColumnChange], fields: Iterable[Field]) -> None:
@@ -160,7 +161,7 @@ class Content:
         """Add the rows of one write; in these rows, some columns may have no values."""
         names = [column.name for column in fields]
         written = {name for name in names if name not in without_values}
-        self.parts = _parts_of_both(self._filled(), self.parts, written, parts)
+        self.parts = _parts_of_both(self.filled(), self.parts, written, parts)
         filled = {name.lower() for name in names if name not in without_values}
         unfilled = {name for name in self.without_values if name.lower() not in filled}
         self.without_values = unfilled | {
@@ -270,7 +271,7 @@ class History:
         wrote_before, deciding = False, set[Edge]()
         if output.partitions or output.rewrites:
             before = self.now((folder,)) or Content(from_outside=True)
-            wrote_before = bool(before.columns)
+            wrote_before = bool(before.filled())
             if adds:
                 deciding = _partition_filters(output, before, edges)
                 edges = edges | deciding | _partition_filters_of_earlier_rows(output, source, before)
@@ -382,7 +383,7 @@ def _named_by(folder: str) -> Iterator[Field]:
 
 def _partition_filters(output: Output, before: Content, edges: set[Edge]) -> set[Edge]:
     """Return FILTER edges from the sources of the partition columns of both sides: they decide what stays."""
-    names = {name.lower() for name in output.partitions if before.columns or before.from_outside}
+    names = {name.lower() for name in output.partitions if before.filled() or before.from_outside}
     deciding = [edge for name, some in before.columns.items() if name.lower() in names for edge in some]
     deciding += [edge for edge in edges if edge.column.lower() in names]
     return {replace(edge, kind=Kind.FILTER, column="") for edge in deciding}

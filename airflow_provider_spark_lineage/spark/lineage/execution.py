@@ -306,7 +306,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
             partial=is_partial,
             parts=parts,
             rewrites=write.rewrites,
-            partitions=write.partitions if is_partial else (),
+            partitions=write.deciding_partitions if is_partial else (),
         )
         for identity in identities
     ]

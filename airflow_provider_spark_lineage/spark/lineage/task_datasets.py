@@ -104,9 +104,19 @@ class TaskDatasets:
         return self._keys[key][0]
 
     def write(
-        self, output: Output, edges: set[Edge], inputs: set[DatasetId], parts: Parts, *, was_read: bool
+        self,
+        output: Output,
+        edges: set[Edge],
+        inputs: set[DatasetId],
+        parts: Parts,
+        *,
+        was_read: bool,
+        is_batch: bool,
     ) -> None:
-        """Add one write of a dataset; `was_read`: the task read rows from before it."""
+        """Add one write of a dataset.
+
+        `was_read`: the task read rows from before it. `is_batch`: it is a batch of a stream.
+        """
         name = output.dataset.id
         dataset = self._now.get(name)
         made_without_rows = output.mode is Mode.CREATE and not (inputs or output.statistics or output.partial)
@@ -122,7 +132,9 @@ class TaskDatasets:
             dataset.history = dataset.history or History()
             # Nothing is older than the task where the task itself freed the name.
             is_empty = is_dropped or (dataset.anew and not was_read)
-            edges = edges | dataset.history.write(output, dataset.key, edges, inputs, parts, empty=is_empty)
+            deciding = dataset.history.write(output, dataset.key, edges, inputs, parts, empty=is_empty)
+            # The lineage of a stream is the same after one batch and after several.
+            edges = edges if is_batch else edges | deciding
         elif dataset.history is not None:
             dataset.history.change_columns(output)
         # The task created this table and now writes it elsewhere. Spark refuses a location that is not empty.

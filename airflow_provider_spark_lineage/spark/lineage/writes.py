@@ -66,7 +66,13 @@ _WRAPPERS = frozenset(
 )
 """Commands that run another write inside: both are reported, the inner one first."""
 
-_PARTIAL = ("static_partitions", "dynamic_partitions", "replace_on", "replace_using", "replace_where")
+_INTO_FILES = "InsertIntoHadoopFsRelationCommand"
+"""Spark's own write of files: Hive's INSERT replaces the partitions that its rows are in."""
+
+_BY_OPTION = ("replace_on", "replace_using", "replace_where")
+"""Facts of overwrites that replace the rows that an option chooses."""
+
+_PARTIAL = ("static_partitions", "dynamic_partitions", *_BY_OPTION)
 """Facts of overwrites that keep some of the rows."""
 
 
@@ -134,6 +140,18 @@ class TableWrite:
         columns = [str(column) for column in self.target.get("partition_columns") or ()]
         bare = (column.rpartition("(")[2].rstrip(")").rpartition(",")[2].strip() for column in columns)
         return tuple(bare) or self.node.partitions
+
+    @property
+    def deciding_partitions(self) -> tuple[str, ...]:
+        """Return the partition columns whose values decide which rows an overwrite removes.
+
+        In Spark's static mode, these are the columns with a value in the statement, which come first.
+        """
+        if any(self.target.get(fact) for fact in _BY_OPTION):
+            return ()
+        is_static = self.node.relation == _INTO_FILES and not self.target.get("dynamic_partitions")
+        count = int(self.target.get("static_partitions") or 0) if is_static else 0
+        return self.partitions[: count or None]
 
     def was_skipped(self, statistics: Statistics, *, ran: bool) -> bool:
         """Return whether it was skipped because its target existed: IF NOT EXISTS or the mode `ignore`.

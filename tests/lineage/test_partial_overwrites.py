@@ -1,0 +1,61 @@
+"""Which rows of the task a partial overwrite removes, and what decides it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from lineage.tasks import edge, edges_of, execution, reads, writes
+from spark_trees import WRITE, column, project, record, scan
+
+from airflow_provider_spark_lineage.spark.lineage.compose import compose
+from airflow_provider_spark_lineage.spark.lineage.model import Kind
+from airflow_provider_spark_lineage.spark.runs.executions import executions
+
+OVER = writes("t", edge("c.x", "x"), edge("c.q", "p"), partial=True, partitions=("p",))
+DECIDING = {edge("a.p", kind=Kind.FILTER), edge("c.q", kind=Kind.FILTER)}
+
+
+@pytest.mark.parametrize(
+    ("options", "deciding"),
+    [
+        ({"static_partitions": 1}, ("p",)),
+        ({"static_partitions": 1, "dynamic_partitions": True}, ("p", "h")),
+        ({"dynamic_partitions": True}, ("p", "h")),
+        ({"delta_path": "/out", "replace_where": True, "condition_columns": ["'x"]}, ()),
+        ({}, ()),
+    ],
+)
+def test_partitions_decide_as_far_as_the_statement_leaves_it_to_them(
+    options: dict[str, Any], deciding
+) -> None:
+    """In static mode, those that it names; with a condition, none; a whole overwrite leaves no row."""
+    whole = record(project(scan(column("x", 1)), column("x", 1)))
+    *others, target = whole.facts
+    probed = {**target["probed"], "partition_columns": ["p", "h"], **options}
+    found = executions([replace(whole, facts=[*others, {**target, "probed": probed}])])
+    [output] = [output for each in found for output in each.lineage.outputs]
+    assert target["node"] == WRITE
+    assert (output.partitions, output.partial) == (deciding, bool(options))
+
+
+def filled(*edges: Any, **more: Any) -> Any:
+    return execution(reads("a", "x", "p"), writes("t", *edges, **more))
+
+
+@pytest.mark.parametrize(
+    ("before", "stream", "expected"),
+    [
+        ([filled(edge("a.x", "x"), edge("a.p", "p"))], "", DECIDING),
+        ([], "", set()),
+        ([filled(edge("a.x", "x"), edge("a.p", "p"), has_rows=False)], "", set()),
+        ([filled(edge("a.x", "x"), edge("a.p", "p"))], "query", set()),
+    ],
+    ids=["of the task", "none", "without rows", "batches"],
+)
+def test_an_output_has_what_decides_which_rows_of_the_task_stay(before, stream, expected):
+    """Where there were none, nothing was removed; a stream says the same after each of its batches."""
+    overwriting = execution(replace(reads("c", "x", "q"), stream=stream), OVER)
+    lineage = compose([*before, overwriting])
+    assert {each for each in edges_of(lineage, "t") if each.kind is Kind.FILTER} == expected
