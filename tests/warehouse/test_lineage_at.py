@@ -295,3 +295,15 @@ def test_a_file_that_is_gone_is_one_sentence(tmp_path, words):
     done = invoke("impact", "raw", "--warehouse", path, *words)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(f"spark-lineage: {path} cannot be read (")
+
+
+@pytest.mark.parametrize("words", [["--as-of", "2026-01-03"], ["--since", "2026-01-02"], []], ids=" ".join)
+def test_a_broken_file_of_tags_is_one_sentence(tmp_path, policy, words):
+    """Also without a time, where the lineage is read from other files."""
+    path = plain_warehouse(tmp_path / "w", catalog())
+    keep_current(path, catalog())
+    file = next(Path(loaded_tables(path).folders("dataset_tags")[0]).glob("*.parquet"))
+    file.write_bytes(b"not parquet")
+    done = invoke("policy", policy, "--warehouse", path, *words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"spark-lineage: {path} cannot be read (")

@@ -51,10 +51,10 @@ def lineage_at(
     Raise BadInputError without a warehouse, and for a time that its tables do not know.
     """
     snapshot = loaded_tables(path)
-    if since is as_of is None:
-        return LineageWithTags(*graph_in(snapshot), tag_facets_in(snapshot) if has_tags else ())
     left_out: list[JobName] = []
     with whole_files(snapshot.path):
+        if since is as_of is None:
+            return LineageWithTags(*graph_in(snapshot), tag_facets_in(snapshot) if has_tags else ())
         if as_of is None:
             current = lineage_in(snapshot, since)
         else:
