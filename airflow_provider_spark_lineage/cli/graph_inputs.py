@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -129,6 +130,14 @@ class GraphInput:
     """Sentences about events that cannot be read, and about lineage that a warehouse has lost."""
     left_out: str = ""
     """A sentence about events that are of no run; empty without any."""
+    unknown_jobs: tuple[JobName, ...] | None = None
+    """Jobs whose lineage a warehouse has lost; None if it was not asked for a time."""
+
+    def document(self) -> dict[str, Any]:
+        """Return what JSON says of the jobs that are left out: without it, an answer looks complete."""
+        if self.unknown_jobs is None:
+            return {}
+        return {"left_out": [job._asdict() for job in self.unknown_jobs]}
 
 
 def lineage_of_options(
@@ -174,7 +183,8 @@ def lineage_in_warehouse(
             f" --as-of: {_listed(map(whole_name, known.perhaps_tagged))}."
         )
     tags = tags_of_facets(known.tag_facets, known.current.aliases)
-    return GraphInput(known.current, known.graph, tags, tuple(problems))
+    unknown = None if since is as_of is None else tuple(known.left_out)
+    return GraphInput(known.current, known.graph, tags, tuple(problems), unknown_jobs=unknown)
 
 
 def dropped(what: str, jobs: Sequence[JobName], times: str) -> str:
