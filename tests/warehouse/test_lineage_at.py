@@ -19,8 +19,10 @@ from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.policy.tags import EventTag, tags_in, tags_of_facets
+from airflow_provider_spark_lineage.openlineage.warehouse import lineage_at as module
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import loaded_tables
 from airflow_provider_spark_lineage.openlineage.warehouse.lineage_at import LineageWithTags, lineage_at
+from airflow_provider_spark_lineage.openlineage.warehouse.past_names import events_with
 from airflow_provider_spark_lineage.openlineage.warehouse.retention import retain
 
 Documents = list[dict[str, Any]]
@@ -50,11 +52,13 @@ def of_events(
         known.aliases,
         known.contradictions,
     )
-    return some, set(tags)
+    return some, {tag for tag in tags if tag.dataset in some.datasets}
 
 
 def tags_of(lineage: LineageWithTags) -> set[EventTag]:
-    return {*tags_of_facets(lineage.tag_facets, lineage.current.aliases)}
+    """Return the tags of datasets of the lineage; a rule uses no others."""
+    tags = tags_of_facets(lineage.tag_facets, lineage.current.aliases)
+    return {tag for tag in tags if tag.dataset in lineage.current.datasets}
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -150,7 +154,7 @@ def catalog() -> Documents:
         ("2026-01-01T11:00:00Z", set()),
         ("2026-01-01T12:00:00Z", {"crm pii"}),
         ("2026-01-03T11:59:59Z", {"crm internal", "crm pii"}),
-        ("2026-01-03T12:00:00Z", {"crm public", "late public", "other public"}),
+        ("2026-01-03T12:00:00Z", {"crm public", "late public"}),
     ],
 )
 def test_tags_are_those_of_the_newest_facet_at_that_time(tmp_path, as_of, tags):
@@ -161,6 +165,26 @@ def test_tags_are_those_of_the_newest_facet_at_that_time(tmp_path, as_of, tags):
     assert {f"{tag.dataset[1]} {tag.tag}" for tag in found} == tags
     assert found == of_events(catalog(), times)[1]
     assert not lineage_at(path, **times).tag_facets
+
+
+def test_a_dataset_outside_of_the_lineage_is_not_looked_for(tmp_path, monkeypatch):
+    """Nothing before its first tags has it, so all events since the first date would be read."""
+    days: list[str] = []
+
+    def noted(snapshot: Any, day: str, parts: Any) -> Any:
+        days.append(day)
+        return events_with(snapshot, day, parts)
+
+    monkeypatch.setattr(module, "events_with", noted)
+    documents = [
+        run("load", [dataset("crm", "id")], [dataset("out", "id", **edges("id <- crm.id"))], day=1),
+        tagged(2, "crm", "pii"),
+        *(tagged(3, name, "public") for name in ("crm", "other")),
+    ]
+    path = plain_warehouse(tmp_path / "w", documents)
+    lineage = lineage_at(path, as_of=instant_ns("2026-01-03T06:00:00Z"), has_tags=True)
+    assert {f"{tag.dataset[1]} {tag.tag}" for tag in tags_of(lineage)} == {"crm pii"}
+    assert days == ["2026-01-03", "2026-01-02"]
 
 
 def invoke(*words: str | Path) -> Result:
