@@ -154,7 +154,9 @@ def lineage_of_options(
             "give one of --events PATH (a file or folder of OpenLineage events; repeatable) and"
             " --warehouse PATH (a folder of `spark-lineage warehouse load`)"
         )
-    times = instant_option("--since", since), instant_option("--as-of", as_of)
+    times = begin, end = instant_option("--since", since), instant_option("--as-of", as_of)
+    if begin is not None and end is not None and begin > end:
+        refuse(f"--since ({since}) is after --as-of ({as_of}): give the earlier time to --since")
     if warehouse is not None:
         return lineage_in_warehouse(warehouse, *times, has_tags=has_tags)
     return _of_events(places, *times, has_tags=has_tags)

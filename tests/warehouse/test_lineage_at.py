@@ -299,6 +299,10 @@ def test_what_retain_has_dropped_is_said_in_one_sentence(tmp_path):
             "--since soon is not an RFC 3339 date-time with an offset: give a date (2026-01-31) or a time"
             " (2026-01-31T06:00:00Z)",
         ),
+        (
+            ["impact", "raw", "--since", "2026-01-03", "--as-of", "2026-01-02T06:00:00Z"],
+            "--since (2026-01-03) is after --as-of (2026-01-02T06:00:00Z): give the earlier time to --since",
+        ),
     ],
 )
 def test_times_that_do_not_fit_are_one_sentence(tmp_path, words, sentence):
