@@ -13,7 +13,7 @@ from airflow_provider_spark_lineage.openlineage.graph.names import DatasetNames,
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import Row
 from airflow_provider_spark_lineage.openlineage.warehouse.run_index import DAY_US, day_text
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables
-from airflow_provider_spark_lineage.openlineage.warehouse.storage import dataset_at
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import dataset_of, files_at
 
 with extra("warehouse"):
     import pyarrow.compute as pc
@@ -111,12 +111,13 @@ def events_with(snapshot: StoredTables, day: str, parts: Iterable[str]) -> Itera
     for part in parts:
         matches = pc.match_substring(raw, part)
         where = matches if where is None else where | matches
-    for folder in snapshot.folders("events", [day]):
-        for batch in dataset_at(folder).to_batches(
-            columns=["event_id", "raw"], filter=where, batch_size=_MOST_ROWS
-        ):
-            for event_id, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                yield Event(json.loads(text), event_id)
+    files = files_at(snapshot.folders("events", [day]))
+    if not files:
+        return
+    columns = ["event_id", "raw"]
+    for batch in dataset_of(files).to_batches(columns=columns, filter=where, batch_size=_MOST_ROWS):
+        for event_id, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield Event(json.loads(text), event_id)
 
 
 _MOST_ROWS = 10_000
