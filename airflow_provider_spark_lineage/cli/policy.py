@@ -59,7 +59,7 @@ def command(
     Exits with 1 if a rule is broken, and with 2 for input that cannot be used.
     """
     policy = _policy(file)
-    lineage = lineage_of_options(places, warehouse, since, as_of, has_tags=True)
+    lineage = lineage_of_options(places, warehouse, since, as_of, with_tags=True)
     report = check(policy, lineage.current, lineage.tags, lineage.graph)
     if as_json:
         print_json({**report.document(), **lineage.document()})

@@ -68,7 +68,7 @@ def test_lineage_at_a_time_is_that_of_the_events(tmp_path, seed):
     path = plain_warehouse(tmp_path / "w", documents)
     keep_current(path, documents)
     for times in times_in(seed, "12345"):
-        lineage = lineage_at(path, **times, has_tags=True)
+        lineage = lineage_at(path, **times, with_tags=True)
         known, tags = of_events(documents, times)
         assert comparable(lineage.current) == comparable(known)
         assert tags_of(lineage) == tags
@@ -161,7 +161,7 @@ def test_tags_are_those_of_the_newest_facet_at_that_time(tmp_path, as_of, tags):
     """The table has the newest of all, so the events tell those before it."""
     path = plain_warehouse(tmp_path / "w", catalog())
     times = {"as_of": instant_ns(as_of)}
-    found = tags_of(lineage_at(path, **times, has_tags=True))
+    found = tags_of(lineage_at(path, **times, with_tags=True))
     assert {f"{tag.dataset[1]} {tag.tag}" for tag in found} == tags
     assert found == of_events(catalog(), times)[1]
     assert not lineage_at(path, **times).tag_facets
@@ -182,7 +182,7 @@ def test_a_dataset_outside_of_the_lineage_is_not_looked_for(tmp_path, monkeypatc
         *(tagged(3, name, "public") for name in ("crm", "other")),
     ]
     path = plain_warehouse(tmp_path / "w", documents)
-    lineage = lineage_at(path, as_of=instant_ns("2026-01-03T06:00:00Z"), has_tags=True)
+    lineage = lineage_at(path, as_of=instant_ns("2026-01-03T06:00:00Z"), with_tags=True)
     assert {f"{tag.dataset[1]} {tag.tag}" for tag in tags_of(lineage)} == {"crm pii"}
     assert days == ["2026-01-03", "2026-01-02"]
 
@@ -266,8 +266,8 @@ def test_what_retain_has_dropped_is_said_in_one_sentence(tmp_path):
     policy.write_text("rules: [{name: writers, datasets: early, writers: 1}]\n")
     words = "--warehouse", path, "--as-of", "2026-01-02"
     sentence = (
-        "spark-lineage: Left out, because `warehouse retain` has dropped runs or events that tell the lineage"
-        " that they had at --as-of: jobs/shop.late.\n"
+        "spark-lineage: Left out, because `warehouse retain` dropped the runs or events that show their"
+        " lineage at --as-of: jobs/shop.late.\n"
     )
     for command in (
         ["impact", "raw", *words],

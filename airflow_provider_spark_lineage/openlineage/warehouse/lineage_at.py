@@ -31,7 +31,7 @@ TagFacet = tuple[int, Id, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class LineageWithTags:
-    """Lineage and tags as all events of the warehouse give them."""
+    """Lineage and tags after the last load, or those that were current at a time."""
 
     current: Current
     graph: LineageGraph
@@ -44,9 +44,9 @@ class LineageWithTags:
 
 
 def lineage_at(
-    path: Path, since: int | None = None, as_of: int | None = None, *, has_tags: bool = False
+    path: Path, since: int | None = None, as_of: int | None = None, *, with_tags: bool = False
 ) -> LineageWithTags:
-    """Return what `Current.of` returns for all events of a warehouse, with tags if they are needed.
+    """Return what `Current.of` returns for the events of a warehouse, with tags if they are needed.
 
     Raise BadInputError without a warehouse, and for a time that its tables do not know.
     """
@@ -54,14 +54,14 @@ def lineage_at(
     left_out: list[JobName] = []
     with whole_files(snapshot.path):
         if since is as_of is None:
-            return LineageWithTags(*graph_in(snapshot), tag_facets_in(snapshot) if has_tags else ())
+            return LineageWithTags(*graph_in(snapshot), tag_facets_in(snapshot) if with_tags else ())
         if as_of is None:
             current = lineage_in(snapshot, since)
         else:
             past = Past(snapshot)
             past.refuse_before("--as-of", as_of)
             current, left_out = past.current(as_of, since)
-        facets, later = _tag_facets_at(snapshot, current, as_of) if has_tags else ([], set())
+        facets, later = _tag_facets_at(snapshot, current, as_of) if with_tags else ([], set())
     perhaps = {current.aliases.get(name, name) for name in later}
     return LineageWithTags(current, LineageGraph.of(current), facets, left_out, sorted(perhaps))
 
