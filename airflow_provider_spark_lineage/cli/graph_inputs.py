@@ -134,7 +134,7 @@ class GraphInput:
     """Jobs whose lineage a warehouse has lost; None if it was not asked for a time."""
 
     def document(self) -> dict[str, Any]:
-        """Return what JSON says of the jobs that are left out: without it, an answer looks complete."""
+        """Return the part of a JSON object that names the jobs without known lineage."""
         if self.unknown_jobs is None:
             return {}
         return {"left_out": [job._asdict() for job in self.unknown_jobs]}

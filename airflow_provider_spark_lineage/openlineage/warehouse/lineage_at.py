@@ -86,13 +86,15 @@ def _tag_facets_at(
     for day in sorted((day for day in snapshot.tables["events"] if day <= last), reverse=True):
         if not wanted:
             break
-        found: dict[Id, tuple[int, str, Id, Mapping[str, Any]]] = {}
+        newest_of_day: dict[Id, tuple[int, str, Id, Mapping[str, Any]]] = {}
         for event in events_with(snapshot, day, ['"tags":{']):
             time = event.time_ns or 0
             for name, facet in tag_facets_of(event) if time <= time_ns else ():
-                if name in wanted and (name not in found or found[name][:2] <= (time, event.source)):
-                    found[name] = time, event.source, name, facet
-        newest += found.values()
-        wanted -= found.keys()
+                if name in wanted and (
+                    name not in newest_of_day or newest_of_day[name][:2] <= (time, event.source)
+                ):
+                    newest_of_day[name] = time, event.source, name, facet
+        newest += newest_of_day.values()
+        wanted -= newest_of_day.keys()
     ordered = [(time, name, facet) for time, _, name, facet in sorted(newest, key=itemgetter(0, 1))]
     return ordered, wanted if snapshot.kept_from.get("events") else set()
