@@ -121,8 +121,8 @@ class _Reading:
 
     def __init__(self, snapshot: StoredTables) -> None:
         datasets = datasets_in(snapshot)
-        said = rows_of(snapshot, "dataset_names", columns=_OF_NAMES)
-        self._names = names_in(said, datasets)
+        statements = rows_of(snapshot, "dataset_names", columns=_OF_NAMES)
+        self._names = names_in(statements, datasets)
         current = {row["run_id"]: str(row["run_date"]) for row in rows_of(snapshot, "current_runs")}
         dates = sorted(set(current.values()))
 
@@ -218,10 +218,10 @@ class StoredVersion:
         columns, *others = texts
         sources = map(datasets.__getitem__, pc.struct_field(edges, "source_id").to_pylist())
         masking = pc.struct_field(edges, _OF_EDGES[-1]).to_pylist()
-        made = map(ColumnEdge, columns, sources, *others, masking)
+        column_edges = map(ColumnEdge, columns, sources, *others, masking)
         sizes = pc.list_value_length(batch.column("edges")).to_pylist()
         for row, size in zip(batch.select([*_OF_VERSIONS]).to_pylist(), sizes, strict=True):
-            yield row["lineage_id"], cls._with(row, tuple(islice(made, size)), datasets)
+            yield row["lineage_id"], cls._with(row, tuple(islice(column_edges, size)), datasets)
 
 
 _OF_VERSIONS = ("lineage_id", "sources", "gaps", "is_planned")
