@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -129,6 +130,14 @@ class GraphInput:
     """Sentences about events that cannot be read, and about lineage that a warehouse has lost."""
     left_out: str = ""
     """A sentence about events that are of no run; empty without any."""
+    unknown_jobs: tuple[JobName, ...] | None = None
+    """Jobs whose lineage a warehouse has lost; None if it was not asked for a time."""
+
+    def document(self) -> dict[str, Any]:
+        """Return the part of a JSON object that names the jobs without known lineage."""
+        if self.unknown_jobs is None:
+            return {}
+        return {"left_out": [job._asdict() for job in self.unknown_jobs]}
 
 
 def lineage_of_options(
@@ -137,7 +146,7 @@ def lineage_of_options(
     since: str | None,
     as_of: str | None,
     *,
-    has_tags: bool = False,
+    with_tags: bool = False,
 ) -> GraphInput:
     """Return the lineage that `--events` or `--warehouse` give, whichever of them is there."""
     if bool(places) == bool(warehouse):
@@ -145,28 +154,32 @@ def lineage_of_options(
             "give one of --events PATH (a file or folder of OpenLineage events; repeatable) and"
             " --warehouse PATH (a folder of `spark-lineage warehouse load`)"
         )
-    times = instant_option("--since", since), instant_option("--as-of", as_of)
+    times = begin, end = instant_option("--since", since), instant_option("--as-of", as_of)
+    if begin is not None and end is not None and begin > end:
+        refuse(f"--since ({since}) is after --as-of ({as_of}): give the earlier time to --since")
     if warehouse is not None:
-        return lineage_in_warehouse(warehouse, *times, has_tags=has_tags)
-    return _of_events(places, *times, has_tags=has_tags)
+        return lineage_in_warehouse(warehouse, *times, with_tags=with_tags)
+    return _of_events(places, *times, with_tags=with_tags)
 
 
-def _of_events(places: Sequence[Path], since: int | None, as_of: int | None, *, has_tags: bool) -> GraphInput:
+def _of_events(
+    places: Sequence[Path], since: int | None, as_of: int | None, *, with_tags: bool
+) -> GraphInput:
     events = events_at(places)
     current = Current.of(events, since=since, as_of=as_of)
     known = [event for event in events if as_of is None or (event.time_ns or 0) <= as_of]
-    tags = tags_in(known, current.aliases) if has_tags else ()
+    tags = tags_in(known, current.aliases) if with_tags else ()
     return GraphInput(current, LineageGraph.of(current), tags, events.problems, without_run(events))
 
 
 def lineage_in_warehouse(
-    path: Path, since: int | None = None, as_of: int | None = None, *, has_tags: bool = False
+    path: Path, since: int | None = None, as_of: int | None = None, *, with_tags: bool = False
 ) -> GraphInput:
     """Return the lineage of a warehouse after its last load, or at another time."""
     # pyarrow is needed for warehouses alone.
     from airflow_provider_spark_lineage.openlineage.warehouse.lineage_at import lineage_at
 
-    known = lineage_at(path, since, as_of, has_tags=has_tags)
+    known = lineage_at(path, since, as_of, with_tags=with_tags)
     problems = [dropped("Left out", known.left_out, "--as-of")] if known.left_out else []
     if known.perhaps_tagged:
         problems.append(
@@ -174,14 +187,15 @@ def lineage_in_warehouse(
             f" --as-of: {_listed(map(whole_name, known.perhaps_tagged))}."
         )
     tags = tags_of_facets(known.tag_facets, known.current.aliases)
-    return GraphInput(known.current, known.graph, tags, tuple(problems))
+    unknown = None if since is as_of is None else tuple(known.left_out)
+    return GraphInput(known.current, known.graph, tags, tuple(problems), unknown_jobs=unknown)
 
 
 def dropped(what: str, jobs: Sequence[JobName], times: str) -> str:
     """Return a sentence about jobs whose lineage at some times a warehouse does not know any more."""
     return (
-        f"{what}, because `warehouse retain` has dropped runs or events that tell the lineage that they had"
-        f" at {times}: {_listed(map('/'.join, jobs))}."
+        f"{what}, because `warehouse retain` dropped the runs or events that show their lineage at {times}:"
+        f" {_listed(map('/'.join, jobs))}."
     )
 
 

@@ -97,11 +97,11 @@ def command(
     if reruns:
         again = rerun.rerun_of(impact)
         if as_json:
-            print_json(rerun.document_of(impact, again))
+            print_json(rerun.document_of(impact, again) | lineage.document())
         else:
             _print_rerun(impact, again)
     elif as_json:
-        print_json(document_of(impact))
+        print_json(document_of(impact) | lineage.document())
     elif as_csv:
         echo(_csv_of(impact))
     else:

@@ -18,7 +18,6 @@ from airflow_provider_spark_lineage.cli.page import show
 from airflow_provider_spark_lineage.cli.refusal import complain, say
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.policy.checking import check
-from airflow_provider_spark_lineage.openlineage.policy.findings import PolicyReport
 from airflow_provider_spark_lineage.openlineage.policy.reading import SCHEMA, read_policy
 from airflow_provider_spark_lineage.openlineage.policy.rules import Policy
 from airflow_provider_spark_lineage.openlineage.policy.texts import lines_of
@@ -60,9 +59,12 @@ def command(
     Exits with 1 if a rule is broken, and with 2 for input that cannot be used.
     """
     policy = _policy(file)
-    lineage = lineage_of_options(places, warehouse, since, as_of, has_tags=True)
+    lineage = lineage_of_options(places, warehouse, since, as_of, with_tags=True)
     report = check(policy, lineage.current, lineage.tags, lineage.graph)
-    _print(report, as_json=as_json)
+    if as_json:
+        print_json({**report.document(), **lineage.document()})
+    else:
+        show("".join(f"{printable(line)}\n" for line in lines_of(report)))
     if lineage.left_out:
         say(lineage.left_out)
     if not report.ok:
@@ -77,10 +79,3 @@ def _policy(file: Path) -> Policy:
         return read_policy(file)
     except BadInputError as error:
         complain(str(error).splitlines())
-
-
-def _print(report: PolicyReport, *, as_json: bool) -> None:
-    if as_json:
-        print_json(report.document())
-    else:
-        show("".join(f"{printable(line)}\n" for line in lines_of(report)))

@@ -272,8 +272,8 @@ def test_a_run_whose_events_are_gone_is_left_out_and_the_ended_ones_are_not(tmp_
     done = invoke(path, "2026-01-02", "2026-01-04")
     assert done.exit_code == 2
     sentence = (
-        "Not compared, because `warehouse retain` has dropped runs or events that tell the"
-        " lineage that they had at FROM or TO: jobs/shop.late.\n"
+        "Not compared, because `warehouse retain` dropped the runs or events that show their lineage"
+        " at FROM or TO: jobs/shop.late.\n"
     )
     assert done.stdout == f"2 added\n\nadded\n  x: is new\n  y: is new\n\n{sentence}"
     assert done.stderr == f"spark-lineage: {sentence}"

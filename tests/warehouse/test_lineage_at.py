@@ -19,8 +19,10 @@ from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.policy.tags import EventTag, tags_in, tags_of_facets
+from airflow_provider_spark_lineage.openlineage.warehouse import lineage_at as module
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import loaded_tables
 from airflow_provider_spark_lineage.openlineage.warehouse.lineage_at import LineageWithTags, lineage_at
+from airflow_provider_spark_lineage.openlineage.warehouse.past_names import events_with
 from airflow_provider_spark_lineage.openlineage.warehouse.retention import retain
 
 Documents = list[dict[str, Any]]
@@ -50,11 +52,13 @@ def of_events(
         known.aliases,
         known.contradictions,
     )
-    return some, set(tags)
+    return some, {tag for tag in tags if tag.dataset in some.datasets}
 
 
 def tags_of(lineage: LineageWithTags) -> set[EventTag]:
-    return {*tags_of_facets(lineage.tag_facets, lineage.current.aliases)}
+    """Return the tags of datasets of the lineage; a rule uses no others."""
+    tags = tags_of_facets(lineage.tag_facets, lineage.current.aliases)
+    return {tag for tag in tags if tag.dataset in lineage.current.datasets}
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -64,7 +68,7 @@ def test_lineage_at_a_time_is_that_of_the_events(tmp_path, seed):
     path = plain_warehouse(tmp_path / "w", documents)
     keep_current(path, documents)
     for times in times_in(seed, "12345"):
-        lineage = lineage_at(path, **times, has_tags=True)
+        lineage = lineage_at(path, **times, with_tags=True)
         known, tags = of_events(documents, times)
         assert comparable(lineage.current) == comparable(known)
         assert tags_of(lineage) == tags
@@ -150,17 +154,37 @@ def catalog() -> Documents:
         ("2026-01-01T11:00:00Z", set()),
         ("2026-01-01T12:00:00Z", {"crm pii"}),
         ("2026-01-03T11:59:59Z", {"crm internal", "crm pii"}),
-        ("2026-01-03T12:00:00Z", {"crm public", "late public", "other public"}),
+        ("2026-01-03T12:00:00Z", {"crm public", "late public"}),
     ],
 )
 def test_tags_are_those_of_the_newest_facet_at_that_time(tmp_path, as_of, tags):
     """The table has the newest of all, so the events tell those before it."""
     path = plain_warehouse(tmp_path / "w", catalog())
     times = {"as_of": instant_ns(as_of)}
-    found = tags_of(lineage_at(path, **times, has_tags=True))
+    found = tags_of(lineage_at(path, **times, with_tags=True))
     assert {f"{tag.dataset[1]} {tag.tag}" for tag in found} == tags
     assert found == of_events(catalog(), times)[1]
     assert not lineage_at(path, **times).tag_facets
+
+
+def test_a_dataset_outside_of_the_lineage_is_not_looked_for(tmp_path, monkeypatch):
+    """Nothing before its first tags has it, so all events since the first date would be read."""
+    days: list[str] = []
+
+    def noted(snapshot: Any, day: str, parts: Any) -> Any:
+        days.append(day)
+        return events_with(snapshot, day, parts)
+
+    monkeypatch.setattr(module, "events_with", noted)
+    documents = [
+        run("load", [dataset("crm", "id")], [dataset("out", "id", **edges("id <- crm.id"))], day=1),
+        tagged(2, "crm", "pii"),
+        *(tagged(3, name, "public") for name in ("crm", "other")),
+    ]
+    path = plain_warehouse(tmp_path / "w", documents)
+    lineage = lineage_at(path, as_of=instant_ns("2026-01-03T06:00:00Z"), with_tags=True)
+    assert {f"{tag.dataset[1]} {tag.tag}" for tag in tags_of(lineage)} == {"crm pii"}
+    assert days == ["2026-01-03", "2026-01-02"]
 
 
 def invoke(*words: str | Path) -> Result:
@@ -221,7 +245,12 @@ def test_the_commands_give_one_answer_for_events_and_for_their_warehouse(tmp_pat
         ["policy", policy, "--json"],
     ):
         asked, known = (invoke(*words, *times, *more) for more in (of_the_warehouse, of_the_events))
-        assert (asked.exit_code, asked.stdout) == (known.exit_code, known.stdout)
+        assert asked.exit_code == known.exit_code
+        if "--json" in words:
+            # A warehouse also says that it has lost nothing.
+            assert json.loads(asked.stdout) == {**json.loads(known.stdout), "left_out": []}
+        else:
+            assert asked.stdout == known.stdout
         assert asked.stdout
     pages = [tmp_path / "a.html", tmp_path / "b.html"]
     for place, page in zip((of_the_warehouse, [events]), pages, strict=True):
@@ -237,8 +266,8 @@ def test_what_retain_has_dropped_is_said_in_one_sentence(tmp_path):
     policy.write_text("rules: [{name: writers, datasets: early, writers: 1}]\n")
     words = "--warehouse", path, "--as-of", "2026-01-02"
     sentence = (
-        "spark-lineage: Left out, because `warehouse retain` has dropped runs or events that tell the lineage"
-        " that they had at --as-of: jobs/shop.late.\n"
+        "spark-lineage: Left out, because `warehouse retain` dropped the runs or events that show their"
+        " lineage at --as-of: jobs/shop.late.\n"
     )
     for command in (
         ["impact", "raw", *words],
@@ -248,6 +277,10 @@ def test_what_retain_has_dropped_is_said_in_one_sentence(tmp_path):
         done = invoke(*command)
         assert (done.exit_code, done.stderr) == (2, sentence)
         assert done.stdout
+    for command in (["impact", "raw"], ["impact", "raw", "--rerun"], ["policy", policy]):
+        document = json.loads(invoke(*command, *words, "--json").stdout)
+        assert document["left_out"] == [{"namespace": "jobs", "name": "shop.late"}]
+        assert "left_out" not in json.loads(invoke(*command, "--warehouse", path, "--json").stdout)
     unknown = invoke("impact", "side", *words)
     assert (unknown.exit_code, unknown.stdout) == (2, "")
     assert unknown.stderr.startswith(f"{sentence}spark-lineage: ")
@@ -265,6 +298,10 @@ def test_what_retain_has_dropped_is_said_in_one_sentence(tmp_path):
             ["impact", "raw", "--since", "soon"],
             "--since soon is not an RFC 3339 date-time with an offset: give a date (2026-01-31) or a time"
             " (2026-01-31T06:00:00Z)",
+        ),
+        (
+            ["impact", "raw", "--since", "2026-01-03", "--as-of", "2026-01-02T06:00:00Z"],
+            "--since (2026-01-03) is after --as-of (2026-01-02T06:00:00Z): give the earlier time to --since",
         ),
     ],
 )
@@ -293,5 +330,17 @@ def test_a_file_that_is_gone_is_one_sentence(tmp_path, words):
     file = next(Path(loaded_tables(path).folders("lineage_versions")[0]).glob("*.parquet"))
     file.write_bytes(b"not parquet")
     done = invoke("impact", "raw", "--warehouse", path, *words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"spark-lineage: {path} cannot be read (")
+
+
+@pytest.mark.parametrize("words", [["--as-of", "2026-01-03"], ["--since", "2026-01-02"], []], ids=" ".join)
+def test_a_broken_file_of_tags_is_one_sentence(tmp_path, policy, words):
+    """Also without a time, where the lineage is read from other files."""
+    path = plain_warehouse(tmp_path / "w", catalog())
+    keep_current(path, catalog())
+    file = next(Path(loaded_tables(path).folders("dataset_tags")[0]).glob("*.parquet"))
+    file.write_bytes(b"not parquet")
+    done = invoke("policy", policy, "--warehouse", path, *words)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(f"spark-lineage: {path} cannot be read (")

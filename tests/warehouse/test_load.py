@@ -101,7 +101,8 @@ def test_any_order_split_repetition_and_crash_gives_the_same_tables(spark, tmp_p
     times = times_of(random.Random(seed), "12345")  # noqa: S311
     assert found_in(tmp_path / "b", times) == (*rebuilt(documents, times), [])
     for some in times_in(seed, "12345"):
-        lineage, (known, tags) = lineage_at(tmp_path / "b", **some, has_tags=True), of_events(documents, some)
+        lineage = lineage_at(tmp_path / "b", **some, with_tags=True)
+        known, tags = of_events(documents, some)
         assert (comparable(lineage.current), tags_of(lineage)) == (comparable(known), tags)
     # The files of loads before the last one, and of the load that died, are gone.
     assert len([*(tmp_path / "b" / "data").iterdir()]) <= len(read_tables(tmp_path / "b").tables) + 3

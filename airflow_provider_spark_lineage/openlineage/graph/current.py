@@ -201,7 +201,7 @@ UNFINISHED = ("start", "fail", "abort")
 
 
 class _Once(dict[Any, Any]):
-    """Names and ids, each kept once: millions of edges would have copies of the same ones."""
+    """Equal names and ids as one object: else millions of edges would each have copies of their own."""
 
     def __missing__(self, key: Any) -> Any:
         self[key] = key

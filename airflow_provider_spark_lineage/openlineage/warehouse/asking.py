@@ -218,10 +218,10 @@ class StoredVersion:
         columns, *others = texts
         sources = map(datasets.__getitem__, pc.struct_field(edges, "source_id").to_pylist())
         masking = pc.struct_field(edges, _OF_EDGES[-1]).to_pylist()
-        in_order = map(ColumnEdge, columns, sources, *others, masking)
+        column_edges = map(ColumnEdge, columns, sources, *others, masking)
         sizes = pc.list_value_length(batch.column("edges")).to_pylist()
         for row, size in zip(batch.select([*_OF_VERSIONS]).to_pylist(), sizes, strict=True):
-            yield row["lineage_id"], cls._with(row, tuple(islice(in_order, size)), datasets)
+            yield row["lineage_id"], cls._with(row, tuple(islice(column_edges, size)), datasets)
 
 
 _OF_VERSIONS = ("lineage_id", "sources", "gaps", "is_planned")

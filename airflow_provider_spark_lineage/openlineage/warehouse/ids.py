@@ -62,17 +62,22 @@ _STRIPE = struct.Struct("<4Q")
 
 def _of_stripes(data: bytes, seed: int) -> int:
     # Written out, because contents of versions are long, and their hash is most of the work for them.
-    v1, v2, v3, v4 = (seed + _P1 + _P2) & _MASK, (seed + _P2) & _MASK, seed, (seed - _P1) & _MASK
+    lane_1, lane_2, lane_3, lane_4 = (
+        (seed + _P1 + _P2) & _MASK,
+        (seed + _P2) & _MASK,
+        seed,
+        (seed - _P1) & _MASK,
+    )
     for first, second, third, fourth in _STRIPE.iter_unpack(data):
-        v1 = v1 + first * _P2 & _MASK
-        v1 = (v1 << 31 | v1 >> 33) * _P1 & _MASK
-        v2 = v2 + second * _P2 & _MASK
-        v2 = (v2 << 31 | v2 >> 33) * _P1 & _MASK
-        v3 = v3 + third * _P2 & _MASK
-        v3 = (v3 << 31 | v3 >> 33) * _P1 & _MASK
-        v4 = v4 + fourth * _P2 & _MASK
-        v4 = (v4 << 31 | v4 >> 33) * _P1 & _MASK
-    lanes = v1, v2, v3, v4
+        lane_1 = lane_1 + first * _P2 & _MASK
+        lane_1 = (lane_1 << 31 | lane_1 >> 33) * _P1 & _MASK
+        lane_2 = lane_2 + second * _P2 & _MASK
+        lane_2 = (lane_2 << 31 | lane_2 >> 33) * _P1 & _MASK
+        lane_3 = lane_3 + third * _P2 & _MASK
+        lane_3 = (lane_3 << 31 | lane_3 >> 33) * _P1 & _MASK
+        lane_4 = lane_4 + fourth * _P2 & _MASK
+        lane_4 = (lane_4 << 31 | lane_4 >> 33) * _P1 & _MASK
+    lanes = lane_1, lane_2, lane_3, lane_4
     value = sum(_rotated(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18), strict=True)) & _MASK
     for lane in lanes:
         value = ((value ^ _round(0, lane)) * _P1 + _P4) & _MASK

@@ -31,7 +31,7 @@ TagFacet = tuple[int, Id, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class LineageWithTags:
-    """Lineage and tags as all events of the warehouse give them."""
+    """Lineage and tags after the last load, or those that were current at a time."""
 
     current: Current
     graph: LineageGraph
@@ -44,49 +44,57 @@ class LineageWithTags:
 
 
 def lineage_at(
-    path: Path, since: int | None = None, as_of: int | None = None, *, has_tags: bool = False
+    path: Path, since: int | None = None, as_of: int | None = None, *, with_tags: bool = False
 ) -> LineageWithTags:
-    """Return what `Current.of` returns for all events of a warehouse, with tags if they are needed.
+    """Return what `Current.of` returns for the events of a warehouse, with tags if they are needed.
 
     Raise BadInputError without a warehouse, and for a time that its tables do not know.
     """
     snapshot = loaded_tables(path)
-    if since is as_of is None:
-        return LineageWithTags(*graph_in(snapshot), tag_facets_in(snapshot) if has_tags else ())
     left_out: list[JobName] = []
     with whole_files(snapshot.path):
+        if since is as_of is None:
+            return LineageWithTags(*graph_in(snapshot), tag_facets_in(snapshot) if with_tags else ())
         if as_of is None:
             current = lineage_in(snapshot, since)
         else:
             past = Past(snapshot)
             past.refuse_before("--as-of", as_of)
             current, left_out = past.current(as_of, since)
-        facets, later = _tag_facets_at(snapshot, as_of) if has_tags else ([], set())
-    perhaps = {current.aliases.get(name, name) for name in later}.intersection(current.datasets)
+        facets, later = _tag_facets_at(snapshot, current, as_of) if with_tags else ([], set())
+    perhaps = {current.aliases.get(name, name) for name in later}
     return LineageWithTags(current, LineageGraph.of(current), facets, left_out, sorted(perhaps))
 
 
-def _tag_facets_at(snapshot: StoredTables, time_ns: int | None) -> tuple[list[TagFacet], set[Id]]:
-    """Return the facets that were the newest at a time, and datasets that dropped events may have tagged.
+def _tag_facets_at(
+    snapshot: StoredTables, current: Current, time_ns: int | None
+) -> tuple[list[TagFacet], set[Id]]:
+    """Return the facets that were the newest at a time, and names that dropped events may have tagged.
 
-    The table has the newest facet of each dataset. If that is later, the events have those before it.
+    The table has the newest facet of each dataset. If that is later, the events have those before it. They
+    are read for datasets of the lineage alone: one that came later would be looked for on all dates.
     """
     stored = tag_facets_in(snapshot)
     if time_ns is None:
         return stored, set()
     newest = [(time, row["event_id"], name, row) for time, name, row in stored if time <= time_ns]
-    wanted = {name for time, name, _ in stored if time > time_ns}
+    datasets = set(current.datasets)
+    wanted = {
+        name for time, name, _ in stored if time > time_ns and current.aliases.get(name, name) in datasets
+    }
     last = day_text(time_ns // 1000 // DAY_US)
     for day in sorted((day for day in snapshot.tables["events"] if day <= last), reverse=True):
         if not wanted:
             break
-        facets = [
-            (event.time_ns or 0, event.source, name, facet)
-            for event in events_with(snapshot, day, ['"tags":{'])
-            for name, facet in tag_facets_of(event)
-            if name in wanted and (event.time_ns or 0) <= time_ns
-        ]
-        newest += {facet[2]: facet for facet in sorted(facets, key=itemgetter(0, 1))}.values()
-        wanted -= {name for _, _, name, _ in facets}
+        newest_of_day: dict[Id, tuple[int, str, Id, Mapping[str, Any]]] = {}
+        for event in events_with(snapshot, day, ['"tags":{']):
+            time = event.time_ns or 0
+            for name, facet in tag_facets_of(event) if time <= time_ns else ():
+                if name in wanted and (
+                    name not in newest_of_day or newest_of_day[name][:2] <= (time, event.source)
+                ):
+                    newest_of_day[name] = time, event.source, name, facet
+        newest += newest_of_day.values()
+        wanted -= newest_of_day.keys()
     ordered = [(time, name, facet) for time, _, name, facet in sorted(newest, key=itemgetter(0, 1))]
     return ordered, wanted if snapshot.kept_from.get("events") else set()

@@ -65,10 +65,10 @@ class Past:
         self._last = LastRuns(snapshot, self.index)
         self.names = [*rows_of(snapshot, "dataset_names")]
 
-    def at(self, time_ns: int, *, has_last: bool = False) -> PastRows:
+    def at(self, time_ns: int, *, with_last: bool = False) -> PastRows:
         """Return what decides the lineage at a time, in nanoseconds since 1970.
 
-        `has_last` adds the last run of each job, which may have no lineage.
+        `with_last` adds the last run of each job, which may have no lineage.
         """
         names = names_at(self._snapshot, self.names, self._datasets, time_ns)
         then = under_way(self._snapshot, self.index, time_ns)
@@ -76,7 +76,7 @@ class Past:
         moving = {id_of_names(*name): name for name in names.depending_on_time()}
         changes = sorted({time for _, owners in names.moved() for time, _ in owners}) if moving else []
         deciding = self._last.deciding(then, moving, changes)
-        runs = deciding.runs | self._last.last_of_jobs(then) if has_last else deciding.runs
+        runs = deciding.runs | self._last.last_of_jobs(then) if with_last else deciding.runs
         ids, dates = set(self.index.ids(runs).to_pylist()), self.index.dates(runs)
         rows = {
             table: [*rows_of(self._snapshot, table, ids, dates=dates), *then.rows[table]]
@@ -142,7 +142,7 @@ class Past:
 
         These are jobs whose lineage is not known.
         """
-        each = self.at(time_ns, has_last=True)
+        each = self.at(time_ns, with_last=True)
         runs = [
             row
             for row in each.runs

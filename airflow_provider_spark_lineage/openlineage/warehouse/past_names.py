@@ -11,12 +11,9 @@ from airflow_provider_spark_lineage.openlineage.events.model import Event
 from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.names import DatasetNames, symlinks_of
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import Row
-from airflow_provider_spark_lineage.openlineage.warehouse.run_index import (
-    DAY_US,
-    columns_of_dates,
-    day_text,
-)
+from airflow_provider_spark_lineage.openlineage.warehouse.run_index import DAY_US, day_text
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import dataset_of, files_at
 
 with extra("warehouse"):
     import pyarrow.compute as pc
@@ -114,6 +111,14 @@ def events_with(snapshot: StoredTables, day: str, parts: Iterable[str]) -> Itera
     for part in parts:
         matches = pc.match_substring(raw, part)
         where = matches if where is None else where | matches
-    rows = columns_of_dates(snapshot, "events", ["event_id", "raw"], [day], where=where)
-    for event_id, text in zip(*(column.to_pylist() for column in rows.columns), strict=True):
-        yield Event(json.loads(text), event_id)
+    files = files_at(snapshot.folders("events", [day]))
+    if not files:
+        return
+    columns = ["event_id", "raw"]
+    for batch in dataset_of(files).to_batches(columns=columns, filter=where, batch_size=_MOST_ROWS):
+        for event_id, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield Event(json.loads(text), event_id)
+
+
+_MOST_ROWS = 10_000
+"""Limit of the rows of a batch: an event may be large, and a date may have many."""
