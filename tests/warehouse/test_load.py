@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import random
@@ -128,8 +129,10 @@ def load_in_parts(  # noqa: PLR0917
             table = chance.choice([*TABLES])
             with monkeypatch.context() as patch:
                 die_at(patch, table)
-                with pytest.raises(DiedError):
+                with contextlib.suppress(DiedError):
                     load(spark, part, tmp_path / "b", **options)
+                    # It lived, because it had no row for this table.
+                    before = contents(tmp_path / "b")
             assert contents(tmp_path / "b") == before, table
         load(spark, part, tmp_path / "b", **options)
 
