@@ -20,6 +20,7 @@ from airflow_provider_spark_lineage.openlineage.events.instants import instant_n
 from airflow_provider_spark_lineage.openlineage.events.model import Event, Events
 from airflow_provider_spark_lineage.openlineage.events.reader import COPY_THEM, read_events
 from airflow_provider_spark_lineage.openlineage.events.runs import without_run
+from airflow_provider_spark_lineage.openlineage.events.shapes import Id
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
 from airflow_provider_spark_lineage.openlineage.graph.run_lineage import JobName
@@ -132,12 +133,16 @@ class GraphInput:
     """A sentence about events that are of no run; empty without any."""
     unknown_jobs: tuple[JobName, ...] | None = None
     """Jobs whose lineage a warehouse has lost; None if it was not asked for a time."""
+    perhaps_tagged: tuple[Id, ...] = ()
+    """Datasets whose tags a warehouse may have lost."""
 
     def document(self) -> dict[str, Any]:
-        """Return the part of a JSON object that names the jobs without known lineage."""
+        """Return the part of a JSON object that names what a warehouse has lost."""
         if self.unknown_jobs is None:
             return {}
-        return {"left_out": [job._asdict() for job in self.unknown_jobs]}
+        tagged = [{"namespace": namespace, "name": name} for namespace, name in self.perhaps_tagged]
+        lost = {"perhaps_tagged": tagged} if tagged else {}
+        return {"left_out": [job._asdict() for job in self.unknown_jobs], **lost}
 
 
 def lineage_of_options(
@@ -188,7 +193,14 @@ def lineage_in_warehouse(
         )
     tags = tags_of_facets(known.tag_facets, known.current.aliases)
     unknown = None if since is as_of is None else tuple(known.left_out)
-    return GraphInput(known.current, known.graph, tags, tuple(problems), unknown_jobs=unknown)
+    return GraphInput(
+        known.current,
+        known.graph,
+        tags,
+        tuple(problems),
+        unknown_jobs=unknown,
+        perhaps_tagged=tuple(known.perhaps_tagged),
+    )
 
 
 def dropped(what: str, jobs: Sequence[JobName], times: str) -> str:

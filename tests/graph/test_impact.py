@@ -225,9 +225,9 @@ def test_csv_has_a_line_for_each_column(impact):
         ("orders", "orders is not unique: give one of s3://lake/raw/orders, s3://lake/silver/orders"),
         (
             "raw/order",
-            "raw/order is neither a dataset, a column nor a job in these events; the nearest are raw/orders",
+            "raw/order is neither a dataset, a column nor a job in this lineage; the nearest are raw/orders",
         ),
-        ("zzz", "zzz is neither a dataset, a column nor a job in these events; there are gold/report"),
+        ("zzz", "zzz is neither a dataset, a column nor a job in this lineage; there are gold/report"),
         ("raw/orders.amuont", "the nearest are orders.amount"),
     ],
 )

@@ -90,6 +90,25 @@ def test_after_retain_only_jobs_that_are_not_known_are_left_out(tmp_path, seed, 
         assert not lineage.left_out or "as_of" in times
 
 
+def test_runs_before_since_leave_no_job_out(tmp_path):
+    """What was dropped had ended before, and would not count."""
+    read, written = [dataset("raw", "id")], [dataset("out", "id", **edges("id <- raw.id"))]
+    documents = [
+        *(run("load", read, written, day=day) for day in (1, 7)),
+        *(run("daily", read, written, day=day) for day in range(1, 8)),
+    ]
+    path = plain_warehouse(tmp_path / "w", documents)
+    keep_current(path, documents)
+    retain(path, events_days=3, runs_days=4, today=date(2026, 1, 7))
+    as_of = instant_ns("2026-01-05T20:00:00Z")
+    assert [job.name for job in lineage_at(path, as_of=as_of).left_out] == ["load"]
+    for day, left_out in ((2, ["load"]), (4, []), (5, [])):
+        times = {"since": instant_ns(f"2026-01-{day:02}T00:00:00Z"), "as_of": as_of}
+        lineage = lineage_at(path, **times)
+        assert [job.name for job in lineage.left_out] == left_out
+        assert comparable(lineage.current) == comparable(of_events(documents, times, lineage.left_out)[0])
+
+
 def over_noon() -> Documents:
     """Return an execution that ends at ten, and its task, whose first event is at noon."""
     parent = {"parent": {"run": {"runId": "task"}, "job": {"namespace": "jobs", "name": "etl.t"}}}
@@ -213,6 +232,8 @@ def test_tags_of_events_that_are_gone_are_not_taken_for_safety(tmp_path, policy)
     policy.write_text(policy.read_text().replace("pii", "secret"))
     passed = invoke("policy", policy, *words)
     assert (passed.exit_code, passed.stderr) == (2, sentence)
+    found = json.loads(invoke("policy", policy, *words, "--json").stdout)
+    assert found["perhaps_tagged"] == [{"namespace": NAMESPACE, "name": "late"}]
     # Impact has no tags, and reads none.
     assert invoke("impact", "out", *words).stderr == ""
 

@@ -67,7 +67,7 @@ def select(current: Current, graph: LineageGraph, text: str) -> Selected:
                 f"{text} is not unique: give one of {_listed(_told_apart(matching))}, or more of the name."
             )
     raise BadInputError(
-        f"{text} is neither a dataset, a column nor a job in these events{_near(current, graph, text)}."
+        f"{text} is neither a dataset, a column nor a job in this lineage{_near(current, graph, text)}."
     )
 
 

@@ -187,13 +187,16 @@ class LastRuns:
             numbers[places] = places[first[number]]
         return numbers
 
-    def unknown(self, then: UnderWay, deciding: Deciding, time_ns: int) -> set[int]:
+    def unknown(
+        self, then: UnderWay, deciding: Deciding, time_ns: int, since_ns: int | None = None
+    ) -> set[int]:
         """Return the jobs whose lineage was decided by runs whose rows were dropped, or may have been.
 
         A run that decides now is not dropped, whatever its age: all is known of a job that has not run since.
+        Runs that ended before `since_ns` do not decide.
         """
         first = self._snapshot.kept_from.get("runs", "")
-        if not first:
+        if not first or (since_ns is not None and since_ns // 1000 >= micros_of_day(first)):
             return set()
         begin, index = micros_of_day(first), self._index
         seen = columns_of_dates(self._snapshot, "jobs", ["job_id", "first_seen"])

@@ -65,9 +65,10 @@ class Past:
         self._last = LastRuns(snapshot, self.index)
         self.names = [*rows_of(snapshot, "dataset_names")]
 
-    def at(self, time_ns: int, *, with_last: bool = False) -> PastRows:
+    def at(self, time_ns: int, *, since_ns: int | None = None, with_last: bool = False) -> PastRows:
         """Return what decides the lineage at a time, in nanoseconds since 1970.
 
+        Runs that ended before `since_ns` may be among the rows, but no job is unknown because of them.
         `with_last` adds the last run of each job, which may have no lineage.
         """
         names = names_at(self._snapshot, self.names, self._datasets, time_ns)
@@ -89,7 +90,7 @@ class Past:
             by_run(rows["run_inputs"]),
             by_run(rows["run_outputs"]),
             frozenset({*self.index.job[counted].tolist(), *(row["job_id"] for row in then.rows["runs"])}),
-            frozenset(then.unknown.keys() | self._last.unknown(then, deciding, time_ns)),
+            frozenset(then.unknown.keys() | self._last.unknown(then, deciding, time_ns, since_ns)),
         )
 
     def refuse_before(self, name: str, time_ns: int) -> None:
@@ -142,7 +143,7 @@ class Past:
 
         These are jobs whose lineage is not known.
         """
-        each = self.at(time_ns, with_last=True)
+        each = self.at(time_ns, since_ns=since_ns, with_last=True)
         runs = [
             row
             for row in each.runs
