@@ -147,13 +147,13 @@ def of_a_hub(datasets: int) -> None:
         print(f"one loop over the edges takes {once / took:,.0f} times as long")
     began = process_time()
     impact = Impact(current, graph, [Selected(dataset, field)], direct_only=True)
-    found = len(impact.columns), len(impact.datasets), len(impact.jobs)
-    print(f"  impact of the hub by value: {found} columns, datasets, jobs in", end=" ")
+    counts = len(impact.columns), len(impact.datasets), len(impact.jobs)
+    print(f"  impact of the hub by value: {counts} columns, datasets, jobs in", end=" ")
     print(f"{(process_time() - began) * 1000:.0f} ms")
 
 
 def tree(tables: int) -> Current:
-    """Return lineage in which each dataset feeds two others, so that all come from the first."""
+    """Return the lineage of a tree: each dataset feeds two others, and all come from the first."""
     writes, reads = [], []
     schema = ("a", "string"), ("b", "string")
     for number in range(1, tables + 1):
@@ -184,11 +184,11 @@ def of_many_datasets(tables: int) -> None:
     for name in (f"table_{tables // 4 + 1}.a", "table_0.a"):
         began = process_time()
         selected = select(current, graph, name)
-        found = process_time()
+        after = process_time()
         document = document_of(Impact(current, graph, [selected]))
         print(
-            f"  {name}: found in {found - began:.1f} s, impact of {len(document['columns']):,} columns in"
-            f" {process_time() - found:.1f} s, peak {memory_mb():,.0f} MB"
+            f"  {name}: found in {after - began:.1f} s, impact of {len(document['columns']):,} columns in"
+            f" {process_time() - after:.1f} s, peak {memory_mb():,.0f} MB"
         )
 
 

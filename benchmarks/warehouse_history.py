@@ -1,6 +1,6 @@
 """Loads one more day into a warehouse with a week of history, and into one with a year.
 
-    python benchmarks/warehouse_history.py --events 200
+    python benchmarks/warehouse_history.py --events 200 --events-of-more 40000
 
 The cost of a load must not grow with its history. Each load is a process of its own, as the command is, and
 both warehouses are loaded in turn, so that whatever else the machine does meets both; the ratio of the
@@ -78,7 +78,7 @@ def write(folder: Path, days: range, events: int) -> Path:
     return file
 
 
-class Taken(NamedTuple):
+class Cost(NamedTuple):
     """Cost of a load, with the start of Spark."""
 
     seconds: float
@@ -86,7 +86,7 @@ class Taken(NamedTuple):
     peak_megabytes: float
 
 
-def load_here(events: str, warehouse: str) -> Taken:
+def load_here(events: str, warehouse: str) -> Cost:
     """Load in this process."""
     began = time.monotonic()
     with Watch() as watch:
@@ -94,16 +94,16 @@ def load_here(events: str, warehouse: str) -> Taken:
         spark = builder.config("spark.driver.memory", "2g").getOrCreate()
         spark.sparkContext.setLogLevel("ERROR")
         load(spark, events, warehouse)
-        taken = time.monotonic() - began
+        seconds = time.monotonic() - began
     spark.stop()
-    return Taken(taken, watch.cpu_seconds, watch.peak_bytes >> 20)
+    return Cost(seconds, watch.cpu_seconds, watch.peak_bytes >> 20)
 
 
-def load_once(events: Path, warehouse: Path) -> Taken:
+def load_once(events: Path, warehouse: Path) -> Cost:
     """Load in a process of its own."""
     command = [sys.executable, __file__, "--load", str(events), str(warehouse)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    return Taken(*json.loads(done.stdout.splitlines()[-1]))
+    return Cost(*json.loads(done.stdout.splitlines()[-1]))
 
 
 def main() -> int:
@@ -112,6 +112,7 @@ def main() -> int:
     parser.add_argument("--events", type=int, default=200, help="events a day")
     parser.add_argument("--days", type=int, nargs=2, default=(7, 365), help="days of the two histories")
     parser.add_argument("--more", type=int, default=3, help="days that are loaded after each history")
+    parser.add_argument("--events-of-more", type=int, help="events of each of these days; default: --events")
     parser.add_argument("--limit", type=float, default=1.3, help="greatest ratio")
     parser.add_argument("--load", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -124,16 +125,15 @@ def main() -> int:
             events = write(folder / f"events-{days}", range(days), options.events)
             history = load_once(events, folder / f"{days}")
             print(f"{days:4} days of {options.events:,} events: {history}", flush=True)
-        taken: dict[int, list[Taken]] = {days: [] for days in options.days}
+        costs: dict[int, list[Cost]] = {days: [] for days in options.days}
+        events_of_more = options.events_of_more or options.events
         for more in range(options.more):
             for days in options.days:
-                events = write(folder / f"events-{days}", range(days + more, days + more + 1), options.events)
-                taken[days].append(load_once(events, folder / f"{days}"))
-                print(f"one more day after {days} days: {taken[days][-1]}", flush=True)
-        short, long = (
-            Taken(*map(statistics.median, zip(*taken[days], strict=True))) for days in options.days
-        )
-        ratios = Taken(*(round(after / before, 2) for after, before in zip(long, short, strict=True)))
+                events = write(folder / f"events-{days}", range(days + more, days + more + 1), events_of_more)
+                costs[days].append(load_once(events, folder / f"{days}"))
+                print(f"one more day of {events_of_more:,} after {days} days: {costs[days][-1]}", flush=True)
+        short, long = (Cost(*map(statistics.median, zip(*costs[days], strict=True))) for days in options.days)
+        ratios = Cost(*(round(after / before, 2) for after, before in zip(long, short, strict=True)))
         print(f"ratios: {ratios}")
     return int(max(ratios.processor_seconds, ratios.peak_megabytes) > options.limit)
 

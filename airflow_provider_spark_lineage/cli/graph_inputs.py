@@ -137,7 +137,7 @@ class GraphInput:
     """Datasets whose tags a warehouse may have lost."""
 
     def document(self) -> dict[str, Any]:
-        """Return the part of a JSON object that names what a warehouse has lost."""
+        """Return the part of a JSON object that names the jobs and tags that a warehouse has lost."""
         if self.unknown_jobs is None:
             return {}
         tagged = [{"namespace": namespace, "name": name} for namespace, name in self.perhaps_tagged]

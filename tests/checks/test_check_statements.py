@@ -9,7 +9,7 @@ from openlineage.client.event_v2 import InputDataset
 from openlineage_client import needs_fields_of_results
 
 from airflow_provider_spark_lineage.airflow.checks.findings import passed_sentence
-from airflow_provider_spark_lineage.operators.checks import shown_row
+from airflow_provider_spark_lineage.operators.check_bases import shown_row
 from airflow_provider_spark_lineage.spark.checks.assertion import Assertion, Findings
 from airflow_provider_spark_lineage.spark.checks.checks import findings_of
 from airflow_provider_spark_lineage.spark.checks.measuring import Measured
