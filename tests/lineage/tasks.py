@@ -81,6 +81,10 @@ def modes_of(lineage: Lineage) -> dict[str, Mode]:
     return {output.dataset.id.name.removeprefix("/wh/"): output.mode for output in lineage.outputs}
 
 
+def named(lineage: Lineage) -> list[tuple[str, Mode]]:
+    return [(output.dataset.id.name, output.mode) for output in lineage.outputs]
+
+
 def entry(name: str, mode: Mode, at: str = "", previous: str = "") -> Output:
     """Make a command that changes only a catalog's entry, whose data lie at the place `at`."""
     link = (Symlink("file", "/wh/" + at, "LOCATION"),) if at else ()

@@ -1,4 +1,4 @@
-"""Queries and writes of one task as one lineage: columns traced, rows counted, edges kept."""
+"""Queries and writes of one task as one lineage: columns traced, edges and failures kept."""
 
 from __future__ import annotations
 
@@ -7,23 +7,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tasks import (
-    WAREHOUSE,
-    changes,
-    dataset,
-    edge,
-    edges_of,
-    execution,
-    inputs_of,
-    modes_of,
-    place,
-    reads,
-    writes,
-)
+from tasks import dataset, edge, edges_of, execution, inputs_of, modes_of, place, reads, writes
 
 from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.compose import Composer, compose
-from airflow_provider_spark_lineage.spark.lineage.execution import ExecutionLineage
 from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
     Failure,
@@ -37,8 +24,7 @@ from airflow_provider_spark_lineage.spark.lineage.model import (
     Snapshot,
     Statistics,
 )
-from airflow_provider_spark_lineage.spark.lineage.wrapping import wrapped
-from airflow_provider_spark_lineage.spark.sources.dataset import Identity, Symlink
+from airflow_provider_spark_lineage.spark.sources.dataset import Identity
 
 
 def test_column_is_traced_through_the_tasks_own_datasets() -> None:
@@ -245,15 +231,6 @@ def test_two_copies_are_two_edges() -> None:
     }
 
 
-def test_appended_rows_are_added_and_overwritten_ones_are_not() -> None:
-    """An output's count is the number of rows that the task left there."""
-    first = execution(writes("b", mode=Mode.CREATE, rows=2))
-    assert compose([first, execution(writes("b", mode=Mode.APPEND, rows=3))]).outputs[0].statistics.rows == 5
-    assert (
-        compose([first, execution(writes("b", mode=Mode.OVERWRITE, rows=3))]).outputs[0].statistics.rows == 3
-    )
-
-
 def test_created_stays_created() -> None:
     """A dataset that the task created and then overwrote was not there before."""
     lineage = compose([execution(writes("b", mode=Mode.CREATE)), execution(writes("b", mode=Mode.OVERWRITE))])
@@ -274,77 +251,6 @@ def test_failures_and_gaps_are_kept() -> None:
     lineage = compose([execution(failures=(failure,), gaps=(gap,)), execution(gaps=(gap,))])
     assert lineage.failures == (failure,)
     assert lineage.gaps == (gap,)
-
-
-def test_wrapping_command_and_its_write_are_one() -> None:
-    """Counts come from the inner write, the table's name and the mode from the command."""
-    symlink = Symlink(WAREHOUSE, "db.t")
-    inner = ExecutionLineage(execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=3)), query=(1,))
-    outer = ExecutionLineage(
-        execution(reads("a", "x")), wraps=True, query=(1,), mode=Mode.CREATE, symlinks=(symlink,)
-    )
-    (output,) = wrapped(inner, outer).lineage.outputs
-    assert (output.mode, output.statistics.rows) == (Mode.CREATE, 3)
-    assert output.dataset.identity.symlinks == (symlink,)
-
-
-@pytest.mark.parametrize(
-    ("outer_mode", "inner", "expected"),
-    [
-        # An append that makes its table overwrites the empty place of the new table.
-        (Mode.APPEND, {"mode": Mode.OVERWRITE}, Mode.CREATE),
-        (Mode.APPEND, {"mode": Mode.APPEND}, Mode.APPEND),
-        (Mode.OVERWRITE, {"mode": Mode.OVERWRITE}, Mode.OVERWRITE),
-        (Mode.CREATE, {"mode": Mode.CREATE, "was_empty": True}, Mode.CREATE),
-    ],
-)
-def test_a_command_that_makes_its_table_creates_it(outer_mode, inner, expected) -> None:
-    """The table that its write finds empty is its own, so a later DROP in the task leaves nothing."""
-    write = ExecutionLineage(execution(reads("a", "x"), writes("t", edge("a.x", "x"), **inner)), query=(1,))
-    outer = ExecutionLineage(execution(reads("a", "x")), wraps=True, query=(1,), mode=outer_mode)
-    lineage = wrapped(write, outer).lineage
-    (output,) = lineage.outputs
-    assert (output.mode, output.was_empty) == (expected, False)
-    if expected is Mode.CREATE:
-        assert modes_of(compose([lineage, execution(changes("t", Mode.DROP))])) == {}
-
-
-def test_target_of_a_wrapping_command_has_the_name_of_its_table() -> None:
-    """The write inside knows only a place; a job that is named by it would be renamed with the place."""
-    symlink, inside = Symlink(WAREHOUSE, "db.t"), Identity(place("0e7d1c"))
-    inner = ExecutionLineage(execution(), query=(1,), targets=(inside,))
-    outer = ExecutionLineage(execution(), wraps=True, query=(1,), symlinks=(symlink,))
-    assert wrapped(inner, outer).targets == (replace(inside, symlinks=(symlink,)),)
-
-
-def test_a_failed_command_has_the_target_of_the_write_inside() -> None:
-    """A failed command takes the target of the write inside; a command's own outputs need none."""
-    inner = ExecutionLineage(execution(), targets=(Identity(place("t")),))
-    failed = ExecutionLineage(execution(failures=(Failure("E", "broken"),)))
-    assert wrapped(inner, failed).targets == inner.targets
-    created = ExecutionLineage(execution(changes("u", Mode.CREATE)))
-    assert wrapped(inner, created).targets == ()
-
-
-def test_wrapping_command_that_failed_leaves_no_gap_of_its_write() -> None:
-    """An inner write with an unknown target is not claimed, and its gaps are dropped."""
-    unknown = Gap("AppendData#0", Reason(GapKind.UNNAMED_DATASET, "its location was not recorded"))
-    inner = ExecutionLineage(execution(reads("a", "x"), gaps=(unknown,)), query=(1,))
-    failed = execution(reads("a", "x"), failures=(Failure("E", "broken"),))
-    outer = ExecutionLineage(failed, wraps=True, query=(1,))
-    lineage = wrapped(inner, outer).lineage
-    assert (lineage.gaps, lineage.failures) == ((), failed.failures)
-
-
-def test_unrelated_executions_are_not_one() -> None:
-    """A command absorbs only the write of its own query."""
-    inner = ExecutionLineage(execution(writes("t", edge("a.x", "x"))), query=(1,))
-    others = execution(writes("u", edge("a.x", "x")))
-    for outer in (
-        ExecutionLineage(others, wraps=True, query=(2,)),
-        ExecutionLineage(others, wraps=False, query=(1,)),
-    ):
-        assert wrapped(inner, outer) == outer
 
 
 names = st.sampled_from(["a", "b", "c"])
@@ -375,77 +281,6 @@ def test_asking_on_the_way_changes_nothing(executions: list[Lineage]) -> None:
         composer.add(each)
         assert composer.lineage() == composer.lineage()
     assert composer.lineage() == compose(executions)
-
-
-def test_rows_before_a_partial_overwrite_are_not_counted() -> None:
-    """The number of rows it left is unknown; a single partial overwrite, and appends to it, are counted."""
-    part = execution(writes("t", rows=3, partial=True))
-    more = execution(writes("t", mode=Mode.APPEND, rows=2))
-    assert compose([part, more]).outputs[0].statistics.rows == 5
-    assert compose([part, part]).outputs[0].statistics.rows is None
-    assert compose([more, part, more]).outputs[0].statistics.rows is None
-
-
-def test_reads_of_the_tasks_own_datasets_are_counted_to_the_last() -> None:
-    """The largest counts also where an earlier one had made the dataset an input."""
-    creation = execution(Output(dataset("t", "one"), Mode.CREATE, Statistics(rows=1)))
-    steps = [
-        creation,
-        *(execution(reads("t", "one", rows=rows), writes("b", edge("t.one", "x"))) for rows in (2, 7)),
-    ]
-    assert [(source.dataset.id, source.statistics.rows) for source in compose(steps).inputs] == [
-        (place("t"), 7)
-    ]
-
-
-def test_batches_of_one_stream_are_one_read() -> None:
-    """Each of them reads other rows; of different streams and of queries the largest read counts."""
-
-    def batch(stream: str, rows: int) -> Lineage:
-        return execution(replace(reads("a", rows=rows), stream=stream))
-
-    first, other = [batch("s", 2), batch("s", 3)], [batch("t", 4)]
-    assert compose(first).inputs[0].statistics.rows == 5
-    assert compose(first + other).inputs[0].statistics.rows == 5
-    assert compose([*first, execution(reads("a", rows=9))]).inputs[0].statistics.rows == 9
-
-
-def test_thousand_appends_are_one_output() -> None:
-    """Appends in a loop: one output, counts summed, edges once; their common input is counted once."""
-    steps = [
-        execution(reads("a", "x", rows=2), writes("log", edge("a.x", "x"), mode=Mode.APPEND, rows=2))
-        for _ in range(1000)
-    ]
-    lineage = compose(steps)
-    (output,) = lineage.outputs
-    assert output.statistics.rows == 2000
-    assert output.edges == (edge("a.x", "x"),)
-    assert [source.statistics.rows for source in lineage.inputs] == [2]
-
-
-def test_sum_of_writes_is_unknown_where_one_of_them_is() -> None:
-    """A count of some of the rows would be wrong; an overwrite starts a new count."""
-    counted = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND, rows=2))
-    uncounted = execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=Mode.APPEND))
-    again = execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=5))
-
-    def rows(*steps: Lineage) -> int | None:
-        (output,) = compose(steps).outputs
-        return output.statistics.rows
-
-    assert rows(counted, counted) == 4
-    assert rows(counted, uncounted, counted) is None
-    assert rows(uncounted, again, counted) == 7
-
-
-def test_rows_are_unknown_after_some_of_them_were_changed() -> None:
-    """UPDATE, DELETE and MERGE rewrite rows that may be counted already."""
-    creation = execution(reads("a", "x"), writes("t", edge("a.x", "x"), rows=8))
-    changed = writes("t", edge("t.x", "x"), rows=5)
-    changed = execution(reads("t", "x"), replace(changed, rewrites=True))
-    assert compose([changed]).outputs[0].statistics.rows == 5
-    assert compose([creation, changed]).outputs[0].statistics.rows is None
-    assert compose([creation, changed, creation]).outputs[0].statistics.rows == 8
 
 
 def test_failure_in_the_middle_leaves_completed_writes() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
+from checked_rows import ROWS
 from live_session import start_spark
 
 from airflow_provider_spark_lineage.spark.capture.this_process import Capture
@@ -16,6 +17,14 @@ def spark(tmp_path_factory):
     spark = start_spark(tmp_path_factory.mktemp("spark"))
     yield spark
     spark.stop()
+
+
+@pytest.fixture(scope="module")
+def rows(spark, tmp_path_factory):
+    """A thousand rows in files, of four tasks: Spark samples only what has several."""
+    path = str(tmp_path_factory.mktemp("data") / "rows")
+    spark.range(0, ROWS, 1, 4).selectExpr("id", "id % 3 AS part").write.parquet(path)
+    return spark.read.parquet(path)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Results of operators and functions for constants: texts and paths."""
+"""Results of operators and functions for constants: texts, paths, lists and dicts."""
 
 from __future__ import annotations
 
@@ -109,6 +109,17 @@ def part_of(value: Value, start: Value | None, stop: Value | None, step: Value |
         return listed(value.get(number) for number in range(first, last))
     with contextlib.suppress(ValueError):
         return listed([*value.entries.values()][slice(*numbers)])
+    return UnknownValue()
+
+
+def of_container(container: Container, method: str, arguments: Arguments) -> Value:
+    """Return the result of a method of a dict."""
+    key = constant(arguments.get(0, "key"))
+    if method == "get" and key:
+        is_missing = bool(container.pairs) and key.value not in container.entries
+        return (arguments.get(1, "default") or Known(None)) if is_missing else container.get(key.value)
+    if method in ("items", "values") and container.pairs:
+        return listed(listed(pair) if method == "items" else pair[1] for pair in container.pairs)
     return UnknownValue()
 
 

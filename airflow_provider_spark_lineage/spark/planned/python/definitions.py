@@ -29,6 +29,7 @@ from airflow_provider_spark_lineage.spark.planned.python.values import (
     UnknownValue,
     Value,
     change,
+    listed,
     merged,
 )
 
@@ -217,7 +218,7 @@ class Definitions:
             scope.bind(SUPER, replace(first, after=function.owner))
         elif function.owner and isinstance(first, Class):
             scope.bind(SUPER, Instance(first, after=function.owner))
-        for parameter, value in self._expressions.parameters(function, arguments):
+        for parameter, value in _parameters(function, arguments):
             self._expressions.bind(parameter, value, scope)
         self._active.append(node)
         self.returned.append([])
@@ -319,3 +320,22 @@ def _fields(of: Class, arguments: Arguments) -> Iterator[tuple[str, Value]]:
     for number, name in enumerate(names):
         value = arguments.find(number, name)
         yield name, value or Instance(of).find(name)[1] or UnknownValue()
+
+
+def _parameters(function: Function, arguments: Arguments) -> Iterator[tuple[str, Value]]:
+    """Yield the parameters of a function with their values in a call."""
+    signature = function.node.args
+    positional = [*signature.posonlyargs, *signature.args]
+    for number, parameter in enumerate([*positional, *signature.kwonlyargs]):
+        value = arguments.find(number if number < len(positional) else -1, parameter.arg)
+        if value is None and arguments.is_complete:
+            value = function.defaults.get(parameter.arg)
+        yield parameter.arg, value or UnknownValue()
+    names = {parameter.arg for parameter in (*positional, *signature.kwonlyargs)}
+    more: dict[object, Value] = {name: value for name, value in arguments.named if name not in names}
+    for rest, values in (
+        (signature.vararg, listed(arguments.positional[len(positional) :])),
+        (signature.kwarg, Container({**more})),
+    ):
+        if rest:
+            yield rest.arg, values if arguments.is_complete else UnknownValue()

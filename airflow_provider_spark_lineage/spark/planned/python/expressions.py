@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -16,10 +16,11 @@ from airflow_provider_spark_lineage.spark.planned.python.constants import (
     compared,
     formatted,
     joined,
+    of_container,
     part_of,
 )
 from airflow_provider_spark_lineage.spark.planned.python.imports import STAR
-from airflow_provider_spark_lineage.spark.planned.python.methods import LOGS, is_harmless
+from airflow_provider_spark_lineage.spark.planned.python.methods import LOGS, LOOKS, is_harmless
 from airflow_provider_spark_lineage.spark.planned.python.objects import (
     Objects,
     frames_of,
@@ -302,7 +303,7 @@ class Expressions:
         full = function.name if isinstance(function, Module) else ""
         if full == "builtins.super":
             return scope.find(SUPER) or UnknownValue()
-        if full not in _LOOKS and name not in LOGS:
+        if full not in LOOKS and name not in LOGS:
             for value in (receiver, *arguments.values()):
                 self.escape(value or UnknownValue())
         self.reading.call(receiver, name, function, arguments)
@@ -346,7 +347,7 @@ class Expressions:
         if isinstance(receiver, Parser):
             return receiver.called(name, arguments, self.reading.conditions)
         if isinstance(receiver, Container):
-            return _of_container(receiver, name, arguments)
+            return of_container(receiver, name, arguments)
         if isinstance(receiver, Known) and name == "format":
             return formatted(receiver, arguments)
         return self.objects.called(receiver, name, arguments)
@@ -388,32 +389,6 @@ class Expressions:
         around = scope.outer if scope.is_class else scope
         return Function(node, around, defaults, self.reading.file)
 
-    def parameters(self, function: Function, arguments: Arguments) -> Iterator[tuple[str, Value]]:
-        """Yield the parameters of a function with their values in a call."""
-        signature = function.node.args
-        positional = [*signature.posonlyargs, *signature.args]
-        for number, parameter in enumerate([*positional, *signature.kwonlyargs]):
-            value = arguments.find(number if number < len(positional) else -1, parameter.arg)
-            if value is None and arguments.is_complete:
-                value = function.defaults.get(parameter.arg)
-            yield parameter.arg, value or UnknownValue()
-        names = {parameter.arg for parameter in (*positional, *signature.kwonlyargs)}
-        more: dict[object, Value] = {name: value for name, value in arguments.named if name not in names}
-        for rest, values in (
-            (signature.vararg, listed(arguments.positional[len(positional) :])),
-            (signature.kwarg, Container({**more})),
-        ):
-            if rest:
-                yield rest.arg, values if arguments.is_complete else UnknownValue()
-
-
-_LOOKS = frozenset(
-    """
-    builtins.callable builtins.hasattr builtins.id builtins.isinstance builtins.issubclass builtins.len
-    builtins.print builtins.repr builtins.str builtins.type functools.update_wrapper functools.wraps
-    """.split()
-)
-"""Functions that call no method that reads or writes."""
 
 _IMPORTS = ("builtins.__import__", "importlib.import_module")
 
@@ -421,17 +396,6 @@ _IMPORTS = ("builtins.__import__", "importlib.import_module")
 def _is_namespace(value: Value) -> TypeGuard[Container]:
     """Return whether a value is the result of `argparse`, which functions only read."""
     return isinstance(value, Container) and value.is_open and not value.is_list
-
-
-def _of_container(container: Container, method: str, arguments: Arguments) -> Value:
-    """Return the result of a method of a dict."""
-    key = constant(arguments.get(0, "key"))
-    if method == "get" and key:
-        is_missing = bool(container.pairs) and key.value not in container.entries
-        return (arguments.get(1, "default") or Known(None)) if is_missing else container.get(key.value)
-    if method in ("items", "values") and container.pairs:
-        return listed(listed(pair) if method == "items" else pair[1] for pair in container.pairs)
-    return UnknownValue()
 
 
 _NODES: Mapping[type, Callable[..., Value]] = {

@@ -108,6 +108,14 @@ UNRELATED = frozenset(
 
 LOGS = frozenset({"critical", "debug", "error", "exception", "info", "log", "warn", "warning"})
 
+LOOKS = frozenset(
+    """
+    builtins.callable builtins.hasattr builtins.id builtins.isinstance builtins.issubclass builtins.len
+    builtins.print builtins.repr builtins.str builtins.type functools.update_wrapper functools.wraps
+    """.split()
+)
+"""Functions that call no method that reads or writes."""
+
 
 def is_harmless(function: str, method: str) -> bool:
     """Return whether a function, by its full name, or a method never changes a list among its arguments."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
-from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import MARK
+from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import EXPRESSION, MARK
 from airflow_provider_spark_lineage.spark.plan.spark.explain.functions import (
     AGGREGATES,
     CLASSES,
@@ -72,6 +72,26 @@ def called(
         )
     tree, kind = result or (call("Function", trees), types.closed())
     return ReadExpression(tree, kind, end)
+
+
+def over_window(value: ReadExpression, specification: ReadExpression) -> ReadExpression:
+    """Return a function over a window."""
+    specification.tree[0]["class"] = EXPRESSION + "WindowSpecDefinition"
+    # Over a window, a Python function is an aggregate.
+    function = call("AggregateExpression", [value.tree]) if _is(value.tree, "PythonUDF") else value.tree
+    tree = call("WindowExpression", [function, specification.tree])
+    return ReadExpression(tree, value.kind, specification.end)
+
+
+def filtered(value: ReadExpression, condition: ReadExpression, end: int) -> ReadExpression:
+    """Return an aggregate of the rows that meet a condition."""
+    of_aggregate = value.tree[1:] if _is(value.tree, "AggregateExpression") else value.tree
+    tree = call("AggregateExpression", [of_aggregate, condition.tree])
+    return ReadExpression(tree, value.kind, end)
+
+
+def _is(tree: Tree, name: str) -> bool:
+    return bool(tree[0]["class"] == EXPRESSION + name)
 
 
 def _struct(values: list[ReadExpression], texts: list[str]) -> tuple[Tree, types.Type] | None:

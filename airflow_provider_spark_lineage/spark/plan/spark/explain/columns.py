@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from airflow_provider_spark_lineage.spark.plan.database_sql.functions import Body
@@ -50,6 +50,21 @@ class Columns:
     def tree(self, expr_id: int, name: str = "") -> Tree:
         """Return a reference to a column."""
         return reference(expr_id, name or min(self.names.get(expr_id) or {""}), self.kinds.get(expr_id))
+
+    def renumbered(self, expr_id: int, name: str, inputs: Iterable[int]) -> int:
+        """Return the input behind an argument of a function whose id is not the id of an input.
+
+        If a relation is read twice, Spark gives its columns new ids the second time, except in the original
+        arguments of a replaced function (`RuntimeReplaceable`), which it prints. They are matched by name.
+        """
+        if self.is_open:
+            return expr_id
+        same = [
+            other
+            for other in inputs
+            if name.lower() in (known.lower() for known in self.names.get(other, ()))
+        ]
+        return same[0] if len(same) == 1 else expr_id
 
 
 def reference(expr_id: int, name: str, kind: types.Type | None) -> Tree:

@@ -15,7 +15,13 @@ from dataclasses import replace
 from airflow_provider_spark_lineage.spark.gaps import of_explained
 from airflow_provider_spark_lineage.spark.gaps.kinds import Reason
 from airflow_provider_spark_lineage.spark.plan.spark.explain import types
-from airflow_provider_spark_lineage.spark.plan.spark.explain.calls import ReadExpression, called, meant
+from airflow_provider_spark_lineage.spark.plan.spark.explain.calls import (
+    ReadExpression,
+    called,
+    filtered,
+    meant,
+    over_window,
+)
 from airflow_provider_spark_lineage.spark.plan.spark.explain.columns import EXPRESSION, Columns, Marks
 from airflow_provider_spark_lineage.spark.plan.spark.explain.functions import (
     CLASSES,
@@ -28,6 +34,7 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.sections import Unr
 from airflow_provider_spark_lineage.spark.plan.spark.explain.subplans import (
     CALL,
     RESULT,
+    SUBQUERIES,
     SUBQUERY,
     Subplan,
     Subplans,
@@ -56,12 +63,6 @@ _OUTER = "outer"
 
 _LAMBDA = "lambdafunction("
 _VARIABLE = re.compile(r"lambda ([^\s#\0]+?)#(\d+)L?")
-_SUBQUERIES = {
-    "scalar-subquery": "ScalarSubquery",
-    "exists": "Exists",
-    "list": "ListQuery",
-    "lateral-subquery": "LateralSubquery",
-}
 _ORDER = re.compile(r" (?:ASC|DESC) NULLS (?:FIRST|LAST)")
 _FIELD = re.compile(r"\w+(?:\((?:[^()#]|\([^()#]*\))*\))?")
 """The name of a field, which may be the text of an expression, `count(1)`; it has no ids."""
@@ -140,7 +141,7 @@ class ExplainReader:
         if mark:
             name, expr_id = text[position : mark.start()], int(mark[1])
             if self._is_argument and expr_id not in self.inputs:
-                expr_id = self._renumbered(expr_id, name)
+                expr_id = self.columns.renumbered(expr_id, name, self.inputs)
             tree = self.columns.tree(expr_id, name)
             return ReadExpression(tree, self.columns.kinds[expr_id], mark.end(), is_column=True)
         for pattern, read in _FORMS:
@@ -153,21 +154,6 @@ class ExplainReader:
                 if text.startswith((*stops, " ", ".", "["), value.end):
                     return value
         return self._literal(position, stops)
-
-    def _renumbered(self, expr_id: int, name: str) -> int:
-        """Return the input behind an argument of a function whose id is not the id of an input.
-
-        If a relation is read twice, Spark gives its columns new ids the second time, except in the original
-        arguments of a replaced function (`RuntimeReplaceable`), which it prints. They are matched by name.
-        """
-        if self.columns.is_open:
-            return expr_id
-        same = [
-            other
-            for other in self.inputs
-            if name.lower() in (known.lower() for known in self.columns.names.get(other, ()))
-        ]
-        return same[0] if len(same) == 1 else expr_id
 
     def _literal(self, position: int, stops: Stops) -> ReadExpression:
         stops = (*stops, *_BEHIND_OPERAND)
@@ -274,7 +260,7 @@ class ExplainReader:
         ((plan, kind),) = self._subplans.placed[match.start()]
         # The outer references that are listed here are also in the subquery's plan.
         _, position = self.several(match.end(), " && ", "]")
-        tree = call(_SUBQUERIES[match[1]], [])
+        tree = call(SUBQUERIES[match[1]], [])
         tree[0]["plan"] = plan
         return ReadExpression(tree, types.whole() if kind is None else kind, position)
 
@@ -380,18 +366,10 @@ class ExplainReader:
         if text.startswith(" windowspecdefinition(", end):
             match = CALL.match(text, end + 1)
             specification = self._call(match, stops) if match else value
-            specification.tree[0]["class"] = EXPRESSION + "WindowSpecDefinition"
-            # Over a window, a Python function is an aggregate.
-            function = (
-                call("AggregateExpression", [value.tree]) if _is(value.tree, "PythonUDF") else value.tree
-            )
-            tree = call("WindowExpression", [function, specification.tree])
-            return ReadExpression(tree, value.kind, specification.end)
+            return over_window(value, specification)
         if text.startswith(" FILTER (WHERE ", end):
             condition = self.whole(end + 15, (")",))
-            of_aggregate = value.tree[1:] if _is(value.tree, "AggregateExpression") else value.tree
-            tree = call("AggregateExpression", [of_aggregate, condition.tree])
-            return ReadExpression(tree, value.kind, condition.end + 1)
+            return filtered(value, condition, condition.end + 1)
         match = _PATTERN.match(text, end)
         if match:
             pattern = self.expression(match.end(), stops)
@@ -430,10 +408,6 @@ class ExplainReader:
         tree = call("GetStructField", [value.tree])
         tree[0].update(ordinal=field[0], name=name)
         return ReadExpression(tree, field[1], end, is_column=False)
-
-
-def _is(tree: Tree, name: str) -> bool:
-    return bool(tree[0]["class"] == EXPRESSION + name)
 
 
 _Read = Callable[[ExplainReader, "re.Match[str]", Stops], ReadExpression]

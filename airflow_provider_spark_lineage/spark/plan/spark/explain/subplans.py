@@ -17,6 +17,14 @@ from airflow_provider_spark_lineage.spark.plan.spark.explain.functions import ca
 from airflow_provider_spark_lineage.spark.records.plan_json import Tree
 
 SUBQUERY = re.compile(r"(scalar-subquery|exists|list|lateral-subquery)#\d+ \[")
+SUBQUERIES = {
+    "scalar-subquery": "ScalarSubquery",
+    "exists": "Exists",
+    "list": "ListQuery",
+    "lateral-subquery": "LateralSubquery",
+}
+"""Name of a subquery in the text -> its class."""
+
 CALL = re.compile(r"([^\s()\[\],\0]+)\(")
 RESULT = re.compile(r"#\d+L?")
 """Id of the result of a Python function, after its arguments."""
