@@ -277,7 +277,7 @@ class History:
                 edges = edges | deciding | _partition_filters_of_earlier_rows(output, source, before)
             reworked = output.rewrites and (before.from_outside or before.reworked)
         layer = self._layer_for(folder, adds=adds, reworked=reworked)
-        fields = (*output.dataset.fields, *_named_by(folder))
+        fields = (*_as_in_files(output), *_named_by(folder))
         written = fields, edges, inputs, parts, _without_values(output, edges)
         if not layer.content.holds(*written):
             self._own(layer).add(*written)
@@ -371,6 +371,17 @@ def _without_values(output: Output, edges: Iterable[Edge]) -> set[str]:
     if not output.has_rows and output.mode in (Mode.CREATE, Mode.OVERWRITE, Mode.TRUNCATE):
         return {field.name for field in output.dataset.fields}
     return {edge.column for edge in output.edges} - {edge.column for edge in edges}
+
+
+def _as_in_files(output: Output) -> list[Field]:
+    """Return the columns in the order of a later read of the files: partition columns come last."""
+    last = [name.lower() for name in output.partitioned_by]
+
+    def position(column: Field) -> int:
+        name = column.name.lower()
+        return last.index(name) + 1 if name in last else 0
+
+    return sorted(output.dataset.fields, key=position)
 
 
 def _named_by(folder: str) -> Iterator[Field]:

@@ -307,6 +307,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
             parts=parts,
             rewrites=write.rewrites,
             partitions=write.deciding_partitions if is_partial else (),
+            partitioned_by=write.partitions,
         )
         for identity in identities
     ]
