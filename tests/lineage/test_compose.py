@@ -523,6 +523,36 @@ def test_partition_columns_of_csv_are_read_after_the_others() -> None:
         assert edges_of(compose([*steps, read]), "b") == {edge(f"a.{source}", "z")}
 
 
+def test_csv_that_is_appended_is_read_by_the_names_that_were_there_before() -> None:
+    """Its columns have the positions of the earlier ones, under which no reader sees its own names."""
+    edges = (edge("d.x", "x"), edge("d.q", "q"))
+    more = Output(_csv("x", "q"), Mode.APPEND, edges=edges, inputs=(place("d"),))
+    steps = [execution(reads("a", "x", "y"), _csv_of_a("y", "x")), execution(reads("d", "x", "q"), more)]
+    for name, sources in (("k", ("a.y", "d.x")), ("v", ("a.x", "d.q"))):
+        read = execution(Input(_csv("k", "v")), writes("b", edge(f"c.{name}", "z")))
+        assert edges_of(compose([*steps, read]), "b") == {edge(source, "z") for source in sources}
+
+
+@pytest.mark.parametrize(("file_format", "found"), [("parquet", {"a.x", "d.x"}), ("json", {"a.x"})])
+def test_appended_columns_are_found_without_regard_to_case(file_format: str, found: set[str]) -> None:
+    """A reader has the names in one of the files; only the parser of JSON distinguishes case."""
+    identity = Identity(place("c"), file_format=file_format)
+    written = [
+        execution(
+            reads(source, "x"),
+            Output(
+                Dataset(identity, (Field(name, "int"),)),
+                mode,
+                edges=(edge(f"{source}.x", name),),
+                inputs=(place(source),),
+            ),
+        )
+        for source, name, mode in (("a", "id", Mode.CREATE), ("d", "ID", Mode.APPEND))
+    ]
+    read = execution(Input(Dataset(identity, (Field("id", "int"),))), writes("b", edge("c.id", "z")))
+    assert edges_of(compose([*written, read]), "b") == {edge(source, "z") for source in found}
+
+
 def _csv(*columns: str) -> Dataset:
     identity = Identity(place("c"), file_format="csv")
     return Dataset(identity, tuple(Field(column, "int") for column in columns))
