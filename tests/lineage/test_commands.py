@@ -205,3 +205,45 @@ def test_replace_columns_drops_all() -> None:
     """Columns with the old names are new ones."""
     (output,) = effect(replace(ALTERED, relation="ReplaceColumns"), ALTERED_TABLE).outputs
     assert output.changes == (ColumnChange(""),)
+
+
+ADDED = Command((), (), "AlterTable#0", relation="AlterTableAddPartitionCommand", change=Change.ALTERED)
+COLUMNS = {
+    "schema": '{"fields": [{"name": "a", "type": "long"}, {"name": "day", "type": "string"}]}',
+    "partition_columns": ["day"],
+    "table_type": "EXTERNAL",
+}
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"partition_locations": ["", "s3a://lake/raw/day=1"]},
+        {"partition_locations": ["/raw/day=1"], "file_system": "s3a://lake/"},
+        {"partitions": 1, "set_location": "s3a://lake/raw/day=1", "command": "AlterTableSetLocationCommand"},
+    ],
+)
+def test_a_partition_with_a_folder_elsewhere_gives_its_table_the_rows_there(stated) -> None:
+    """The dataset of the folder keeps its name; partition columns are not in its files."""
+    lineage = effect(ADDED, {**SESSION, **PARQUET, **COLUMNS, **stated})
+    assert named(lineage) == [("file", "/data/t")]
+    (output,) = lineage.outputs
+    assert output.mode is Mode.APPEND
+    assert [(edge.source.name, edge.field, edge.column) for edge in output.edges] == [("raw", "a", "a")]
+    assert [read.dataset.id for read in lineage.inputs] == [output.edges[0].source]
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"partition_locations": [""]},
+        {"partition_locations": ["file:/data/t/day=1", "file:///data/t/more"]},
+        # The location of the whole table.
+        {"set_location": "s3a://lake/raw"},
+    ],
+)
+def test_a_partition_inside_its_table_brings_no_rows_from_elsewhere(stated) -> None:
+    """Its files are the table's own, whoever wrote them."""
+    lineage = effect(ADDED, {**SESSION, **PARQUET, **COLUMNS, **stated})
+    assert lineage.inputs == ()
+    assert [output.mode for output in lineage.outputs] == [Mode.ALTER]

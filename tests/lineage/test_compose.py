@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -327,17 +328,71 @@ def test_a_complete_overwrite_ends_the_gap_of_a_failed_write(
     assert lineage.failures
 
 
-def test_csv_is_read_back_by_position() -> None:
-    """Files without names: the reader's columns are those that were written, in their order."""
-
-    def plain(*columns: str) -> Dataset:
-        identity = Identity(place("c"), file_format="csv")
-        return Dataset(identity, tuple(Field(column, "int") for column in columns))
-
-    edges = (edge("a.x", "x"), edge("a.y", "y"))
-    written = Output(plain("y", "x"), Mode.CREATE, edges=edges, inputs=(place("a"),))
-    steps = [execution(reads("a", "x", "y"), written)]
-    by_position = execution(Input(plain("_c0", "_c1")), writes("b", edge("c._c0", "z")))
-    assert edges_of(compose([*steps, by_position]), "b") == {edge("a.y", "z")}
-    other_width = execution(Input(plain("_c0")), writes("b", edge("c._c0", "z")))
+@pytest.mark.parametrize(
+    ("read", "source"),
+    [
+        (("_c0", "_c1"), "y"),
+        (("k", "v"), "y"),
+        # The header is not used if the reader has a schema, so names that are in both mean nothing.
+        (("x", "y"), "y"),
+        (("Y", "X"), "y"),
+        (("y", "x", "_corrupt_record"), "y"),
+        (("_corrupt_record", "k", "v"), "y"),
+    ],
+)
+def test_csv_is_read_back_by_position(read: tuple[str, ...], source: str) -> None:
+    """The reader's columns are those that were written, in their order, whatever their names are."""
+    steps = [execution(reads("a", "x", "y"), _csv_of_a("y", "x"))]
+    first = next(name for name in read if name != "_corrupt_record")
+    by_position = execution(Input(_csv(*read)), writes("b", edge(f"c.{first}", "z")))
+    assert edges_of(compose([*steps, by_position]), "b") == {edge(f"a.{source}", "z")}
+    other_width = execution(Input(_csv("_c0")), writes("b", edge("c._c0", "z")))
     assert compose([*steps, other_width]).gaps
+
+
+def test_partition_columns_of_csv_are_read_after_the_others() -> None:
+    """They are in the names of folders, so the other columns have the first positions."""
+    steps = [execution(reads("a", "x", "y"), _csv_of_a("x", "y", partitioned_by=("X",)))]
+    for name, source in (("k", "y"), ("x", "x")):
+        read = execution(Input(_csv("k", "x")), writes("b", edge(f"c.{name}", "z")))
+        assert edges_of(compose([*steps, read]), "b") == {edge(f"a.{source}", "z")}
+
+
+def test_csv_that_is_appended_is_read_by_the_names_that_were_there_before() -> None:
+    """Its columns have the positions of the earlier ones, under which no reader sees its own names."""
+    edges = (edge("d.x", "x"), edge("d.q", "q"))
+    more = Output(_csv("x", "q"), Mode.APPEND, edges=edges, inputs=(place("d"),))
+    steps = [execution(reads("a", "x", "y"), _csv_of_a("y", "x")), execution(reads("d", "x", "q"), more)]
+    for name, sources in (("k", ("a.y", "d.x")), ("v", ("a.x", "d.q"))):
+        read = execution(Input(_csv("k", "v")), writes("b", edge(f"c.{name}", "z")))
+        assert edges_of(compose([*steps, read]), "b") == {edge(source, "z") for source in sources}
+
+
+@pytest.mark.parametrize(("file_format", "found"), [("parquet", {"a.x", "d.x"}), ("json", {"a.x"})])
+def test_appended_columns_are_found_without_regard_to_case(file_format: str, found: set[str]) -> None:
+    """A reader has the names in one of the files; only the parser of JSON distinguishes case."""
+    identity = Identity(place("c"), file_format=file_format)
+    written = [
+        execution(
+            reads(source, "x"),
+            Output(
+                Dataset(identity, (Field(name, "int"),)),
+                mode,
+                edges=(edge(f"{source}.x", name),),
+                inputs=(place(source),),
+            ),
+        )
+        for source, name, mode in (("a", "id", Mode.CREATE), ("d", "ID", Mode.APPEND))
+    ]
+    read = execution(Input(Dataset(identity, (Field("id", "int"),))), writes("b", edge("c.id", "z")))
+    assert edges_of(compose([*written, read]), "b") == {edge(source, "z") for source in found}
+
+
+def _csv(*columns: str) -> Dataset:
+    identity = Identity(place("c"), file_format="csv")
+    return Dataset(identity, tuple(Field(column, "int") for column in columns))
+
+
+def _csv_of_a(*columns: str, **more: Any) -> Output:
+    edges = (edge("a.x", "x"), edge("a.y", "y"))
+    return Output(_csv(*columns), Mode.CREATE, edges=edges, inputs=(place("a"),), **more)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from recordings import RECORDS, recordings
-from spark_trees import column, record, scan
+from spark_trees import column, project, record, scan
 from tasks import edge, edges_of, execution, inputs_of, reads, writes
 
 from airflow_provider_spark_lineage.spark.lineage.compose import compose
@@ -236,3 +236,18 @@ def test_every_folder_has_the_rows_that_a_file_system_has(steps: list[tuple[str,
                 places[place] = {f"s{number}"} | (places[place] if mode is Mode.APPEND else set())
     inside = (place for place in FOLDERS if (place + "/").startswith(folder + "/") or not folder)
     assert sources(compose([*executions, read(folder)])) == set().union(*(places[name] for name in inside))
+
+
+@pytest.mark.parametrize("partitions", [[], ["p"], ["P"]])
+def test_lines_of_text_have_their_readers_name_in_partitions_too(partitions: list[str]) -> None:
+    """Text files have one column; those in the names of folders keep their names."""
+    query = project(scan(column("line", 1), column("p", 2)), column("p", 2), column("line", 1))
+    if not partitions:
+        query = project(scan(column("line", 1)), column("line", 1))
+    written = record(query)
+    target = {**written.facts[-1]["probed"], "format": "Text", "partition_columns": partitions}
+    facts = [*written.facts[:-1], {**written.facts[-1], "probed": target}]
+    (execution_,) = executions([replace(written, facts=facts)])
+    (output,) = execution_.lineage.outputs
+    assert [field.name for field in output.dataset.fields] == [*map(str.lower, partitions), "value"]
+    assert {(each.field, each.column) for each in output.edges} >= {("line", "value")}

@@ -263,6 +263,17 @@ def test_a_range_has_a_column_that_nothing_else_names(query: str, expected: list
     assert [column.name for column, _ in written.columns] == expected
 
 
+@pytest.mark.parametrize("node", ["GlobalLimit", "LocalLimit", "Offset", "Tail"])
+def test_a_number_of_rows_that_a_variable_gives_decides_the_rows(node: str) -> None:
+    """Any other number of rows is a literal, which depends on nothing."""
+    query = WRITE + "+- {} {}\n   +- Relation [a#1] parquet"
+    for number, expected in (("variablereference(system.session.n=3)", {"n"}), ("3", set())):
+        read = read_explain(explained(query.format(node, number)))
+        assert read.problems == []
+        (written,) = evaluate(read_plan(read.plan)).writes
+        assert {name_of(origin) for origin, _ in written.rows} == expected
+
+
 STREAM = """\
 ~WriteToMicroBatchDataSource Console, 1f, [], Append, 0
 +- ~Join Inner, (id#1L = key#5L)

@@ -112,6 +112,25 @@ def test_rows_shared_out_among_bins() -> None:
     assert {name_of(origin) for origin, _ in evaluation.rows} == {"from", "to"}
 
 
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("GlobalLimit", "limitExpr"),
+        ("LocalLimit", "limitExpr"),
+        ("Tail", "limitExpr"),
+        ("Offset", "offsetExpr"),
+    ],
+)
+def test_a_number_of_rows_that_a_variable_gives_decides_the_rows(name: str, field: str) -> None:
+    """A query may have set the variable; a literal depends on nothing."""
+    variable = call("VariableReference", originalNameParts=["session", "N"])
+    table = scan(column("a", 1))
+    evaluation, edges = evaluated(node(name, table, **{field: variable}))
+    assert edges == {"a": {("a", Kind.IDENTITY)}}
+    assert {(name_of(origin), step.kind) for origin, step in evaluation.rows} == {("n", Kind.FILTER)}
+    assert not evaluated(node(name, table, **{field: call("Literal")}))[0].rows
+
+
 def test_unknown_expression_is_a_transformation_of_its_children() -> None:
     """Whatever a function does, its result depends on its arguments."""
     _, edges = evaluated(project(scan(column("a", 1)), alias("x", 2, call("FutureFunction", column("a", 1)))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from spark_trees import Tree, alias, call, column, node, project, record, scan
 
 from airflow_provider_spark_lineage.spark.lineage.model import Gap
@@ -57,8 +58,8 @@ def test_a_later_literal_may_come_from_collected_rows() -> None:
     [gap] = gaps_of(collect(1, "load.py:3"), LAST)
     assert (gap.output, gap.column) == (None, "")
     assert gap.reason == (
-        "the program collected rows of /in at load.py:3: literals in its later writes to /out may come "
-        "from these rows, without an edge"
+        "the program collected rows of /in at load.py:3: literals and functions in its later writes to /out "
+        "may hold values of these rows, without an edge"
     )
 
 
@@ -117,6 +118,30 @@ def test_inserted_values_are_literals() -> None:
     assert (
         len(gaps_of(collect(1, "load.py:3"), write(5, node("LocalRelation", output=[column("a", 1)])))) == 1
     )
+
+
+@pytest.mark.parametrize("name", ["PythonUDF", "PythonUDAF", "TranspiledPythonUDF", "ScalaUDF"])
+def test_a_function_in_python_may_hold_the_rows(name: str) -> None:
+    """`udf(lambda key: names.value[key])`, where `names` is a broadcast variable made of the rows."""
+    query = project(ROWS, alias("n", 5, call(name, column("a", 1))))
+    assert len(gaps_of(collect(1, "load.py:3"), write(5, query))) == (name != "ScalaUDF")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "MapInPandas",
+        "MapInArrow",
+        "FlatMapGroupsInPandas",
+        "FlatMapCoGroupsInArrow",
+        "FlatMapGroupsInPandasWithState",
+        "TransformWithStateInPySpark",
+    ],
+)
+def test_code_over_whole_rows_may_hold_the_rows(name: str) -> None:
+    """Its own gap is about the columns that it received, not about other datasets."""
+    query = node(name, ROWS, output=[column("b", 5)])
+    assert len(gaps_of(collect(1, "load.py:3"), write(5, query))) == 1
 
 
 def test_a_write_that_failed_has_written_nothing() -> None:

@@ -114,8 +114,8 @@ NO_SUCH_COLUMN = Sentence(
 )
 COLLECTED = Sentence(
     GapKind.COLLECTED_ROWS,
-    "the program collected rows of {dataset}{lines}: literals in its later writes to {outputs} may come from "
-    "these rows, without an edge",
+    "the program collected rows of {dataset}{lines}: literals and functions in its later writes to {outputs} "
+    "may hold values of these rows, without an edge",
 )
 
 # Plans as a whole.

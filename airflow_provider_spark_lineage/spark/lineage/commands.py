@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.spark.lineage.model import (
 )
 from airflow_provider_spark_lineage.spark.plan.algebra import Change, Command
 from airflow_provider_spark_lineage.spark.sources import identify, source_of, tables
-from airflow_provider_spark_lineage.spark.sources.dataset import Facts
+from airflow_provider_spark_lineage.spark.sources.dataset import Facts, Identity
 from airflow_provider_spark_lineage.spark.sources.paths import split_location
 
 _MODES = {
@@ -60,6 +60,9 @@ def effect(command: Command, target: Facts) -> Effect:
     if command.change is None or _did_nothing(command.change, target):
         return Effect()
     identities = identify(target)
+    if command.change is Change.ALTERED and (attached := tables.attached(target, identities)):
+        # Its rows are now the table's, too.
+        return _filled(identities, target, attached, Mode.APPEND, names_partition=True)
     gap: Reason | None = None
     if command.change in _OF_ENTRIES:
         reaches = source_of(target).reaches_data(command.change.value)
@@ -75,7 +78,9 @@ def effect(command: Command, target: Facts) -> Effect:
     if command.change is Change.READ:
         return Effect(inputs=tuple(Input(dataset) for dataset in datasets))
     if command.change is Change.LOADED:
-        return _loaded(datasets, target)
+        mode = Mode.OVERWRITE if target.get("overwrite") else Mode.APPEND
+        has_partition = bool(target.get("partitions"))
+        return _filled(identities, target, tables.loaded(target), mode, names_partition=has_partition)
     if not datasets and target.get("catalog"):
         table, catalog = target.get("table_text", ""), target["catalog"]
         reason = of_datasets.UNNAMED_TABLE(table=table, catalog=catalog)
@@ -141,14 +146,24 @@ def _dropped_with_its_database(command: Command, target: Facts) -> Effect:
     )
 
 
-def _loaded(datasets: tuple[Dataset, ...], target: Facts) -> Effect:
-    """Return the effect of LOAD DATA: files are moved, so each column comes from the same column in them."""
-    sources = tables.loaded(target)
+def _filled(
+    identities: tuple[Identity, ...],
+    target: Facts,
+    sources: tuple[Identity, ...],
+    mode: Mode,
+    *,
+    names_partition: bool,
+) -> Effect:
+    """Return the effect of a command that gives a table existing files: each column comes from the same one.
+
+    LOAD DATA moves the files; a partition with its own location leaves them where they are.
+    """
     # The files of a partition do not contain its partition columns.
-    partition_columns = target.get("partition_columns", ()) if target.get("partitions") else ()
+    partition_columns = target.get("partition_columns", ()) if names_partition else ()
     inputs: list[Input] = []
     outputs: list[Output] = []
-    for dataset in datasets:
+    for identity in identities:
+        dataset = Dataset(identity, recorded_fields(target))
         moved = tuple(field for field in dataset.fields if field.name not in partition_columns)
         inputs.extend(Input(Dataset(source, moved)) for source in sources)
         edges = [
@@ -159,10 +174,10 @@ def _loaded(datasets: tuple[Dataset, ...], target: Facts) -> Effect:
         outputs.append(
             Output(
                 dataset,
-                Mode.OVERWRITE if target.get("overwrite") else Mode.APPEND,
+                mode,
                 edges=tuple(sorted(edges, key=lambda edge: edge.order)),
                 inputs=tuple(source.id for source in sources),
-                partial=bool(target.get("partitions")),
+                partial=names_partition,
             )
         )
     return Effect(tuple(inputs), tuple(outputs))

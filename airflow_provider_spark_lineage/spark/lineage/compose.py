@@ -39,6 +39,9 @@ from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId
 
 Key = TypeVar("Key")
 
+_CORRUPT = "_corrupt_record"
+"""Spark's name of the column for the text of rows that do not fit the schema; it has no position."""
+
 _ALL_READ: tuple[Snapshot | None, ...] = (None,)
 """The one snapshot of a dataset that an execution reads."""
 
@@ -348,18 +351,18 @@ class Composer:
         return content.trace(own, name, by_view=output.is_view)
 
     def _written_name(self, edge: Edge, source: TaskDataset, content: Content) -> str:
-        """Return the name under which the task wrote a field: matched without case, or by its position."""
+        """Return the name under which the task wrote a field: by its position, or matched without case."""
+        if source.claim and source.claim.output.dataset.identity.file_format == "csv":
+            # Spark reads the columns of CSV by position: the reader's schema or Spark (`_c0`) names them, and
+            # names in the header are ignored (`enforceSchema`).
+            dataset = self._read.get(edge.source)
+            read = [field.name for field in dataset.fields if field.name != _CORRUPT] if dataset else []
+            if len(read) == len(content.columns):
+                return dict(zip(read, content.columns, strict=True)).get(edge.field, edge.field)
         if edge.field in content.columns:
             return edge.field
         alike = [column for column in content.columns if column.lower() == edge.field.lower()]
-        if len(alike) == 1:
-            return alike[0]
-        dataset, claim = self._read.get(edge.source), source.claim
-        read = [field.name for field in dataset.fields] if dataset else []
-        if claim and claim.output.dataset.identity.file_format == "csv" and len(read) == len(content.columns):
-            # A CSV file without a header has no names: the reader's schema or Spark (`_c0`) gives them.
-            return dict(zip(read, content.columns, strict=True)).get(edge.field, edge.field)
-        return edge.field
+        return alike[0] if len(alike) == 1 else edge.field
 
 
 def _grouped(pairs: Iterable[tuple[Key, Snapshot]]) -> Mapping[Key, Sequence[Snapshot]]:

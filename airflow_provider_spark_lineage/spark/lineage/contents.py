@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from urllib.parse import unquote
 
+from airflow_provider_spark_lineage.spark.lineage.column_names import as_in_files, names_of_readers, renamed
 from airflow_provider_spark_lineage.spark.lineage.folders import Folders
 from airflow_provider_spark_lineage.spark.lineage.model import (
     ColumnChange,
@@ -277,8 +278,17 @@ class History:
                 edges = edges | deciding | _partition_filters_of_earlier_rows(output, source, before)
             reworked = output.rewrites and (before.from_outside or before.reworked)
         layer = self._layer_for(folder, adds=adds, reworked=reworked)
-        fields = (*output.dataset.fields, *_named_by(folder))
-        written = fields, edges, inputs, parts, _without_values(output, edges)
+        fields = (*as_in_files(output), *_named_by(folder))
+        without_values = _without_values(output, edges)
+        if names := names_of_readers(output, fields, layer.content.columns):
+            fields = tuple(replace(column, name=names.get(column.name, column.name)) for column in fields)
+            edges = renamed(edges, names)
+            parts = {
+                names.get(name, name): {path: renamed(some, names) for path, some in inside.items()}
+                for name, inside in parts.items()
+            }
+            without_values = {names.get(name, name) for name in without_values}
+        written = fields, edges, inputs, parts, without_values
         if not layer.content.holds(*written):
             self._own(layer).add(*written)
         self._set_version(version, layer.content)

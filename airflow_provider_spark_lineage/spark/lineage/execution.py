@@ -270,8 +270,11 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     identities = write.source.identities
     gaps = list(gaps_of(write.node.label, identities))
     fields = fields_of(target, tuple(Field(column.name, column.type) for column, _ in written.columns))
-    if len(fields) == 1:
-        fields = (Field(write.source.stored_name(fields[0].name), fields[0].type),)
+    in_folders = {name.lower() for name in write.partitions}
+    in_files = [field_ for field_ in fields if field_.name.lower() not in in_folders]
+    if len(in_files) == 1:
+        stored = Field(write.source.stored_name(in_files[0].name), in_files[0].type)
+        fields = tuple(stored if field_ is in_files[0] else field_ for field_ in fields)
     fed_by = [leaves[scan] for scan in written.scans]
     origins = {
         origin
@@ -307,6 +310,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
             parts=parts,
             rewrites=write.rewrites,
             partitions=write.deciding_partitions if is_partial else (),
+            partitioned_by=write.partitions,
         )
         for identity in identities
     ]

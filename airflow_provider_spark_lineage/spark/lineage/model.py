@@ -244,6 +244,9 @@ class Output:
     partitions: tuple[str, ...] = ()
     """Partition columns of a partial overwrite: they decide which earlier rows were kept."""
 
+    partitioned_by: tuple[str, ...] = ()
+    """All partition columns of its rows: a later read of the files has them after the other columns."""
+
     origins: frozenset[tuple[Edge, Snapshot]] = frozenset()
     """Edges with the snapshot that they come from, if the execution reads several of one source."""
 

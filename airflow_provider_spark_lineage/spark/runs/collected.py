@@ -1,12 +1,13 @@
-"""Gaps of a run for rows that its program collected, and may have written again as literals.
+"""Gaps of a run for rows that its program collected, and may have written again.
 
 A plan has literals without their origin: a value that the program took from a dataset looks like a constant.
-So a later write may depend on that dataset without an edge. `Record.collected` says which rows the program
-may use.
+A function in Python may hold such values, too, by itself or in a broadcast variable. So a later write may
+depend on that dataset without an edge. `Record.collected` says which rows the program may use.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -29,6 +30,9 @@ MOST_NAMES = 3
 _NO_VALUES = frozenset({"void", "boolean"})
 """Types of literals that hold nothing of a row, or hardly."""
 
+_CODE = re.compile(r"\w*PythonUD(?:F|AF|TF)|\w*In(?:Pandas|Arrow|PySpark)(?:WithState)?")
+"""Classes of expressions and nodes that run a function in Python."""
+
 
 @dataclass
 class _Rows:
@@ -39,7 +43,7 @@ class _Rows:
 
     lines: dict[str, None] = field(default_factory=dict)
     outputs: dict[str, None] = field(default_factory=dict)
-    """Names of datasets with literals that were written later."""
+    """Names of datasets that were written later, with values of the program."""
 
 
 class Collected:
@@ -52,7 +56,7 @@ class Collected:
         """Add the next execution."""
         record = execution.record
         written = [output.dataset.id.name for output in execution.lineage.outputs]
-        if written and self._rows and has_literals(record):
+        if written and self._rows and has_values(record):
             began = datetime.fromisoformat(record.started_at)
             for (application, _), rows in self._rows.items():
                 if application == record.application_id and rows.ended_at <= began:
@@ -77,13 +81,13 @@ class Collected:
         )
 
 
-def has_literals(record: Record) -> bool:
-    """Return whether an execution's plan has values that its program may have put in."""
+def has_values(record: Record) -> bool:
+    """Return whether an execution's plan has values that its program may have put in, or code with them."""
     plans = [record.plan] if record.plan else [part.get("plan", []) for part in record.parts[-1:]]
-    return any(_has_literal(plan) for plan in plans)
+    return any(_has_value(plan) for plan in plans)
 
 
-def _has_literal(value: Any) -> bool:
+def _has_value(value: Any) -> bool:
     pending = [value]
     while pending:
         current = pending.pop()
@@ -97,11 +101,11 @@ def _has_literal(value: Any) -> bool:
 
 
 def _is_of_program(tree: list[dict[str, Any]]) -> bool:
-    """Return whether a tree has rows of the program, or literals besides those that Spark puts in."""
+    """Return whether a tree has rows or functions of the program, or literals that Spark did not put in."""
     sparks_own: set[int] = set()
     for position, node in enumerate(tree):
         name = simple_name(str(node.get("class")))
-        if name == "LocalRelation":
+        if name == "LocalRelation" or _CODE.fullmatch(name):
             return True
         if name == "Count":
             # `count(*)` is `count(1)`.

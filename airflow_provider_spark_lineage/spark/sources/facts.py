@@ -207,6 +207,12 @@ class Facts(TypedDict, total=False):
     catalog: str
     """The catalog of `table_text`."""
 
+    partition_locations: List[str]
+    """The locations that ADD PARTITION names; an empty text for a partition in the table's folder."""
+
+    set_location: str
+    """The location that SET LOCATION names, of the table or of one partition."""
+
     loaded: str
     """The path of LOAD DATA."""
 

@@ -7,11 +7,12 @@ the default location of tables in the database.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Tuple
+from typing import Sequence, Tuple
 
 from airflow_provider_spark_lineage.spark.sources.accessors import (
     DROPPED,
     DROPPED_EXISTS,
+    FILE_SYSTEM,
     MADE_EXISTS,
     SESSION_CATALOG,
     SET_LOCATION,
@@ -21,7 +22,7 @@ from airflow_provider_spark_lineage.spark.sources.accessors import (
 from airflow_provider_spark_lineage.spark.sources.catalogs import entries, table_name
 from airflow_provider_spark_lineage.spark.sources.dataset import Facts, Identity
 from airflow_provider_spark_lineage.spark.sources.files import Files
-from airflow_provider_spark_lineage.spark.sources.paths import is_complete
+from airflow_provider_spark_lineage.spark.sources.paths import completed, is_complete, is_within
 from airflow_provider_spark_lineage.spark.sources.probe import Names, Probe, read, write
 from airflow_provider_spark_lineage.spark.sources.source import Source
 
@@ -73,7 +74,6 @@ PROBES = (
     *_table("AlterTableAddColumnsCommand", "table"),
     *_table(
         (
-            "AlterTableAddPartitionCommand",
             "AlterTableChangeColumnCommand",
             "AlterTableDropPartitionCommand",
             "AlterTableRenamePartitionCommand",
@@ -81,7 +81,23 @@ PROBES = (
         ),
         "tableName",
     ),
-    *_table(SET_LOCATION, "tableName", command="getClass.getSimpleName"),
+    *_table(
+        "AlterTableAddPartitionCommand",
+        "tableName",
+        # An `Option`: its text is empty without a location.
+        partition_locations="partitionSpecsAndLocs[]._2.toList.mkString[]",
+        partition_columns=f"{SESSION_CATALOG}.getTableMetadata(tableName).partitionColumnNames[]",
+        file_system=FILE_SYSTEM,
+    ),
+    *_table(
+        SET_LOCATION,
+        "tableName",
+        command="getClass.getSimpleName",
+        partitions="partitionSpec?.size",
+        set_location="location",
+        partition_columns=f"{SESSION_CATALOG}.getTableMetadata(tableName).partitionColumnNames[]",
+        file_system=FILE_SYSTEM,
+    ),
     *_table(("AnalyzeColumnCommand", "AnalyzePartitionCommand"), "tableIdent"),
     *_table(
         "AlterTableRenameCommand",
@@ -164,3 +180,22 @@ def loaded(facts: Facts) -> Tuple[Identity, ...]:
     if facts.get("is_local") and not is_complete(path):
         path = "file:" + path
     return Files({"paths": [path]}).identify() if path else ()
+
+
+def attached(facts: Facts, own: Sequence[Identity]) -> Tuple[Identity, ...]:
+    """Return the datasets that become partitions of a table; `own` is where the table itself is.
+
+    A partition in a folder inside the table's own folder is no other dataset.
+    """
+    stated = facts.get("partition_locations") or []
+    if facts.get("partitions") and facts.get("set_location"):
+        stated = [facts["set_location"]]
+    paths = [completed(path, str(facts.get("file_system") or "")) for path in stated if path]
+    return tuple(
+        identity
+        for identity in (Files({"paths": paths}).identify() if paths else ())
+        if not any(
+            identity.id.namespace == place.id.namespace and is_within(identity.id.name, place.id.name)
+            for place in own
+        )
+    )

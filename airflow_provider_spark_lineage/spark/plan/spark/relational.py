@@ -342,6 +342,9 @@ NODES: dict[str, NodeReader] = {
     "Distinct": _distinct,
     "Deduplicate": _pass(Kind.GROUP_BY, "keys"),
     "DeduplicateWithinWatermark": _pass(Kind.GROUP_BY, "keys"),
+    # The number of rows may be the value of a variable.
+    **dict.fromkeys(("GlobalLimit", "LocalLimit", "Tail"), _pass(Kind.FILTER, "limitExpr")),
+    "Offset": _pass(Kind.FILTER, "offsetExpr"),
     # Only streams have these: late rows are dropped.
     "EventTimeWatermark": _pass(Kind.FILTER, "eventTime"),
     "UpdateEventTimeWatermarkColumn": _pass(Kind.FILTER, "eventTime"),
@@ -359,10 +362,10 @@ NODES: dict[str, NodeReader] = {
     "BatchEvalPythonUDTF": python_udtf,
     **dict.fromkeys(
         """
-        SubqueryAlias View WithCTE CTERelationDef Subquery GlobalLimit LocalLimit LimitAll Tail Offset Sample
-        Repartition RepartitionByExpression RebalancePartitions ResolvedHint CollectMetrics WriteFiles
-        WindowGroupLimit ResolvedMetricView DataFrameDropColumns ReturnAnswer PipeOperator SQLFunctionNode
-        DeltaInvariantChecker OrderAwareCoalesce
+        SubqueryAlias View WithCTE CTERelationDef Subquery LimitAll Sample Repartition RepartitionByExpression
+        RebalancePartitions ResolvedHint CollectMetrics WriteFiles WindowGroupLimit ResolvedMetricView
+        DataFrameDropColumns ReturnAnswer PipeOperator SQLFunctionNode DeltaInvariantChecker
+        OrderAwareCoalesce
         """.split(),
         _pass(),
     ),

@@ -93,6 +93,15 @@ def _sort(place: NodeContext) -> Built:
     return place.built(place.first, order=listed_values(place.reader, "its order"))
 
 
+def _limit(field: str) -> NodeReader:
+    def row(place: NodeContext) -> Built:
+        # Mostly a literal; only the value of a variable may come from data.
+        is_variable = place.text.startswith("variablereference(")
+        return place.built(place.first, **({field: condition(place.reader, 0)[0]} if is_variable else {}))
+
+    return row
+
+
 def _keys(place: NodeContext) -> Built:
     ids, _ = place.defined(0)
     return place.built(place.first, keys=place.trees(ids))
@@ -346,11 +355,15 @@ NODES: dict[str, NodeReader] = {
     "Expand": _expand,
     "Filter": _filter,
     "Generate": _generate,
+    "GlobalLimit": _limit("limitExpr"),
     "Join": _join,
     "LateralJoin": _lateral_join,
+    "LocalLimit": _limit("limitExpr"),
+    "Offset": _limit("offsetExpr"),
     "Project": _project,
     "Sample": _sample,
     "Sort": _sort,
+    "Tail": _limit("limitExpr"),
     "Union": _union,
     "UnionLoop": _loop,
     "UnionLoopRef": _reference("loopId"),
@@ -358,9 +371,9 @@ NODES: dict[str, NodeReader] = {
     "WithCTE": _with_cte,
     **dict.fromkeys(
         """
-        DataFrameDropColumns Distinct Except ExceptAll GlobalLimit Intersect IntersectAll LimitAll LocalLimit
-        Offset PipeOperator RebalancePartitions Repartition RepartitionByExpression ResolvedHint ReturnAnswer
-        SQLFunctionNode Subquery SubqueryAlias Tail TypedFilter View WindowGroupLimit
+        DataFrameDropColumns Distinct Except ExceptAll Intersect IntersectAll LimitAll PipeOperator
+        RebalancePartitions Repartition RepartitionByExpression ResolvedHint ReturnAnswer SQLFunctionNode
+        Subquery SubqueryAlias TypedFilter View WindowGroupLimit
         """.split(),
         _pass,
     ),
