@@ -22,8 +22,8 @@ def as_in_files(output: Output) -> list[Field]:
 def names_of_readers(output: Output, fields: Sequence[Field], known: Collection[str]) -> dict[str, str]:
     """Return the names under which readers find columns that are added under other names.
 
-    Readers have the names that are known already. They find the columns of CSV by position, and those of most
-    other files without regard to case.
+    Readers have the names that are known already. They find columns by position in CSV, with regard to case in
+    JSON, and without it in other files.
     """
     names = [column.name for column in fields]
     kind = output.dataset.identity.file_format
