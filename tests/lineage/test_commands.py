@@ -219,7 +219,6 @@ COLUMNS = {
     "stated",
     [
         {"partition_locations": ["", "s3a://lake/raw/day=1"]},
-        {"partition_locations": ["/raw/day=1"], "file_system": "s3a://lake/"},
         {"partitions": 1, "set_location": "s3a://lake/raw/day=1", "command": "AlterTableSetLocationCommand"},
     ],
 )
@@ -233,10 +232,34 @@ def test_a_partition_with_a_folder_elsewhere_gives_its_table_the_rows_there(stat
     assert [read.dataset.id for read in lineage.inputs] == [output.edges[0].source]
 
 
+def test_the_folder_of_a_partition_is_on_the_file_system_of_its_table() -> None:
+    """The default file system of the cluster may be another one."""
+    table = {"location": "s3a://lake/data/t", "format": "parquet"}
+    lineage = effect(ADDED, {**SESSION, **table, **COLUMNS, "partition_locations": ["/raw/day=1"]})
+    assert [(read.dataset.id.namespace, read.dataset.id.name) for read in lineage.inputs] == [
+        ("s3://lake", "raw")
+    ]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"partition_locations": "s3a://lake/raw"},
+        {"partition_locations": ["s3a://lake/raw"], "partition_columns": None},
+    ],
+)
+def test_facts_that_are_missing_or_of_another_form_fail_nothing(facts) -> None:
+    """The command is there in any case."""
+    (output,) = effect(ADDED, {**SESSION, **PARQUET, **COLUMNS, **facts}).outputs
+    assert output.mode in (Mode.ALTER, Mode.APPEND)
+
+
 @pytest.mark.parametrize(
     "stated",
     [
         {"partition_locations": [""]},
+        # Relative to the table's folder.
+        {"partition_locations": ["raw/day=1"]},
         {"partition_locations": ["file:/data/t/day=1", "file:///data/t/more"]},
         # The location of the whole table.
         {"set_location": "s3a://lake/raw"},

@@ -368,6 +368,43 @@ def test_csv_that_is_appended_is_read_by_the_names_that_were_there_before() -> N
         assert edges_of(compose([*steps, read]), "b") == {edge(source, "z") for source in sources}
 
 
+def test_a_column_that_is_added_to_partitioned_csv_comes_before_the_partitions() -> None:
+    """Partition columns have no position in files: each is matched by its name."""
+    edges = (edge("d.x", "x"), edge("d.n", "n"), edge("d.day", "y"))
+    more = {"edges": edges, "inputs": (place("d"),), "partitioned_by": ("y",)}
+    steps = [
+        execution(reads("a", "x", "y"), _csv_of_a("x", "y", partitioned_by=("y",))),
+        execution(reads("d", "x", "n", "day"), Output(_csv("x", "n", "y"), Mode.APPEND, **more)),
+    ]
+    for name, sources in (("x", {"a.x", "d.x"}), ("n", {"d.n"}), ("y", {"a.y", "d.day"})):
+        read = execution(Input(_csv("x", "n", "y")), writes("b", edge(f"c.{name}", "z")))
+        assert edges_of(compose([*steps, read]), "b") == {edge(source, "z") for source in sources}
+
+
+def test_columns_of_several_reads_of_csv_have_no_positions() -> None:
+    """An event log has the columns of each scan: those of two scans together are in no order of the file."""
+    both = _csv("y").merged(_csv("x"))
+    read = execution(Input(both), writes("b", edge("c.x", "z")))
+    steps = [execution(reads("a", "x", "y"), _csv_of_a("x", "y")), read]
+    assert edges_of(compose(steps), "b") == {edge("a.x", "z")}
+
+
+def test_a_session_that_distinguishes_case_has_columns_that_differ_in_nothing_else() -> None:
+    """A write of two such columns shows it."""
+    identity = Identity(place("c"), file_format="parquet")
+
+    def written(source: str, mode: Mode, *names: str) -> Any:
+        columns = Dataset(identity, tuple(Field(name, "int") for name in names))
+        edges = tuple(edge(f"{source}.{name}", name) for name in names)
+        return execution(reads(source, *names), Output(columns, mode, edges=edges, inputs=(place(source),)))
+
+    steps = [written("a", Mode.CREATE, "x"), written("d", Mode.APPEND, "x", "X")]
+    columns = Dataset(identity, (Field("x", "int"), Field("X", "int")))
+    for name, sources in (("x", {"a.x", "d.x"}), ("X", {"d.X"})):
+        read = execution(Input(columns), writes("b", edge(f"c.{name}", "z")))
+        assert edges_of(compose([*steps, read]), "b") == {edge(source, "z") for source in sources}
+
+
 @pytest.mark.parametrize(("file_format", "found"), [("parquet", {"a.x", "d.x"}), ("json", {"a.x"})])
 def test_appended_columns_are_found_without_regard_to_case(file_format: str, found: set[str]) -> None:
     """A reader has the names in one of the files; only the parser of JSON distinguishes case."""

@@ -267,7 +267,11 @@ def test_a_range_has_a_column_that_nothing_else_names(query: str, expected: list
 def test_a_number_of_rows_that_a_variable_gives_decides_the_rows(node: str) -> None:
     """Any other number of rows is a literal, which depends on nothing."""
     query = WRITE + "+- {} {}\n   +- Relation [a#1] parquet"
-    for number, expected in (("variablereference(system.session.n=3)", {"n"}), ("3", set())):
+    for number, expected in (
+        ("variablereference(system.session.n=3)", {"n"}),
+        ("(variablereference(system.session.n=3) + 1)", {"n"}),
+        ("3", set()),
+    ):
         read = read_explain(explained(query.format(node, number)))
         assert read.problems == []
         (written,) = evaluate(read_plan(read.plan)).writes

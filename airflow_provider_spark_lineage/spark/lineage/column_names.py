@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from airflow_provider_spark_lineage.spark.lineage.model import Edge, Field, Output
 
 
-def as_in_files(output: Output) -> list[Field]:
-    """Return the columns in the order of a later read of the files: partition columns come last."""
-    last = [name.lower() for name in output.partitioned_by]
-
-    def position(column: Field) -> int:
-        name = column.name.lower()
-        return last.index(name) + 1 if name in last else 0
-
-    return sorted(output.dataset.fields, key=position)
-
-
-def names_of_readers(output: Output, fields: Sequence[Field], known: Collection[str]) -> dict[str, str]:
+def names_of_readers(
+    output: Output, fields: Sequence[Field], known: Collection[str], in_folders: Container[str]
+) -> dict[str, str]:
     """Return the names under which readers find columns that are added under other names.
 
-    Readers have the names that are known already. They find columns by position in CSV, with regard to case in
-    JSON, and without it in other files.
+    Readers have the names that are known already. They find columns by position in CSV, by the exact name in
+    JSON, and without regard to case in other files.
     """
     names = [column.name for column in fields]
     kind = output.dataset.identity.file_format
     if kind == "csv":
-        pairs = dict(zip(names, known, strict=True)) if len(names) == len(known) else {}
-    elif kind == "json":
+        pairs = by_position(names, known, in_folders)
+    elif kind == "json" or len({name.lower() for name in names}) < len(names):
+        # The second is a session that distinguishes case.
         pairs = {}
     else:
         folded = {name.lower(): name for name in known}
@@ -40,3 +32,9 @@ def names_of_readers(output: Output, fields: Sequence[Field], known: Collection[
 def renamed(edges: Iterable[Edge], names: Mapping[str, str]) -> set[Edge]:
     """Return edges to renamed columns."""
     return {replace(edge, column=names[edge.column]) if edge.column in names else edge for edge in edges}
+
+
+def by_position(names: Iterable[str], written: Iterable[str], in_folders: Container[str]) -> dict[str, str]:
+    """Return the written names of the columns of CSV: those in files are matched by position."""
+    read, stored = ([name for name in some if name.lower() not in in_folders] for some in (names, written))
+    return dict(zip(read, stored, strict=True)) if len(read) == len(stored) else {}

@@ -60,9 +60,9 @@ def effect(command: Command, target: Facts) -> Effect:
     if command.change is None or _did_nothing(command.change, target):
         return Effect()
     identities = identify(target)
-    if command.change is Change.ALTERED and (attached := tables.attached(target, identities)):
+    if command.change is Change.ALTERED and identities and (attached := tables.attached(target, identities)):
         # Its rows are now the table's, too.
-        return _filled(identities, target, attached, Mode.APPEND, names_partition=True)
+        return _filled(command.label, identities, target, attached, Mode.APPEND, names_partition=True)
     gap: Reason | None = None
     if command.change in _OF_ENTRIES:
         reaches = source_of(target).reaches_data(command.change.value)
@@ -80,7 +80,9 @@ def effect(command: Command, target: Facts) -> Effect:
     if command.change is Change.LOADED:
         mode = Mode.OVERWRITE if target.get("overwrite") else Mode.APPEND
         has_partition = bool(target.get("partitions"))
-        return _filled(identities, target, tables.loaded(target), mode, names_partition=has_partition)
+        return _filled(
+            command.label, identities, target, tables.loaded(target), mode, names_partition=has_partition
+        )
     if not datasets and target.get("catalog"):
         table, catalog = target.get("table_text", ""), target["catalog"]
         reason = of_datasets.UNNAMED_TABLE(table=table, catalog=catalog)
@@ -147,6 +149,7 @@ def _dropped_with_its_database(command: Command, target: Facts) -> Effect:
 
 
 def _filled(
+    label: str,
     identities: tuple[Identity, ...],
     target: Facts,
     sources: tuple[Identity, ...],
@@ -159,7 +162,7 @@ def _filled(
     LOAD DATA moves the files; a partition with its own location leaves them where they are.
     """
     # The files of a partition do not contain its partition columns.
-    partition_columns = target.get("partition_columns", ()) if names_partition else ()
+    partition_columns = (target.get("partition_columns") or ()) if names_partition else ()
     inputs: list[Input] = []
     outputs: list[Output] = []
     for identity in identities:
@@ -178,9 +181,13 @@ def _filled(
                 edges=tuple(sorted(edges, key=lambda edge: edge.order)),
                 inputs=tuple(source.id for source in sources),
                 partial=names_partition,
+                partitioned_by=tuple(target.get("partition_columns") or ()),
             )
         )
-    return Effect(tuple(inputs), tuple(outputs))
+    gaps = tuple(
+        Gap(label, source.note, identity.id) for identity in identities for source in sources if source.note
+    )
+    return Effect(tuple(inputs), tuple(outputs), gaps)
 
 
 def _gap_reason(change: Change, target: Facts, reaches: bool | None) -> Reason | None:

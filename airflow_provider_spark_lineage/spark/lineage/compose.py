@@ -19,6 +19,7 @@ from typing import NamedTuple, TypeVar
 
 from airflow_provider_spark_lineage.spark.gaps import of_plans
 from airflow_provider_spark_lineage.spark.lineage.claims import Claim, renamed
+from airflow_provider_spark_lineage.spark.lineage.column_names import by_position
 from airflow_provider_spark_lineage.spark.lineage.contents import Content, Parts
 from airflow_provider_spark_lineage.spark.lineage.model import (
     Dataset,
@@ -109,6 +110,7 @@ class Composer:
         self._is_batch = False
         """The current execution is a batch of a stream."""
 
+        self._positions: dict[tuple[DatasetId, int], Mapping[str, str]] = {}
         self._sources: dict[DatasetId | tuple[DatasetId, Snapshot], _Source] = {}
         """What the current execution reads."""
 
@@ -131,7 +133,7 @@ class Composer:
         self._failures.extend(lineage.failures)
         self._read = {input_.dataset.id: input_.dataset for input_ in lineage.inputs}
         self._is_batch = any(input_.stream for input_ in lineage.inputs)
-        self._sources = {}
+        self._sources, self._positions = {}, {}
         for identifier in self._read:
             self._unsettled.pop(identifier, None)
         for read in chain.from_iterable(input_.reads() for input_ in lineage.inputs):
@@ -249,7 +251,7 @@ class Composer:
         """Return the sources of a view now; those as it was made if Spark could not read it any more."""
         if any(self._datasets.get(name) is None for name in view.output.inputs):
             return view.as_made
-        self._read, self._sources = dict(view.read), {}
+        self._read, self._sources, self._positions = dict(view.read), {}, {}
         gaps: dict[Gap, None] = {}
         resolved = self._resolve(view.output, gaps)
         return view.as_made if gaps else resolved
@@ -355,14 +357,23 @@ class Composer:
         if source.claim and source.claim.output.dataset.identity.file_format == "csv":
             # Spark reads the columns of CSV by position: the reader's schema or Spark (`_c0`) names them, and
             # names in the header are ignored (`enforceSchema`).
-            dataset = self._read.get(edge.source)
-            read = [field.name for field in dataset.fields if field.name != _CORRUPT] if dataset else []
-            if len(read) == len(content.columns):
-                return dict(zip(read, content.columns, strict=True)).get(edge.field, edge.field)
+            name = self._csv_names(edge.source, content).get(edge.field)
+            if name is not None:
+                return name
         if edge.field in content.columns:
             return edge.field
         alike = [column for column in content.columns if column.lower() == edge.field.lower()]
         return alike[0] if len(alike) == 1 else edge.field
+
+    def _csv_names(self, source: DatasetId, content: Content) -> Mapping[str, str]:
+        key = source, id(content)
+        if key not in self._positions:
+            dataset = self._read.get(source)
+            read = [each.name for each in dataset.fields] if dataset and dataset.is_ordered else []
+            self._positions[key] = by_position(
+                (name for name in read if name != _CORRUPT), content.columns, content.in_folders
+            )
+        return self._positions[key]
 
 
 def _grouped(pairs: Iterable[tuple[Key, Snapshot]]) -> Mapping[Key, Sequence[Snapshot]]:

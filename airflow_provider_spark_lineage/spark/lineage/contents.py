@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from urllib.parse import unquote
 
-from airflow_provider_spark_lineage.spark.lineage.column_names import as_in_files, names_of_readers, renamed
+from airflow_provider_spark_lineage.spark.lineage.column_names import names_of_readers, renamed
 from airflow_provider_spark_lineage.spark.lineage.folders import Folders
 from airflow_provider_spark_lineage.spark.lineage.model import (
     ColumnChange,
@@ -47,6 +47,9 @@ class Content:
     reworked: bool = False
     """Its rows are older than the task, and UPDATE, DELETE or MERGE rewrote them."""
 
+    in_folders: frozenset[str] = frozenset()
+    """Its partition columns, in lower case: names of folders have them, so they have no position in files."""
+
     shared: bool = False
     """A kept frame refers to it, so it is copied before it changes."""
 
@@ -55,7 +58,9 @@ class Content:
         columns = {name: set(edges) for name, edges in self.columns.items()}
         without, parts = set(self.without_values), dict(self.parts)
         rows, inputs = set(self.rows), set(self.inputs)
-        return Content(columns, without, parts, rows, inputs, self.from_outside, self.reworked)
+        return Content(
+            columns, without, parts, rows, inputs, self.from_outside, self.reworked, self.in_folders
+        )
 
     def holds(
         self,
@@ -117,6 +122,7 @@ class Content:
         both.inputs |= other.inputs
         both.from_outside |= other.from_outside
         both.reworked |= other.reworked
+        both.in_folders |= other.in_folders
         return both
 
     def filled(self) -> AbstractSet[str]:
@@ -278,9 +284,12 @@ class History:
                 edges = edges | deciding | _partition_filters_of_earlier_rows(output, source, before)
             reworked = output.rewrites and (before.from_outside or before.reworked)
         layer = self._layer_for(folder, adds=adds, reworked=reworked)
-        fields = (*as_in_files(output), *_named_by(folder))
+        fields = (*output.dataset.fields, *_named_by(folder))
+        in_folders = {name.lower() for name in output.partitioned_by}
+        in_folders |= {column.name.lower() for column in _named_by(folder)}
         without_values = _without_values(output, edges)
-        if names := names_of_readers(output, fields, layer.content.columns):
+        known = layer.content.columns or self._first_columns()
+        if names := names_of_readers(output, fields, known, layer.content.in_folders | in_folders):
             fields = tuple(replace(column, name=names.get(column.name, column.name)) for column in fields)
             edges = renamed(edges, names)
             parts = {
@@ -291,6 +300,7 @@ class History:
         written = fields, edges, inputs, parts, without_values
         if not layer.content.holds(*written):
             self._own(layer).add(*written)
+            layer.content.in_folders |= in_folders
         self._set_version(version, layer.content)
         return deciding if wrote_before else set()
 
@@ -308,6 +318,11 @@ class History:
                 self.versions[known] = before if version else layer.content
         if len(layers) == 1:
             self._set_version(version, layers[0].content)
+
+    def _first_columns(self) -> Collection[str]:
+        """Return the columns of the oldest folder: readers of all folders know the columns by these names."""
+        layers = next(iter(self.folders.values()), [])
+        return layers[0].content.columns if layers else ()
 
     def _own(self, layer: _Layer) -> Content:
         """Return the content of a layer for a change: a copy if earlier versions or kept frames share it."""

@@ -273,7 +273,8 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
     in_folders = {name.lower() for name in write.partitions}
     in_files = [field_ for field_ in fields if field_.name.lower() not in in_folders]
     if len(in_files) == 1:
-        stored = Field(write.source.stored_name(in_files[0].name), in_files[0].type)
+        name = write.source.stored_name(in_files[0].name)
+        stored = Field(in_files[0].name if name.lower() in in_folders else name, in_files[0].type)
         fields = tuple(stored if field_ is in_files[0] else field_ for field_ in fields)
     fed_by = [leaves[scan] for scan in written.scans]
     origins = {

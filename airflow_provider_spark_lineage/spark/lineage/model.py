@@ -63,6 +63,9 @@ class Dataset:
     kept_by: str = ""
     """The execution that kept the rows that are read here; empty for the dataset's current rows."""
 
+    is_ordered: bool = field(default=True, compare=False)
+    """All columns are in the order of one read; different columns of several reads have no order."""
+
     def __post_init__(self) -> None:
         """Drop columns if they describe only part of the dataset (a saved model)."""
         if not self.identity.has_columns:
@@ -100,7 +103,11 @@ class Dataset:
             catalog=next((each.catalog for each in identities if each.catalog), self.identity.catalog),
         )
         kept_by = self.kept_by if all(view.kept_by == self.kept_by for view in others) else ""
-        return Dataset(identity, tuple(fields.values()), kept_by)
+        alike = all(
+            each.is_ordered and [column.name for column in each.fields] == list(fields)
+            for each in (self, *others)
+        )
+        return Dataset(identity, tuple(fields.values()), kept_by, alike)
 
     def of(self, part: Part) -> Dataset:
         """Return this dataset limited to a part of it."""

@@ -6,13 +6,13 @@ the default location of tables in the database.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Sequence, Tuple
 
 from airflow_provider_spark_lineage.spark.sources.accessors import (
     DROPPED,
     DROPPED_EXISTS,
-    FILE_SYSTEM,
     MADE_EXISTS,
     SESSION_CATALOG,
     SET_LOCATION,
@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.spark.sources.accessors import (
 from airflow_provider_spark_lineage.spark.sources.catalogs import entries, table_name
 from airflow_provider_spark_lineage.spark.sources.dataset import Facts, Identity
 from airflow_provider_spark_lineage.spark.sources.files import Files
-from airflow_provider_spark_lineage.spark.sources.paths import completed, is_complete, is_within
+from airflow_provider_spark_lineage.spark.sources.paths import is_complete, is_within
 from airflow_provider_spark_lineage.spark.sources.probe import Names, Probe, read, write
 from airflow_provider_spark_lineage.spark.sources.source import Source
 
@@ -67,6 +67,8 @@ _RENAMED = "oldName.copy(newName.table, oldName.database, oldName.catalog)"
 
 _PERSISTENT = ("viewType", "PersistedView")
 
+_FILE_SYSTEM = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?")
+
 PROBES = (
     *_created(("CreateDataSourceTableCommand", "CreateTableCommand"), "table.identifier", "ignoreIfExists"),
     *_created("CreateTableLikeCommand", "targetTable", "ifNotExists"),
@@ -87,7 +89,6 @@ PROBES = (
         # An `Option`: its text is empty without a location.
         partition_locations="partitionSpecsAndLocs[]._2.toList.mkString[]",
         partition_columns=f"{SESSION_CATALOG}.getTableMetadata(tableName).partitionColumnNames[]",
-        file_system=FILE_SYSTEM,
     ),
     *_table(
         SET_LOCATION,
@@ -96,7 +97,6 @@ PROBES = (
         partitions="partitionSpec?.size",
         set_location="location",
         partition_columns=f"{SESSION_CATALOG}.getTableMetadata(tableName).partitionColumnNames[]",
-        file_system=FILE_SYSTEM,
     ),
     *_table(("AnalyzeColumnCommand", "AnalyzePartitionCommand"), "tableIdent"),
     *_table(
@@ -187,15 +187,23 @@ def attached(facts: Facts, own: Sequence[Identity]) -> Tuple[Identity, ...]:
 
     A partition in a folder inside the table's own folder is no other dataset.
     """
-    stated = facts.get("partition_locations") or []
+    stated = facts.get("partition_locations")
     if facts.get("partitions") and facts.get("set_location"):
         stated = [facts["set_location"]]
-    paths = [completed(path, str(facts.get("file_system") or "")) for path in stated if path]
+    # Spark puts a relative location into the table's folder, and one without a scheme on its file system.
+    file_system = _FILE_SYSTEM.match(str(facts.get("location") or facts.get("default_location") or ""))
+    given = [str(path) for path in (stated if isinstance(stated, list) else ()) if path]
+    paths = [
+        path if is_complete(path) or not file_system else file_system[0] + path
+        for path in given
+        if is_complete(path) or path.startswith("/")
+    ]
     return tuple(
         identity
         for identity in (Files({"paths": paths}).identify() if paths else ())
         if not any(
-            identity.id.namespace == place.id.namespace and is_within(identity.id.name, place.id.name)
+            identity.id.namespace == place.id.namespace
+            and is_within(identity.id.name.strip("/"), place.id.name.strip("/"))
             for place in own
         )
     )

@@ -96,7 +96,7 @@ def _sort(place: NodeContext) -> Built:
 def _limit(field: str) -> NodeReader:
     def row(place: NodeContext) -> Built:
         # Mostly a literal; only the value of a variable may come from data.
-        is_variable = place.text.startswith("variablereference(")
+        is_variable = "variablereference(" in place.text
         return place.built(place.first, **({field: condition(place.reader, 0)[0]} if is_variable else {}))
 
     return row
