@@ -67,3 +67,12 @@ def test_a_table_that_a_plan_inserts_into_has_its_full_name():
     assert inserted_table(INSERT.format("t") + INSERT.format("u")) == ""
     path = "InsertIntoHadoopFsRelationCommand file:/out, false, Parquet, [path=/out], Append, [a]\n"
     assert inserted_table(path) == ""
+
+
+def test_the_default_collation_is_not_named() -> None:
+    """Spark 4.3 names it for some columns; any other collation is a part of the type."""
+    default, other = row("a", "array<string collate UTF8_BINARY>"), row("b", "string collate UTF8_LCASE")
+    assert described_by([default, other])["columns"] == [
+        ["a", "array<string>"],
+        ["b", "string collate UTF8_LCASE"],
+    ]

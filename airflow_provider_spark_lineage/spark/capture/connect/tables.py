@@ -115,7 +115,8 @@ def described_by(rows: List[Dict[str, Any]]) -> Dict[str, Any]:
         elif not name or name == "# col_name":
             continue
         elif not section:
-            columns.append([name, value])
+            # Spark 4.3 names the default collation of a column that a function in Python filled.
+            columns.append([name, value.replace(" collate UTF8_BINARY", "")])
         elif section == "Partition Information":
             partitions.append(name)
         elif section == "Partitioning":

@@ -24,6 +24,10 @@ public class Query {
 
     private static final int MOST_LETTERS_OF_SITE = 2000;
 
+    /** The beginning of a statement that makes a table of a query, after comments; no query begins so. */
+    private static final Pattern MAKES_TABLE =
+        Pattern.compile("(?:\\s|--[^\n]*\n|/\\*(?s:.*?)\\*/)*+(?i:CREATE|REPLACE)\\b");
+
     public final Reader reader;
     public final Object session;
 
@@ -438,8 +442,8 @@ public class Query {
 
     private void sql(Json out) {
         try {
-            scala.Option text = query.logical().origin().sqlText();
-            String shown = text.isDefined() ? reader.texts.sql((String) text.get()) : "";
+            String text = statement();
+            String shown = text.isEmpty() ? "" : reader.texts.sql(text);
             if (!shown.isEmpty()) {
                 out.name("sql");
                 out.text(shown);
@@ -447,6 +451,20 @@ public class Query {
         } catch (Throwable error) {
             problem("the SQL text could not be read", error);
         }
+    }
+
+    /** Returns the text of the statement; empty for an action of a frame. */
+    private String statement() {
+        LogicalPlan plan = query.logical();
+        scala.Option text = plan.origin().sqlText();
+        if (text.isDefined()) {
+            return (String) text.get();
+        }
+        // Since Spark 4.3, CREATE TABLE ... AS SELECT runs as a node without the text, which its query still has.
+        Iterator inner = Paths.all(plan.innerChildren()).iterator();
+        text = inner.hasNext() ? ((LogicalPlan) inner.next()).origin().sqlText() : text;
+        boolean makesTable = text.isDefined() && MAKES_TABLE.matcher((String) text.get()).lookingAt();
+        return makesTable ? (String) text.get() : "";
     }
 
     /** Writes the analyzed plan, or the optimized one if that is too large; returns the nodes to probe. */

@@ -50,10 +50,15 @@ def is_known(kind: Type) -> bool:
 
 
 def read_type(text: str, position: int = 0) -> tuple[Type, int]:
-    """Read the type at a position; return it with the position after it."""
+    """Read the type at a position; return it with the position after it.
+
+    >>> read_type("array<string collate UTF8_BINARY>")
+    ({'type': 'array', 'elementType': 'string'}, 33)
+    """
     match = _ATOMIC.match(text, position)
     if match:
-        return match[0], match.end()
+        # The default collation: Spark 4.3 names it for results of functions in Python of Spark Connect.
+        return match[0].removesuffix(" collate UTF8_BINARY"), match.end()
     if text.startswith("array<", position):
         of_elements, position = read_type(text, position + 6)
         return {"type": "array", "elementType": of_elements}, _behind(text, position, ">")
