@@ -22,6 +22,9 @@ _LIBRARIES = (
 )
 """Test classes that Hadoop's own tests refer to, and the libraries of the ResourceManager."""
 
+_SINCE_3_5 = ("org.junit.jupiter:junit-jupiter-api:5.13.4",)
+"""Test classes that later releases of Hadoop refer to as well."""
+
 
 @dataclass(frozen=True)
 class Yarn:
@@ -58,7 +61,9 @@ def fetch() -> list[Path]:
     import pyspark
 
     (client,) = Path(pyspark.__file__).parent.glob("jars/hadoop-client-api-*.jar")
-    return [jar(_MINICLUSTER.format(client.stem.rpartition("-")[2])), *jars(_LIBRARIES)]
+    version = client.stem.rpartition("-")[2]
+    is_later = tuple(map(int, version.split(".")[:2])) >= (3, 5)
+    return [jar(_MINICLUSTER.format(version)), *jars((*_LIBRARIES, *(_SINCE_3_5 if is_later else ())))]
 
 
 @contextlib.contextmanager
