@@ -462,7 +462,8 @@ public class Query {
         }
         // Since Spark 4.3, CREATE TABLE ... AS SELECT runs as a node without the text, which its query still has.
         Iterator inner = Paths.all(plan.innerChildren()).iterator();
-        text = inner.hasNext() ? ((LogicalPlan) inner.next()).origin().sqlText() : text;
+        Object first = inner.hasNext() ? inner.next() : null;
+        text = first instanceof LogicalPlan ? ((LogicalPlan) first).origin().sqlText() : text;
         boolean makesTable = text.isDefined() && MAKES_TABLE.matcher((String) text.get()).lookingAt();
         return makesTable ? (String) text.get() : "";
     }
