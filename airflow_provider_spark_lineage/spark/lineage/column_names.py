@@ -1,4 +1,4 @@
-"""Names and order of written columns as later readers of the files find them."""
+"""Names of written columns as later readers of the files find them."""
 
 from __future__ import annotations
 

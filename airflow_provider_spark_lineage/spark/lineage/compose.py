@@ -111,6 +111,8 @@ class Composer:
         """The current execution is a batch of a stream."""
 
         self._positions: dict[tuple[DatasetId, int], Mapping[str, str]] = {}
+        """For each CSV dataset and content that is read: the name in the read -> the written name."""
+
         self._sources: dict[DatasetId | tuple[DatasetId, Snapshot], _Source] = {}
         """What the current execution reads."""
 

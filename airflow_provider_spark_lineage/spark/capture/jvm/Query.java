@@ -26,7 +26,7 @@ public class Query {
 
     /** The beginning of a statement that makes a table of a query, after comments; no query begins so. */
     private static final Pattern MAKES_TABLE =
-        Pattern.compile("(?:\\s|--[^\n]*\n|/\\*(?s:.*?)\\*/)*+(?i:CREATE|REPLACE)\\b");
+        Pattern.compile("(?:\\s+|--[^\n]*\n|/\\*(?s:.*?)\\*/)*+(?i:CREATE|REPLACE)\\b");
 
     public final Reader reader;
     public final Object session;
