@@ -9,11 +9,12 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from spark_packages import s3a
+from soundness.session import LAKES
+from spark_packages import need, s3a, settings
 
 pytestmark = pytest.mark.spark
 
-JOB = """
+START = """
     import json
     import os
     from datetime import date
@@ -22,6 +23,7 @@ JOB = """
     import boto3
     from moto.server import ThreadedMotoServer
     from pyspark.sql import SparkSession
+    from servers.kafka import kafka
     from warehouse.histories import comparable, graph_of, history
     from warehouse.test_load import contents
 
@@ -48,6 +50,7 @@ JOB = """
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "1",
         "spark.jars": JARS,
+        **SETTINGS,
         "spark.hadoop.fs.s3a.endpoint": url,
         "spark.hadoop.fs.s3a.endpoint.region": "us-east-1",
         "spark.hadoop.fs.s3a.path.style.access": "true",
@@ -58,7 +61,6 @@ JOB = """
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
 
-    target = "s3a://lake/a b/lineage"
     documents = history(3, days=2, jobs=2)
     half = len(documents) // 2
     parts = {
@@ -71,30 +73,36 @@ JOB = """
         Path(f"{name}.jsonl").write_text(text)
         client.put_object(Bucket="lake", Key=f"events/{name}/events.jsonl", Body=text.encode())
 
+    def current(target):
+        key = target.removeprefix("s3a://lake/") + "/current.json"
+        return client.get_object(Bucket="lake", Key=key)["Body"].read()
+
+    def load_that_dies(source, target):
+        # The tables are as before, for each reader.
+        before, rows = current(target), contents(target)
+        publish = loads.publish
+
+        def dies(snapshot):
+            raise MemoryError
+
+        loads.publish = dies
+        try:
+            load(spark, source, target)
+            raise SystemExit("the load did not die")
+        except MemoryError:
+            pass
+        loads.publish = publish
+        assert current(target) == before
+        assert contents(target) == rows
+"""
+
+PARQUET = """
+    target = "s3a://lake/a b/lineage"
     for name in parts:
         load(spark, f"{name}.jsonl", "local")
     first = load(spark, "s3a://lake/events/first", target)
     assert (first.files, first.new_events) == (1, len(parts["first"])), first
-
-    def current():
-        return client.get_object(Bucket="lake", Key="a b/lineage/current.json")["Body"].read()
-
-    before, rows = current(), contents(target)
-    publish = loads.publish
-
-    def dies(snapshot):
-        raise MemoryError
-
-    loads.publish = dies
-    try:
-        load(spark, "second.jsonl", target)
-        raise SystemExit("the load did not die")
-    except MemoryError:
-        pass
-    loads.publish = publish
-    assert current() == before
-    assert contents(target) == rows
-
+    load_that_dies("second.jsonl", target)
     second = load(spark, "second.jsonl", target)
     assert second.new_events == half, second
     assert load(spark, "s3a://lake/events/first/events.jsonl", target).files == 0
@@ -120,19 +128,56 @@ JOB = """
     assert read_tables(target).tables["events"] == {}
     assert comparable(current_lineage(target)) == comparable(graph_of(documents))
     assert findings_of(target) == []
+"""
+
+LAKE = """
+    for name in parts:
+        load(spark, f"{name}.jsonl", "local")
+    for name in ("iceberg", "delta"):
+        target = f"s3a://lake/a b/{name}"
+        first = load(spark, "s3a://lake/events/first", target, stored_as=name)
+        assert first.new_events == len(parts["first"]), first
+        load_that_dies("second.jsonl", target)
+        assert load(spark, "second.jsonl", target).new_events == half
+        assert contents(target) == contents(Path("local")), name
+        assert {file.partition("/")[0] for file in read_tables(target).tables["runs"]["2026-01-01"]} == {name}
+        assert findings_of(target) == []
+        views(spark, target)
+        assert spark.table("runs").count() == len(contents(target)["runs"])
+"""
+
+TOPIC = """
+    def send(*documents):
+        rows = spark.createDataFrame([(json.dumps(each),) for each in documents], "value STRING")
+        options = {"kafka.bootstrap.servers": servers, "topic": "lineage"}
+        rows.write.format("kafka").options(**options).save()
+
+    with kafka() as servers:
+        topic, target = f"kafka://{servers}/lineage", "s3a://lake/a b/topic"
+        send(*parts["first"])
+        assert load(spark, topic, target).new_events == len(parts["first"])
+        send(*parts["second"])
+        load_that_dies(topic, target)
+        second = load(spark, topic, target)
+        assert (second.events, second.new_events) == (len(parts["second"]), half), second
+        assert load(spark, topic, target).events == 0
+    assert comparable(current_lineage(target)) == comparable(graph_of(documents))
+"""
+
+END = """
     spark.stop()
     server.stop()
     print("done")
 """
 
 
-def test_a_warehouse_in_object_storage_is_that_of_a_folder(tmp_path):
-    """The tables are equal, late events and a load that died included; upkeep works on it."""
-    text = textwrap.dedent(JOB).replace("JARS", repr(s3a()))
+def ends(folder: Path, job: str, jars: str, settings: dict[str, str]) -> None:
+    """Run a job between START and END, in a folder."""
+    text = textwrap.dedent(START + job + END).replace("JARS", repr(jars)).replace("SETTINGS", repr(settings))
     tests = str(Path(__file__).resolve().parents[1])
     done = subprocess.run(
         [sys.executable, "-c", f"import sys\nsys.path[:0] = [{tests!r}]\n{text}"],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
@@ -140,3 +185,19 @@ def test_a_warehouse_in_object_storage_is_that_of_a_folder(tmp_path):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.rstrip().endswith("done")
+
+
+def test_a_warehouse_in_object_storage_is_that_of_a_folder(tmp_path):
+    """The tables are equal, late events and a load that died included; upkeep works on it."""
+    ends(tmp_path, PARQUET, s3a(), {})
+
+
+def test_a_lake_in_object_storage_has_the_rows_of_a_folder_of_parquet(tmp_path):
+    """Delta and Iceberg: late events and a load that died included."""
+    need("delta", "iceberg")
+    ends(tmp_path, LAKE, f"{s3a()},{settings()['spark.jars']}", LAKES)
+
+
+def test_a_topic_is_loaded_into_object_storage_once(tmp_path):
+    """The offsets lie there, too: after a load that died, its messages are loaded again."""
+    ends(tmp_path, TOPIC, f"{s3a()},{settings()['spark.jars']}", {})

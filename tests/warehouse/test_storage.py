@@ -22,8 +22,6 @@ from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.warehouse import storage
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage
 from airflow_provider_spark_lineage.openlineage.warehouse.event_sources import source_of
-from airflow_provider_spark_lineage.openlineage.warehouse.formats import tables_of
-from airflow_provider_spark_lineage.openlineage.warehouse.load import load
 from airflow_provider_spark_lineage.openlineage.warehouse.retention import compact, retain
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     StoredTables,
@@ -184,6 +182,8 @@ def test_of_two_that_begin_at_once_the_last_holds(client, monkeypatch):
     [
         ("data/bronze/part-0.parquet", True),
         ("data/20260101T000000-1/runs/part-0.parquet", False),
+        ("delta/orders/part-0.parquet", True),
+        ("delta/runs/part-0.parquet", False),
         ("current.json.20260101T000000-1", False),
     ],
 )
@@ -198,19 +198,6 @@ def test_a_folder_with_objects_of_others_is_refused_and_stays(client, key, is_ot
         with loading(folder):
             assert read_tables(folder).load_id == ""
     assert f"x/{key}" in keys_of(client)
-
-
-@pytest.mark.parametrize("options", [{"stored_as": "delta"}, {"stored_as": "iceberg"}])
-def test_formats_that_need_a_folder_are_refused(client, tmp_path, options):
-    """Before anything is written."""
-    (tmp_path / "events.jsonl").write_text("{}")
-    with pytest.raises(BadInputError, match="need a folder of this machine"):
-        load(None, tmp_path / "events.jsonl", "s3a://lake/x", **options)
-    with pytest.raises(BadInputError, match="need a folder of this machine"):
-        load(None, "kafka://h:1/t", "s3a://lake/x")
-    assert keys_of(client) == []
-    with pytest.raises(BadInputError, match="has tables of delta, which need a folder"):
-        tables_of("delta", None, StoredTables(folder_of("s3a://lake/x")), "data/1")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import StoredTables, as_read
-from airflow_provider_spark_lineage.openlineage.warehouse.storage import event_files
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import Folder, copy_below, event_files
 
 Frame = Any
 """A DataFrame of pyspark."""
@@ -89,12 +88,11 @@ class _Topic(EventSource):
         self._address, self._options = address, dict(options)
 
     def lines(self, spark: Any, snapshot: StoredTables, folder: str) -> Frame | None:
-        # `load` refuses a topic for a warehouse in object storage.
-        root = Path(str(snapshot.path))
+        root = snapshot.path
         offsets, records = f"{folder}/offsets", root / folder / "staged_records"
         before = snapshot.checkpoints.get(self._address)
         if before:
-            shutil.copytree(root / before, root / offsets)
+            copy_below(root / before, root / offsets)
         try:
             self._copy(spark, root / offsets, records)
         except Exception as error:
@@ -108,7 +106,7 @@ class _Topic(EventSource):
             return spark.createDataFrame([], _RECORDS)
         return spark.read.schema(_RECORDS).parquet(as_read(records))
 
-    def _copy(self, spark: Any, offsets: Path, records: Path) -> None:
+    def _copy(self, spark: Any, offsets: Folder, records: Folder) -> None:
         options = {
             "startingOffsets": "earliest",
             "failOnDataLoss": "false",

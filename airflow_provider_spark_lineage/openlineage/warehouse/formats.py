@@ -12,7 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
 from airflow_provider_spark_lineage.errors import BadInputError
@@ -28,7 +28,6 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
 from airflow_provider_spark_lineage.openlineage.warehouse.spreading import DAY, SLICE
 from airflow_provider_spark_lineage.openlineage.warehouse.storage import (
     Folder,
-    ObjectFolder,
     names_in,
     write_rows,
 )
@@ -88,8 +87,6 @@ class WrittenTables(ABC):
 
 def tables_of(name: str, spark: Any, snapshot: StoredTables, folder: str) -> WrittenTables:
     """Return the tables of a format."""
-    if name != PARQUET and isinstance(snapshot.path, ObjectFolder):
-        raise BadInputError(f"{snapshot.path} has tables of {name}, which need a folder of this machine.")
     classes: dict[str, type[WrittenTables]] = {PARQUET: _Parquet, DELTA: _Delta, ICEBERG: _Iceberg}
     return classes[name](spark, snapshot, folder)
 
@@ -180,17 +177,18 @@ class _Lake(WrittenTables):
         self._named(table, self._files(table))
 
     @property
-    def _root(self) -> Path:
-        # Such tables are in no object storage.
-        return Path(str(self._snapshot.path)).resolve()
+    def _root(self) -> Folder:
+        return self._snapshot.path.resolve()
 
-    def _folder_of(self, table: str) -> Path:
+    def _folder_of(self, table: str) -> Folder:
         return self._root / self.name / table
 
-    def _relative(self, paths: Iterable[tuple[str, str]]) -> Parts:
+    def _relative(self, paths: Iterable[tuple[str, PurePosixPath]]) -> Parts:
+        # An address loses a slash, here and there.
+        root = PurePosixPath(str(self._root))
         parts: Parts = defaultdict(list)
         for date, path in sorted(paths):
-            parts[date].append(str(Path(path).relative_to(self._root)))
+            parts[date].append(str(path.relative_to(root)))
         return dict(parts)
 
     @abstractmethod
@@ -254,9 +252,9 @@ class _Delta(_Lake):
         return "delta.`{}`".format(str(self._folder_of(table)).replace("`", "``"))
 
     def _versions(self, table: str) -> Iterable[int]:
-        for file in (self._folder_of(table) / "_delta_log").glob("*.json"):
-            if re.fullmatch(r"\d{20}", file.stem):
-                yield int(file.stem)
+        for name in names_in(self._folder_of(table) / "_delta_log", "*.json"):
+            if re.fullmatch(r"\d{20}\.json", name):
+                yield int(name.removesuffix(".json"))
 
     def _version(self, table: str) -> int | None:
         return max(self._versions(table))
@@ -267,10 +265,10 @@ class _Delta(_Lake):
     def _files(self, table: str) -> Parts:
         reader = self._spark.read.format("delta").option("versionAsOf", self._version(table))
         files = reader.load(str(self._folder_of(table))).inputFiles()
-        paths = [file.removeprefix("file:") for file in files]
+        paths = [PurePosixPath(file.removeprefix("file:")) for file in files]
         dated = bool(TABLES[table].partition)
         return self._relative(
-            (Path(path).parent.name.removeprefix("day=") if dated else EACH_LOAD, path) for path in paths
+            (path.parent.name.removeprefix("day=") if dated else EACH_LOAD, path) for path in paths
         )
 
 
@@ -328,7 +326,7 @@ class _Iceberg(_Lake):
         date = "CAST(partition.event_date AS STRING)" if TABLES[table].partition else f"'{EACH_LOAD}'"
         query = f"SELECT {date}, file_path FROM {self._identifier(table)}.files"  # noqa: S608
         rows = self._spark.sql(query).collect()
-        return self._relative((row[0], row[1].removeprefix("file:")) for row in rows)
+        return self._relative((row[0], PurePosixPath(row[1].removeprefix("file:"))) for row in rows)
 
 
 def merged(table: str) -> str:

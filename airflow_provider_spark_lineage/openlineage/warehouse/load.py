@@ -22,7 +22,7 @@ from airflow_provider_spark_lineage.errors import BadInputError, extra
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import lineage_in, rows_of
 from airflow_provider_spark_lineage.openlineage.warehouse.early_ends import ended_early
-from airflow_provider_spark_lineage.openlineage.warehouse.event_sources import KAFKA, EventSource, source_of
+from airflow_provider_spark_lineage.openlineage.warehouse.event_sources import EventSource, source_of
 from airflow_provider_spark_lineage.openlineage.warehouse.families import families_of
 from airflow_provider_spark_lineage.openlineage.warehouse.folding import (
     columns_of,
@@ -36,7 +36,6 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     EACH_LOAD,
     FORMATS,
     GRAPH,
-    PARQUET,
     StoredTables,
     as_read,
     loading,
@@ -45,7 +44,7 @@ from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import (
     whole_tables,
 )
 from airflow_provider_spark_lineage.openlineage.warehouse.spreading import small, spread
-from airflow_provider_spark_lineage.openlineage.warehouse.storage import ObjectFolder, dataset_at, folder_of
+from airflow_provider_spark_lineage.openlineage.warehouse.storage import dataset_at, folder_of
 from airflow_provider_spark_lineage.openlineage.warehouse.tables import OF_RUNS, TABLES
 from airflow_provider_spark_lineage.openlineage.warehouse.undated import UndatedTables
 from airflow_provider_spark_lineage.openlineage.warehouse.workers import (
@@ -112,12 +111,6 @@ def load(
     if stored_as not in (None, *FORMATS):
         raise BadInputError(f"{stored_as} is not a format of a warehouse: choose {', '.join(FORMATS)}.")
     folder = folder_of(target).absolute()
-    is_plain = stored_as in (None, PARQUET) and not str(source).startswith(KAFKA)
-    if isinstance(folder, ObjectFolder) and not is_plain:
-        raise BadInputError(
-            f"{folder}: tables of Delta and Iceberg, and loads from Kafka, need a folder of this machine;"
-            " object storage takes tables of parquet, loaded from files."
-        )
     with loading(folder), ended_early("the load"):
         before = whole_tables(folder)
         if not before.load_id:

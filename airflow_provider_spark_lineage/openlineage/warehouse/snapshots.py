@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -55,6 +55,12 @@ Parts = dict[str, list[str]]
 
 PARQUET, DELTA, ICEBERG = FORMATS = ("parquet", "delta", "iceberg")
 """Formats of tables."""
+
+_OWN: dict[str, Callable[[str], object]] = {
+    **dict.fromkeys(("data", "rejected"), _LOAD.match),
+    **dict.fromkeys((DELTA, ICEBERG), TABLES.__contains__),
+}
+"""Folder of a warehouse -> whether a load gives such a name to what it writes there."""
 
 
 @dataclass
@@ -171,8 +177,8 @@ def _refuse_others(path: Folder) -> None:
 def _refuse_other_objects(path: ObjectFolder) -> None:
     names = {name for name in path.below(recursive=False) if not name.startswith(f"{CURRENT}.")}
     # The lock is deleted after a load, so files of a first load that died are known by their names.
-    others = not names <= {"data", "rejected"} or not all(
-        _LOAD.match(name) for each in names for name in (path / each).below(recursive=False)
+    others = not names <= _OWN.keys() or not all(
+        _OWN[each](name) for each in names for name in (path / each).below(recursive=False)
     )
     if others and not names & {_LOCK, CURRENT}:
         raise BadInputError(f"{path} has other files and no warehouse: give another folder.")

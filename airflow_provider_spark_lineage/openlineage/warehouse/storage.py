@@ -242,6 +242,16 @@ def delete_below(folder: Folder) -> None:
         return
 
 
+def copy_below(source: Folder, target: Folder) -> None:
+    """Copy a folder to another place of the same warehouse."""
+    if isinstance(source, Path):
+        shutil.copytree(source, str(target))
+        return
+    storage, path = source.storage
+    with source.named_errors():
+        fs.copy_files(path, _of_arrow(target)[0], source_filesystem=storage, destination_filesystem=storage)
+
+
 def write_whole(file: Folder, text: str, mark: str) -> None:
     """Write a text so that a reader sees the text before or this one; `mark` is in the name until then."""
     if isinstance(file, Path):
@@ -293,7 +303,7 @@ def dataset_at(place: Folder | str) -> Any:
         return ds.dataset(place, format="parquet")
     storage, path = folder.storage
     # One request in place of three: `dataset` asks first whether it is a folder.
-    files = fs.FileSelector(path, recursive=True)
+    files = [path] if path.endswith(".parquet") else fs.FileSelector(path, recursive=True)
     with folder.named_errors():
         return ds.FileSystemDatasetFactory(storage, files, ds.ParquetFileFormat()).finish()
 
