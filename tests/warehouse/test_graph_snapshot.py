@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from graph import estate
+from graph.estate import NAMESPACE, edges, run
+from warehouse.histories import graph_of
 from warehouse.stored_graphs import store
 
 from airflow_provider_spark_lineage.cli import main
@@ -14,6 +17,7 @@ from airflow_provider_spark_lineage.openlineage.events.reader import read_events
 from airflow_provider_spark_lineage.openlineage.graph.current import Current
 from airflow_provider_spark_lineage.openlineage.graph.impact import Impact, document_of
 from airflow_provider_spark_lineage.openlineage.graph.model import LineageGraph
+from airflow_provider_spark_lineage.openlineage.graph.rerun import rerun_of
 from airflow_provider_spark_lineage.openlineage.graph.selection import Selected, whole_name
 from airflow_provider_spark_lineage.openlineage.warehouse.graph_snapshot import read_graph
 
@@ -54,6 +58,45 @@ def test_impact_of_a_warehouse_is_that_of_the_events(warehouse, more):
     found = CliRunner().invoke(main, [*words, "--warehouse", str(warehouse)])
     assert found.stdout == known.stdout != ""
     assert found.exit_code == 0
+
+
+def test_gaps_have_one_order():
+    """The tables sort the gaps of a version; the answer for the events is the same."""
+    two = [{"where": "w", "kind": kind, "reason": f"of {kind}"} for kind in "zk"]
+    documents = [
+        [
+            run(
+                "etl.j",
+                [estate.dataset("a", "id")],
+                [estate.dataset("b", "id", **edges("id <- a.id"))],
+                gaps=gaps,
+            )
+        ]
+        for gaps in (two, two[::-1])
+    ]
+    answers = []
+    for current in map(graph_of, documents):
+        selected = [Selected((NAMESPACE, "a"), "id")]
+        answers.append(document_of(Impact(current, LineageGraph.of(current), selected))["gaps"])
+    assert [gap["kind"] for gap in answers[0]] == ["k", "z"]
+    assert answers[0] == answers[1]
+
+
+def test_jobs_that_a_job_comes_after_have_one_order():
+    """The tables sort the sources of a version; the answer for the events is the same."""
+    made = [
+        run(
+            f"etl.{name}",
+            [estate.dataset("raw", "id")],
+            [estate.dataset(name, "id", **edges("id <- raw.id"))],
+        )
+        for name in "xy"
+    ]
+    for names in ("xy", "yx"):
+        read = [f"id <- {name}.id" for name in names]
+        current = graph_of([*made, run("etl.j", [], [estate.dataset("b", "id", **edges(*read))], hour=7)])
+        jobs = rerun_of(Impact(current, LineageGraph.of(current), [Selected((NAMESPACE, "raw"), "id")]))
+        assert [job.name for job in jobs[-1].after] == ["etl.x", "etl.y"]
 
 
 def test_policy_and_diff_take_a_warehouse(warehouse, tmp_path):

@@ -21,6 +21,7 @@ from airflow_provider_spark_lineage.openlineage.events.reader import read_events
 from airflow_provider_spark_lineage.openlineage.warehouse import formats, load_session, spreading
 from airflow_provider_spark_lineage.openlineage.warehouse import load as loads
 from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage, rows_of
+from airflow_provider_spark_lineage.openlineage.warehouse.folding import columns_of, read_as_json
 from airflow_provider_spark_lineage.openlineage.warehouse.ids import id_of_names
 from airflow_provider_spark_lineage.openlineage.warehouse.invariants import findings_of
 from airflow_provider_spark_lineage.openlineage.warehouse.lineage_at import lineage_at
@@ -262,6 +263,16 @@ def test_files_are_read_once_and_the_users_session_stays(spark, tmp_path):
     assert type(spark).getActiveSession()._jsparkSession.equals(spark._jsparkSession)
     assert (dict(spark.conf.getAll) if before else {}) == before
     assert spark.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+
+
+def test_a_text_of_any_length_costs_no_row(spark):
+    """As the message of an error: a run without its row would leave versions without their job."""
+    derived = spark.sql(
+        """SELECT 'runs' AS kind, concat('{"error_message": "', repeat('m', 20000001), '"}') AS payload"""
+    )
+    query = read_as_json(columns_of("runs", "error_message"), "runs")
+    [row] = spark.sql(query, derived=derived).selectExpr("length(error_message) AS size").collect()
+    assert row.size == 20_000_001
 
 
 def test_ids_are_those_of_spark(spark):

@@ -6,12 +6,15 @@ import gzip
 import json
 from collections import Counter, defaultdict
 from itertools import permutations
+from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from graph.estate import SHOP, dataset, edges, run
 from warehouse import producers
-from warehouse.histories import history
+from warehouse.histories import comparable, graph_of, history
+from warehouse.plain_tables import plain_warehouse
 
 from airflow_provider_spark_lineage.errors import BadInputError
 from airflow_provider_spark_lineage.openlineage.events.reader import files_of
@@ -181,9 +184,6 @@ def test_a_folder_with_other_files_is_not_made_a_warehouse(tmp_path):
 
 def test_check_says_which_rule_the_tables_break(tmp_path):
     """A value without its row, a key twice, and a folder that somebody deleted."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     rows = {
         "run_outputs": {"run_id": ["a"], "dataset_id": [1], "lineage_id": [7], "schema_id": [None]},
         "runs": {"run_id": ["a"]},
@@ -211,6 +211,40 @@ def test_check_says_which_rule_the_tables_break(tmp_path):
     for use in (current_lineage, lambda path: load(None, tmp_path / "events.jsonl", path)):
         with pytest.raises(BadInputError, match=r"runs is gone, and .* needs it: delete the folder"):
             use(tmp_path)
+
+
+def in_order(path, order, *tables):
+    """Write the rows of some tables in the order that they have, or backwards."""
+    for folder in [each for table in tables for each in read_tables(path).folders(table)]:
+        [file] = Path(folder).glob("*.parquet")
+        rows = pq.read_table(file)
+        pq.write_table(rows.take([*range(len(rows))][::order]), file)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_order_of_rows_in_files_changes_nothing(tmp_path, order):
+    """Of two names of one dataset that have other columns, the same one counts, as in the graph."""
+    symlinks = {"identifiers": [{"namespace": "hive", "name": "db.t"}]}
+    named = {"namespace": "hive", "name": "db.t", "facets": dataset("t", "id:long note")["facets"]}
+    both = [dataset("t", "id:int day", symlinks=symlinks), named]
+    documents = [run("a", both, [dataset("out", "id")], id="1"), run("b", [], both, id="2")]
+    path = plain_warehouse(tmp_path / "w", documents)
+    in_order(path, order, "run_inputs", "run_outputs")
+    assert comparable(current_lineage(path)) == comparable(graph_of(documents))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_name_that_moves_twice_in_a_microsecond_means_one_dataset_at_a_time(tmp_path, order):
+    """Its intervals begin at one time in the table; their order is that of the nanoseconds."""
+    symlinks = {"identifiers": [{"namespace": "hive", "name": "db.t"}]}
+    documents = [
+        run(name, [], [dataset(name, symlinks=symlinks)])
+        | {"eventTime": f"2026-01-01T00:00:00.00000000{number}Z"}
+        for number, name in enumerate("xy")
+    ]
+    path = plain_warehouse(tmp_path / "w", documents)
+    in_order(path, order, "dataset_names")
+    assert findings_of(path) == []
 
 
 def test_files_of_a_load_that_died_are_removed_and_those_in_use_are_not(tmp_path):

@@ -199,7 +199,8 @@ class Impact:
         return [
             HiddenLineage(write, gap, UPPER if write.output in self._unknown else LOWER)
             for write in fed.values()
-            for gap in write.gaps
+            # Events and a warehouse have them in different orders.
+            for gap in sorted(write.gaps, key=_order_of_gap)
         ]
 
     def step_to(self, dataset: Id, field: str | None) -> PathStep | None:
@@ -210,6 +211,10 @@ class Impact:
         how = BY_VALUE if self.reach.depth(number, BY_VALUE) >= 0 else BY_ROWS
         # The step from all rows of its own dataset to a column says less than the one before it.
         return self.reach.last_job(number, how)
+
+
+def _order_of_gap(gap: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(gap[key] or "" for key in ("column", "kind", "reason", "where"))
 
 
 def _both(known: Reached | None, how: Iterable[str], depth: int) -> Reached:

@@ -46,7 +46,7 @@ def rerun_of(impact: Impact) -> list[Again]:
         circles += is_circle
         for job in together:
             number = circles if is_circle else None
-            jobs.append(Again(job, current.runs[job], tuple(after[job]), number))
+            jobs.append(Again(job, current.runs[job], tuple(sorted(after[job])), number))
     return jobs
 
 

@@ -280,10 +280,17 @@ class RunRows:
             group=row["group_id"] if row["is_instance"] else "",
             reads=tuple(
                 RunRead(self.datasets[each["dataset_id"]], self._fields(each))
-                for each in self.inputs.get(row["run_id"], ())
+                for each in self._by_name(self.inputs, row)
             ),
-            writes=tuple(map(self._write, self.outputs.get(row["run_id"], ()))),
+            writes=tuple(map(self._write, self._by_name(self.outputs, row))),
         )
+
+    def _by_name(self, touched: Mapping[str, Sequence[Row]], run: Row) -> list[Row]:
+        """Return the rows of a run in the order of `lineage_of`, whatever order the files have.
+
+        If two names mean one dataset, the columns at the later name count.
+        """
+        return sorted(touched.get(run["run_id"], ()), key=lambda row: self.datasets[row["dataset_id"]])
 
     def _write(self, row: Row) -> RunWrite:
         version = self.versions[row["lineage_id"]]

@@ -42,9 +42,13 @@ def read_as_json(columns: Iterable[WarehouseColumn], kind: str) -> str:
     read = ", ".join(
         f"{_converted(f'r.`{column.name}`', column.type)} AS `{column.name}`" for column in columns
     )
-    rows = f"SELECT from_json(payload, '{raw}') AS r FROM {{derived}} WHERE kind = '{kind}'"  # noqa: S608
+    parsed = f"from_json(payload, '{raw}', map('maxStringLen', '{_LONGEST}'))"
+    rows = f"SELECT {parsed} AS r FROM {{derived}} WHERE kind = '{kind}'"  # noqa: S608
     return f"SELECT {read} FROM ({rows})"  # noqa: S608
 
+
+_LONGEST = 2**31 - 1
+"""Limit of the characters of a text; beyond Spark's own, 20 million, all columns of the row would be null."""
 
 _CONVERSIONS = {
     "DATE": ("INT", "date_from_unix_date({0})"),

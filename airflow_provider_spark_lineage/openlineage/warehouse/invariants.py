@@ -93,10 +93,11 @@ def _dangling(stored: StoredTables) -> Iterator[str]:
 
 def _overlapping(stored: StoredTables) -> Iterator[str]:
     """Yield the names that mean two datasets at a time, and the datasets that are taken for another one."""
-    columns = ("namespace", "name", "dataset_id", "valid_from", "valid_to", "is_followed")
+    columns = ("namespace", "name", "dataset_id", "valid_from", "valid_to", "is_followed", "first_said_ns")
     rows = [row for row in _columns(stored, "dataset_names", *columns).to_pylist() if row["is_followed"]]
     ends: dict[tuple[str, str], Any] = {}
-    for row in sorted(rows, key=lambda row: row["valid_from"]):
+    # Two intervals may begin in one microsecond.
+    for row in sorted(rows, key=lambda row: row["first_said_ns"]):
         key = row["namespace"], row["name"]
         if key in ends and (ends[key] is None or ends[key] > row["valid_from"]):
             yield f"dataset_names: {key[1]} in {key[0]} means two datasets at a time."
