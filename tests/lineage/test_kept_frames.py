@@ -57,6 +57,17 @@ def test_rows_with_ids_that_no_kept_frame_has_are_a_gap() -> None:
     assert "their source is not recorded" in reason
 
 
+def test_rows_with_new_ids_are_found_by_the_rdd_of_an_eager_checkpoint() -> None:
+    """Two frames of one source are joined: Spark renews the ids of the second, which nothing else reads."""
+    first, second = checkpoint(LEFT), checkpoint(filtered("k", 1))
+    records = [replace(first, kept_rdd=6), replace(second, kept_rdd=7)]
+    assert read(*records, ids=(11, 12)) == [
+        "a <- left.v    direct    identity",
+        "b <- left.v    direct    identity",
+        "* <- left.k    indirect  filter",
+    ]
+
+
 def filtered(name: str, expr_id: int) -> Tree:
     """Return the left rows that one column decides."""
     return node("Filter", LEFT, condition=call("IsNotNull", column(name, expr_id)))

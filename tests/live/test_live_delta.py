@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyspark
 import pytest
 from lakes import (
@@ -91,6 +93,26 @@ def test_a_table_made_by_a_query_is_one_write(spark, recorded, table):
         with recorded() as records:
             spark.table("src").select("id").write.format("delta").mode("overwrite").saveAsTable("made")
         assert lineage(records).outputs[0].mode.value == "overwrite"
+
+
+def test_a_frame_made_before_a_write_reads_its_rows(spark, recorded, tmp_path, table):
+    """Delta reads the last version, also of a frame, a view or a table object that is older."""
+    spark.range(5, 7).selectExpr("cast(id as int) other").write.parquet(str(tmp_path / "more"))
+    frame = spark.table("t").select("id")
+    with recorded() as records:
+        more = spark.read.parquet(str(tmp_path / "more")).withColumnRenamed("other", "id")
+        more.write.format("delta").mode("append").save(table)
+        frame.write.parquet(str(tmp_path / "late"))
+        spark.read.format("delta").option("versionAsOf", 0).load(table).write.parquet(str(tmp_path / "first"))
+    composed = compose(execution.lineage for execution in executions(records))
+    outputs = {Path(output.dataset.id.name).name: output for output in composed.outputs}
+    late, first = (
+        {(Path(edge.source.name).name, edge.field) for edge in outputs[name].edges if edge.column == "id"}
+        for name in ("late", "first")
+    )
+    assert late == {("t", "id"), ("more", "other")}
+    assert first == {("t", "id")}
+    assert composed.gaps == ()
 
 
 @alters

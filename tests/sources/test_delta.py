@@ -32,6 +32,34 @@ def test_a_written_table_has_the_version_that_the_write_made():
     assert identity.version == "8"
 
 
+STALE = {**TABLE, "is_time_travel": False, "started_at": 100, "ended_at": 200}
+"""A frame that was made when the table had version 7."""
+
+
+@pytest.mark.parametrize(
+    ("facts", "version"),
+    [
+        ({"last_version": 7, "last_commit_at": 50}, "7"),
+        ({"last_version": 9, "last_commit_at": 50}, "9"),
+        ({"last_version": 8, "last_commit_at": 150}, "7"),
+        ({"last_version": 8, "last_commit_at": 250}, "7"),
+        ({"last_version": 9, "last_commit_at": 150}, ""),
+        ({"last_version": 9, "last_commit_at": 50, "is_time_travel": True}, "7"),
+    ],
+)
+def test_a_frame_reads_the_last_version_whenever_it_was_made(facts, version):
+    """Commits before the read are read, too; several later ones hide the version, unless it was asked for."""
+    (identity,) = identify({**STALE, **facts})
+    assert identity.version == version
+
+
+@pytest.mark.parametrize(("committed_at", "is_noop"), [(50, True), (150, False), (250, False)])
+def test_a_command_of_a_table_object_made_earlier_may_commit_nothing(committed_at, is_noop):
+    """The object knows an older version; a last commit before the command is not the command's."""
+    facts = {"version_before": 7, "written_version": 8, "committed_at": committed_at}
+    assert source_of({**STALE, **facts, "mode": "DeleteCommand"}).is_noop() is is_noop
+
+
 @pytest.mark.parametrize(
     ("path", "name"),
     [

@@ -63,6 +63,44 @@ def test_a_warehouse_may_be_a_name_that_a_server_gave(name):
     assert identity.catalog.warehouse_uri == name
 
 
+LOADED = {
+    **TABLE,
+    "snapshot": 1,
+    "loaded_snapshot": 1,
+    "is_refreshed": True,
+    "last_snapshot": 2,
+    "last_parent": 1,
+    "last_commit_at": 50,
+    "started_at": 100,
+    "ended_at": 200,
+}
+"""A frame whose table was loaded at snapshot 1, and has snapshot 2 now."""
+
+
+@pytest.mark.parametrize(
+    ("facts", "version"),
+    [
+        ({}, "2"),
+        ({"last_commit_at": 150}, "1"),
+        ({"last_commit_at": 150, "last_parent": 3}, ""),
+        ({"time_travel": "AsOfVersion"}, "1"),
+        ({"is_refreshed": False}, "1"),
+        ({"branch": "audit"}, "1"),
+    ],
+)
+def test_a_frame_reads_the_last_snapshot_whenever_its_table_was_loaded(facts, version):
+    """Spark loads it again before a read; several later commits hide which snapshot that was."""
+    (identity,) = identify({**LOADED, **facts})
+    assert identity.version == version
+
+
+@pytest.mark.parametrize("missing", ["is_refreshed", "loaded_snapshot"])
+def test_a_snapshot_of_older_versions_is_the_one_that_was_read(missing):
+    """Before Spark 4.1 nothing is loaded again; older releases have a snapshot for time travel only."""
+    (identity,) = identify({key: value for key, value in LOADED.items() if key != missing})
+    assert identity.version == "1"
+
+
 def test_a_branch_is_a_state_of_its_table():
     """The dataset is the table; a write has the branch's snapshot."""
     written = {**TABLE, "mode": "AppendData", "written_snapshot": 1, "branch_snapshot": 2}

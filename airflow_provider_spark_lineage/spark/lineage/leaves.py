@@ -185,15 +185,19 @@ class FactsOfPlan:
         return [name for name in names if not words or name in words]
 
     def _result_of_same_rdd(self, scan: Scan, facts: Facts) -> StoredResult | None:
-        """Return the result with the same RDD but other column ids, if the query reads both."""
+        """Return the result with the same RDD but other column ids.
+
+        Spark renews the ids of a frame beside another one with the same ids. If the RDD of a result is
+        unknown, the query must read that result under the first ids, too.
+        """
         rdd = facts.get("rdd")
-        if rdd is None:
+        if not isinstance(rdd, int):
             return None
         firsts = self._firsts[str(rdd)]
         alike = (
             frames.of(rdd)
             for key, frames in self._results.items()
-            if isinstance(key, tuple) and key[0] in firsts
+            if isinstance(key, tuple) and (rdd in frames.by_rdd or key[0] in firsts)
         )
         width = len(set(_ids(scan)))
         matches = [frame for frame in alike if frame is not None and len(frame.columns) == width]

@@ -64,7 +64,11 @@ class Delta(Source[DeltaFacts]):
     def is_noop(self) -> bool:
         """Return whether UPDATE, DELETE or MERGE found no row to change, so that Delta committed nothing."""
         before = self.facts.get("version_before")
-        return before is not None and before == self.facts.get("written_version")
+        if before is None:
+            return False
+        # A `DeltaTable` that was made earlier has an older version before the command.
+        is_older = "committed_at" in self.facts and self.facts["committed_at"] < self.facts["started_at"]
+        return is_older or before == self.facts.get("written_version")
 
     def replaced_by(self) -> Optional[Tuple[str, ...]]:
         """Return the columns in the condition of `replaceWhere`; a field of a struct counts as its column."""
@@ -124,8 +128,23 @@ def is_log(path: str) -> bool:
 def _version(facts: DeltaFacts) -> str:
     """Return the version that was read or written; empty where a later commit hides it."""
     # Commands such as UPDATE also have `version`, the one before them.
-    version = facts.get("written_version", facts.get("version"))
+    version = facts["written_version"] if "written_version" in facts else _read_version(facts)
     return "" if version is None or not is_of_execution(facts) else str(version)
+
+
+def _read_version(facts: DeltaFacts) -> Optional[int]:
+    """Return the version that was read; None if commits since the analysis hide it.
+
+    A frame that was made before a write reads that write's rows, unless it travels in time.
+    """
+    version, last = facts.get("version"), facts.get("last_version")
+    committed_at = facts.get("last_commit_at")
+    if version is None or last is None or committed_at is None or facts.get("is_time_travel", True):
+        return version
+    if committed_at <= facts["started_at"]:
+        return last
+    # The only commit since then was made during the read, by the same execution for example, or later.
+    return version if last in (version, version + 1) else None
 
 
 def _catalog(facts: DeltaFacts) -> Optional[Catalog]:

@@ -59,7 +59,16 @@ class DeltaFacts(Facts, total=False):
     """The catalog's default location of a managed table with its name; a URI."""
 
     version: int
-    """The version that was read, or the version before a command."""
+    """The table's version when the read or the command was analyzed."""
+
+    is_time_travel: bool
+    """The query asks for this version. Without, Delta reads the last one, whenever the query was analyzed."""
+
+    last_version: int
+    """The table's last version after a read."""
+
+    last_commit_at: int
+    """When that was committed, in milliseconds since 1970."""
 
     version_before: int
     """The table's version when UPDATE, DELETE or MERGE was analyzed."""
@@ -195,6 +204,10 @@ PROBES = (
         {
             "delta_path": "relation.location.path",
             "version": "relation.location.snapshotAtAnalysis.version",
+            "is_time_travel": "relation.location.isTimeTravelQuery",
+            "last_version": f"relation.location.deltaLog.{_NOW}.version",
+            "last_commit_at": f"relation.location.deltaLog.{_NOW}.timestamp",
+            **DURATION,
             **NAMED,
         },
         relation="TahoeLogFileIndex",

@@ -104,9 +104,22 @@ class Iceberg(Source[IcebergFacts]):
 
 def _snapshot(facts: IcebergFacts) -> str:
     """Return the id of the snapshot that was read or written; empty where a later commit hides it."""
-    read_or_last = facts.get("written_snapshot", facts.get("snapshot"))
+    read_or_last = facts["written_snapshot"] if "written_snapshot" in facts else _read_snapshot(facts)
     snapshot = facts.get("branch_snapshot", read_or_last)
     return "" if snapshot is None or not is_of_execution(facts) else str(snapshot)
+
+
+def _read_snapshot(facts: IcebergFacts) -> Optional[int]:
+    """Return the id of the snapshot that was read; None if commits since the table was loaded hide it."""
+    loaded, last = facts.get("snapshot"), facts.get("last_snapshot")
+    committed_at = facts.get("last_commit_at")
+    is_last = facts.get("is_refreshed") and "loaded_snapshot" in facts
+    if not is_last or committed_at is None or "time_travel" in facts or "branch" in facts:
+        return loaded
+    if committed_at <= facts["started_at"]:
+        return last
+    # The only commit since then was made during the read, by the same execution for example, or later.
+    return loaded if loaded in (last, facts.get("last_parent")) else None
 
 
 def _place(facts: IcebergFacts) -> str:

@@ -32,7 +32,28 @@ class IcebergFacts(Facts, _Implementation, total=False):
     """Simple class name of Iceberg's table: `BaseTable`, `SnapshotsTable`, ..."""
 
     snapshot: int
-    """Id of the snapshot that was read."""
+    """Id of the snapshot that was read, or of the last one when the table was loaded."""
+
+    is_refreshed: bool
+    """Spark reads the last snapshot instead (4.1 and newer), unless the query travels in time."""
+
+    loaded_snapshot: int
+    """The same as `snapshot`, where each loaded table has one: elsewhere only time travel has a snapshot."""
+
+    time_travel: str
+    """Class of the option that chose the snapshot, if any did."""
+
+    branch: str
+    """The branch that is read, if it is not the main one."""
+
+    last_snapshot: int
+    """Id of the main branch's last snapshot after a read."""
+
+    last_parent: int
+    """Id of the snapshot before that."""
+
+    last_commit_at: int
+    """When the last snapshot was committed, in milliseconds since 1970."""
 
     written_snapshot: int
     """Id of the last snapshot that was committed during the execution."""
@@ -72,10 +93,19 @@ def _catalog(catalog: str) -> Mapping[str, str]:
 
 def _read(node: str, table: str) -> Mapping[str, str]:
     """Return accessors for a `SparkTable` that is read; its snapshot is the one at loading time."""
+    last = f"{table}.table.currentSnapshot"
     return {
         "iceberg_location": f"{table}.table.location",
         "iceberg_kind": f"{table}.table.getClass.getSimpleName",
         "snapshot": f"{table}.snapshotId",
+        "is_refreshed": f"{node}timeTravelSpec.isEmpty",
+        "loaded_snapshot": f"{table}.snapshot!.snapshotId",
+        "time_travel": f"{table}.timeTravel!.getClass.getSimpleName",
+        "branch": f"{table}.branch",
+        "last_snapshot": f"{last}.snapshotId",
+        "last_parent": f"{last}.parentId",
+        "last_commit_at": f"{last}.timestampMillis",
+        **DURATION,
         "identifier": f"{node}identifier?.toString",
         "v2_table": f"{table}.name",
         "provider": f"{table}.getClass.getName",
