@@ -175,6 +175,25 @@ def test_version_from_before_the_task_is_from_outside(mode: Mode) -> None:
     assert inputs_of(lineage) == ["a", "t"]
 
 
+@pytest.mark.parametrize(("is_chosen", "sources"), [(True, {"t.x"}), (False, {"a.x"})])
+@pytest.mark.parametrize("version", ["5", "7"])
+def test_a_snapshot_of_iceberg_is_from_outside_if_the_query_chose_it(version, is_chosen, sources) -> None:
+    """Its number says nothing: one that the task did not write and nobody chose has the current rows."""
+    written, read = writes("t", edge("a.x", "x"), version="6"), reads("t", "x", version=version)
+
+    def of_iceberg(part, **more):
+        identity = replace(part.dataset.identity, storage_layer="iceberg", **more)
+        return replace(part, dataset=replace(part.dataset, identity=identity))
+
+    lineage = compose(
+        [
+            execution(reads("a", "x"), of_iceberg(written)),
+            execution(of_iceberg(read, is_chosen=is_chosen), writes("b", edge("t.x", "x"))),
+        ]
+    )
+    assert edges_of(lineage, "b") == {edge(source, "x") for source in sources}
+
+
 def test_partial_overwrite_keeps_the_other_partitions() -> None:
     """Overwriting one partition leaves rows from before the task."""
     lineage = compose(

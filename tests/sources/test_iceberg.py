@@ -101,6 +101,16 @@ def test_a_snapshot_of_older_versions_is_the_one_that_was_read(missing):
     assert identity.version == "1"
 
 
+@pytest.mark.parametrize(
+    ("facts", "is_chosen"),
+    [(LOADED, False), ({**LOADED, "time_travel": "AsOfVersion"}, True), ({**TABLE, "snapshot": 1}, True)],
+)
+def test_a_snapshot_that_the_query_chose_is_known(facts, is_chosen):
+    """Before Spark 4.1 only time travel has a snapshot."""
+    (identity,) = identify(facts)
+    assert identity.is_chosen is is_chosen
+
+
 def test_a_branch_is_a_state_of_its_table():
     """The dataset is the table; a write has the branch's snapshot."""
     written = {**TABLE, "mode": "AppendData", "written_snapshot": 1, "branch_snapshot": 2}

@@ -60,7 +60,7 @@ _OWN: dict[str, Callable[[str], object]] = {
     **dict.fromkeys(("data", "rejected"), _LOAD.match),
     **dict.fromkeys((DELTA, ICEBERG), TABLES.__contains__),
 }
-"""Folder of a warehouse -> whether a load gives such a name to what it writes there."""
+"""Folder of a warehouse -> test for the names of the folders in it that loads write."""
 
 
 @dataclass

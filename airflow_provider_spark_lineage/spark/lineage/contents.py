@@ -222,17 +222,21 @@ class History:
 
     versions: dict[str, Content] = field(default_factory=dict)
     first: int | None = None
-    """The oldest of these versions, if versions are increasing numbers, as in Delta."""
+    """The oldest of these versions, if versions are increasing numbers: of Iceberg, they are not."""
 
     def at(self, snapshot: Snapshot, *, anew: bool) -> Content | None:
         """Return the content of a snapshot; None if the task wrote nothing of it.
 
-        A version below all that the task wrote is older than the task, unless the dataset was created `anew`.
+        A version below all that the task wrote is older than the task, unless the dataset was created `anew`;
+        so is one of Iceberg's that the query chose, and that the task did not write.
         """
         version = snapshot.version
-        if not anew and self.first is not None and version.isdigit() and int(version) < self.first:
+        if known := self.versions.get(version):
+            return known
+        is_below = self.first is not None and version.isdigit() and int(version) < self.first
+        if version and not anew and (is_below or snapshot.is_chosen):
             return None
-        return self.versions.get(version) or self.now(snapshot.folders)
+        return self.now(snapshot.folders)
 
     def now(self, folders: Iterable[str]) -> Content | None:
         """Return the content of these folders (none: all folders); None if the task wrote nothing there."""
@@ -269,7 +273,6 @@ class History:
         Edges from the dataset itself start at `source`. Returns what decides which of the rows that the task
         wrote before stay.
         """
-        version = output.dataset.identity.version
         if empty and not self.folders:
             self._add("", Content(), replaces=True)
         folder = output.dataset.identity.folder
@@ -301,7 +304,7 @@ class History:
         if not layer.content.holds(*written):
             self._own(layer).add(*written)
             layer.content.in_folders |= in_folders
-        self._set_version(version, layer.content)
+        self._set_version(output, layer.content)
         return deciding if wrote_before else set()
 
     def change_columns(self, output: Output) -> None:
@@ -317,7 +320,7 @@ class History:
             for known in [known for known, content in self.versions.items() if content is before]:
                 self.versions[known] = before if version else layer.content
         if len(layers) == 1:
-            self._set_version(version, layers[0].content)
+            self._set_version(output, layers[0].content)
 
     def _first_columns(self) -> Collection[str]:
         """Return the columns of the oldest folder: readers of all folders know the columns by these names."""
@@ -330,11 +333,13 @@ class History:
             layer.content = layer.content.copy()
         return layer.content
 
-    def _set_version(self, version: str, content: Content) -> None:
-        if version:
-            self.versions[version] = content
-        if version.isdigit() and (self.first is None or int(version) < self.first):
-            self.first = int(version)
+    def _set_version(self, output: Output, content: Content) -> None:
+        identity = output.dataset.identity
+        if identity.version:
+            self.versions[identity.version] = content
+        if identity.version.isdigit() and identity.storage_layer != "iceberg":
+            number = int(identity.version)
+            self.first = number if self.first is None else min(number, self.first)
 
     def _layer_for(self, folder: str, *, adds: bool, reworked: bool) -> _Layer:
         """Return the layer for the next write into a folder, which adds rows or replaces all rows."""

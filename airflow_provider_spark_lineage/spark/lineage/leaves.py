@@ -339,7 +339,7 @@ def _any_of(variables: list[str]) -> str:
 
 
 def _place(identity: Identity) -> DatasetSnapshot:
-    return identity.id, Snapshot(identity.folders, identity.version)
+    return identity.id, Snapshot(identity.folders, identity.version, is_chosen=identity.is_chosen)
 
 
 def _ids(scan: Scan) -> tuple[int, ...]:

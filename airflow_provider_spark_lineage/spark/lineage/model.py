@@ -53,6 +53,9 @@ class Snapshot(NamedTuple):
     kept_by: str = ""
     """The execution that kept these rows, a checkpoint for example; empty for the dataset's current rows."""
 
+    is_chosen: bool = False
+    """The query chose this version of an Iceberg table."""
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -79,7 +82,8 @@ class Dataset:
     @property
     def snapshot(self) -> Snapshot:
         """Return the snapshot that is read."""
-        return Snapshot(self.identity.folders, self.identity.version, self.kept_by)
+        identity = self.identity
+        return Snapshot(identity.folders, identity.version, self.kept_by, identity.is_chosen)
 
     def merged(self, *views: Dataset) -> Dataset:
         """Return this dataset with the further columns and names of other views of it."""

@@ -116,6 +116,9 @@ class Identity:
     version: str = ""
     """The version that was read or written, where the source has versions."""
 
+    is_chosen: bool = False
+    """The query chose this version, one of Iceberg's: the numbers of these have no order."""
+
     catalog: Optional[Catalog] = None
     has_columns: bool = True
     """False for datasets that are not tables: each part of a saved model has columns of its own."""

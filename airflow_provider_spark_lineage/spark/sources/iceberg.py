@@ -61,6 +61,7 @@ class Iceberg(Source[IcebergFacts]):
                 file_format="" if kind else "parquet",
                 symlinks=_symlinks(self.facts),
                 version="" if kind else _snapshot(self.facts),
+                is_chosen=_is_chosen(self.facts),
                 catalog=_catalog_of(self.facts),
             ),
         )
@@ -120,6 +121,11 @@ def _read_snapshot(facts: IcebergFacts) -> Optional[int]:
         return last
     # The only commit since then was made during the read, by the same execution for example, or later.
     return loaded if loaded in (last, facts.get("last_parent")) else None
+
+
+def _is_chosen(facts: IcebergFacts) -> bool:
+    """Return whether the query chose the snapshot: before Spark 4.1, only such tables have one."""
+    return "time_travel" in facts or (facts.get("snapshot") is not None and "loaded_snapshot" not in facts)
 
 
 def _place(facts: IcebergFacts) -> str:
