@@ -194,6 +194,24 @@ def test_a_snapshot_of_iceberg_is_from_outside_if_the_query_chose_it(version, is
     assert edges_of(lineage, "b") == {edge(source, "x") for source in sources}
 
 
+def test_a_chosen_snapshot_may_be_the_one_of_a_write_whose_snapshot_is_unknown() -> None:
+    """Write, audit, publish: a staged snapshot is not in the table's history, and is read by its number."""
+
+    def of_iceberg(part, **more):
+        identity = replace(part.dataset.identity, storage_layer="iceberg", **more)
+        return replace(part, dataset=replace(part.dataset, identity=identity))
+
+    lineage = compose(
+        [
+            execution(reads("a", "x"), of_iceberg(writes("t", edge("a.x", "x")))),
+            execution(
+                of_iceberg(reads("t", "x", version="5"), is_chosen=True), writes("b", edge("t.x", "x"))
+            ),
+        ]
+    )
+    assert edges_of(lineage, "b") == {edge("a.x", "x")}
+
+
 def test_partial_overwrite_keeps_the_other_partitions() -> None:
     """Overwriting one partition leaves rows from before the task."""
     lineage = compose(

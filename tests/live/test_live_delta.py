@@ -115,6 +115,17 @@ def test_a_frame_made_before_a_write_reads_its_rows(spark, recorded, tmp_path, t
     assert composed.gaps == ()
 
 
+def test_rows_of_an_rdd_come_from_the_table_that_it_read(spark, recorded, tmp_path, table):
+    """Spark reports no execution of the query behind `rdd`: nothing of it has a time."""
+    frame = spark.table("t").select("id")
+    spark.sql("insert into t select * from src")
+    with recorded() as records:
+        frame.rdd.map(lambda row: (row[0],)).toDF(["a"]).write.parquet(str(tmp_path / "late"))
+    composed = compose(execution.lineage for execution in executions(records))
+    assert named(composed.inputs) == {"t": "1"}
+    assert {each for each in edges(composed) if each[0] == "a"} == {("a", "t.id", "transformation")}
+
+
 @alters
 def test_a_table_of_literals_made_after_a_command_is_one_write(spark, recorded, table):
     """The staged write reads nothing and knows no place, and follows one that moves no rows."""

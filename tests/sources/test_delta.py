@@ -45,6 +45,10 @@ STALE = {**TABLE, "is_time_travel": False, "started_at": 100, "ended_at": 200}
         ({"last_version": 8, "last_commit_at": 250}, "7"),
         ({"last_version": 9, "last_commit_at": 150}, ""),
         ({"last_version": 9, "last_commit_at": 50, "is_time_travel": True}, "7"),
+        # An object store tells whole seconds.
+        ({"last_version": 8, "last_commit_at": 0}, ""),
+        ({"last_version": 7, "last_commit_at": 0}, "7"),
+        ({"last_version": 8, "last_commit_at": 0, "started_at": 1_000}, "8"),
     ],
 )
 def test_a_frame_reads_the_last_version_whenever_it_was_made(facts, version):
@@ -53,11 +57,30 @@ def test_a_frame_reads_the_last_version_whenever_it_was_made(facts, version):
     assert identity.version == version
 
 
-@pytest.mark.parametrize(("committed_at", "is_noop"), [(50, True), (150, False), (250, False)])
+@pytest.mark.parametrize(("last", "version"), [(7, "7"), (9, "9")])
+def test_the_query_of_an_rdd_reads_the_last_version_without_a_time(last, version):
+    """Spark reports no execution of it: its facts have no start."""
+    facts = {**STALE, "last_version": last, "last_commit_at": 50}
+    del facts["started_at"], facts["ended_at"]
+    (identity,) = identify(facts)
+    assert identity.version == version
+
+
+@pytest.mark.parametrize(
+    ("committed_at", "is_noop"), [(100_000, True), (299_000, False), (300_050, False), (300_150, False)]
+)
 def test_a_command_of_a_table_object_made_earlier_may_commit_nothing(committed_at, is_noop):
-    """The object knows an older version; a last commit before the command is not the command's."""
+    """The object knows an older version; the file system's clock may be behind, by seconds in a store."""
     facts = {"version_before": 7, "written_version": 8, "committed_at": committed_at}
-    assert source_of({**STALE, **facts, "mode": "DeleteCommand"}).is_noop() is is_noop
+    times = {"started_at": 300_000, "ended_at": 300_100}
+    assert source_of({**STALE, **facts, **times, "mode": "DeleteCommand"}).is_noop() is is_noop
+
+
+def test_a_command_that_still_runs_may_have_committed():
+    """Such an execution has no end yet."""
+    written = {**TABLE, "mode": "AppendData", "written_version": 8, "started_at": 100, "committed_at": 150}
+    (identity,) = identify(written)
+    assert identity.version == "8"
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,12 @@ def test_a_frame_reads_the_last_snapshot_whenever_its_table_was_loaded(facts, ve
     assert identity.version == version
 
 
+def test_the_query_of_an_rdd_reads_the_last_snapshot_without_a_time():
+    """Spark reports no execution of it: its facts have no start."""
+    (identity,) = identify({key: value for key, value in LOADED.items() if not key.endswith("ed_at")})
+    assert identity.version == "2"
+
+
 @pytest.mark.parametrize("missing", ["is_refreshed", "loaded_snapshot"])
 def test_a_snapshot_of_older_versions_is_the_one_that_was_read(missing):
     """Before Spark 4.1 nothing is loaded again; older releases have a snapshot for time travel only."""

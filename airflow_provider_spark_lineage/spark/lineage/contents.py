@@ -224,17 +224,20 @@ class History:
     first: int | None = None
     """The oldest of these versions, if versions are increasing numbers: of Iceberg, they are not."""
 
+    is_unknown: bool = False
+    """The version of a write is not known: Iceberg's history lacks a staged snapshot, for example."""
+
     def at(self, snapshot: Snapshot, *, anew: bool) -> Content | None:
         """Return the content of a snapshot; None if the task wrote nothing of it.
 
         A version below all that the task wrote is older than the task, unless the dataset was created `anew`;
-        so is one of Iceberg's that the query chose, and that the task did not write.
+        so is one of Iceberg's that the query chose, if the task wrote other snapshots only.
         """
         version = snapshot.version
         if known := self.versions.get(version):
             return known
         is_below = self.first is not None and version.isdigit() and int(version) < self.first
-        if version and not anew and (is_below or snapshot.is_chosen):
+        if version and not anew and (is_below or (snapshot.is_chosen and not self.is_unknown)):
             return None
         return self.now(snapshot.folders)
 
@@ -304,6 +307,7 @@ class History:
         if not layer.content.holds(*written):
             self._own(layer).add(*written)
             layer.content.in_folders |= in_folders
+        self.is_unknown = self.is_unknown or not output.dataset.identity.version
         self._set_version(output, layer.content)
         return deciding if wrote_before else set()
 

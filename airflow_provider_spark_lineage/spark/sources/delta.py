@@ -20,6 +20,13 @@ _ABOUT_CHANGES = frozenset({"_change_type", "_commit_timestamp", "_commit_versio
 """Columns that a change feed adds to the table's."""
 
 
+_CLOCKS_DIFFER = 60_000
+"""Milliseconds: the clock of a file system may be this far behind."""
+
+_SECOND = 1_000
+"""Milliseconds of a second: object stores tell the time of a commit in whole seconds."""
+
+
 class Delta(Source[DeltaFacts]):
     """Tables of Delta Lake, and what Delta reads for its own purpose."""
 
@@ -67,8 +74,9 @@ class Delta(Source[DeltaFacts]):
         if before is None:
             return False
         # A `DeltaTable` that was made earlier has an older version before the command.
-        is_older = "committed_at" in self.facts and self.facts["committed_at"] < self.facts["started_at"]
-        return is_older or before == self.facts.get("written_version")
+        facts = self.facts
+        is_older = "committed_at" in facts and facts["committed_at"] + _CLOCKS_DIFFER < facts["started_at"]
+        return is_older or before == facts.get("written_version")
 
     def replaced_by(self) -> Optional[Tuple[str, ...]]:
         """Return the columns in the condition of `replaceWhere`; a field of a struct counts as its column."""
@@ -138,13 +146,17 @@ def _read_version(facts: DeltaFacts) -> Optional[int]:
     A frame that was made before a write reads that write's rows, unless it travels in time.
     """
     version, last = facts.get("version"), facts.get("last_version")
-    committed_at = facts.get("last_commit_at")
+    committed_at, started_at = facts.get("last_commit_at"), facts.get("started_at")
     if version is None or last is None or committed_at is None or facts.get("is_time_travel", True):
         return version
-    if committed_at <= facts["started_at"]:
+    # The query of an RDD has no start: its facts are read when the RDD is made.
+    if version == last or started_at is None:
         return last
-    # The only commit since then was made during the read, by the same execution for example, or later.
-    return version if last in (version, version + 1) else None
+    if committed_at > started_at:
+        # The only commit since then was made during the read, by the same execution for example, or later.
+        return version if last == version + 1 else None
+    may_be_during = committed_at % _SECOND == 0 and committed_at + _SECOND > started_at
+    return None if may_be_during else last
 
 
 def _catalog(facts: DeltaFacts) -> Optional[Catalog]:

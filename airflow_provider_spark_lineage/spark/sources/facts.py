@@ -240,4 +240,5 @@ def is_of_execution(facts: Facts) -> bool:
     """
     if "committed_at" not in facts:
         return True
-    return facts["started_at"] <= facts["committed_at"] <= facts["ended_at"]
+    # An execution that still runs has no end.
+    return facts["started_at"] <= facts["committed_at"] <= facts.get("ended_at", facts["committed_at"])

@@ -113,11 +113,12 @@ def _snapshot(facts: IcebergFacts) -> str:
 def _read_snapshot(facts: IcebergFacts) -> Optional[int]:
     """Return the id of the snapshot that was read; None if commits since the table was loaded hide it."""
     loaded, last = facts.get("snapshot"), facts.get("last_snapshot")
-    committed_at = facts.get("last_commit_at")
+    committed_at, started_at = facts.get("last_commit_at"), facts.get("started_at")
     is_last = facts.get("is_refreshed") and "loaded_snapshot" in facts
     if not is_last or committed_at is None or "time_travel" in facts or "branch" in facts:
         return loaded
-    if committed_at <= facts["started_at"]:
+    # The query of an RDD has no start: its facts are read when the RDD is made.
+    if started_at is None or committed_at <= started_at:
         return last
     # The only commit since then was made during the read, by the same execution for example, or later.
     return loaded if loaded in (last, facts.get("last_parent")) else None
