@@ -27,7 +27,6 @@ from airflow_provider_spark_lineage.spark.runs.executions import executions
 need("iceberg", "h2")
 pytestmark = pytest.mark.spark
 
-SPARK_3 = pyspark.__version__ < "4"
 """There an UPDATE by a subquery is a union of filters."""
 
 SAYS_SNAPSHOT = pyspark.__version__ >= "4.1"
@@ -219,8 +218,7 @@ def test_an_update_by_a_subquery(spark, recorded):
     with recorded() as records:
         spark.sql("update lake.db.sub set v = 0 where id in (select id from src where w > 5)")
     uses = edges(lineage(records))
-    column, kind = ("*", "filter") if SPARK_3 else ("v", "conditional")
-    conditions = {(column, source, kind) for source in ("sub.id", "src.id", "src.w")}
+    conditions = {("v", source, "conditional") for source in ("sub.id", "src.id", "src.w")}
     assert {edge for edge in uses if edge[0] in ("v", "*")} == conditions | {("v", "sub.v", "identity")}
 
 

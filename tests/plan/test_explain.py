@@ -197,6 +197,29 @@ def test_a_merge_whose_clauses_are_not_in_the_text_has_no_edges_of_columns() -> 
     }
 
 
+@pytest.mark.parametrize("test", ["true", "(b#2 > 1)"])
+@pytest.mark.parametrize("by_a_subquery", [False, True])
+def test_the_rows_that_an_update_of_spark_3_5_keeps_have_their_values(test: str, by_a_subquery: bool) -> None:
+    """Spark rewrites UPDATE as an IF per column, beside the rows that do not change if it reads a table."""
+    table = "RelationV2[a#1, b#2] lake.db.t lake.db.t"
+    row = f"Project [if ({test}) b#2 else a#1 AS a#8, if ({test}) b#2 else b#2 AS b#9]\n"
+    plan = f"ReplaceData {table}\n+- {row}   +- {table}"
+    if by_a_subquery:
+        plan = (
+            f"ReplaceData {table}\n+- Union false, false\n   :- {row}   :  +- Filter (b#2 > 1)\n"
+            f"   :     +- {table}\n   +- Filter NOT ((b#2 > 1) <=> true)\n      +- {table}"
+        )
+    (written,) = evaluate(read_plan(read_explain(explained(plan)).plan)).writes
+    kinds = {
+        (column.name, name_of(origin), path.kind.subtype)
+        for column, value in written.columns
+        for origin, path in value.whole
+    }
+    every_row = test == "true" and not by_a_subquery
+    kept = set() if every_row else {("a", "a", "IDENTITY"), ("a", "b", "CONDITIONAL")}
+    assert kinds == {("a", "b", "IDENTITY"), ("b", "b", "IDENTITY")} | kept
+
+
 def test_a_generator_that_cannot_be_read_is_taken_from_the_columns_that_it_names() -> None:
     """A literal with half a pair of brackets leaves open where it ends, and no column is left out."""
     plan = (

@@ -253,8 +253,10 @@ def restored(tree: Tree) -> Tree:
     if simple_name(tree[0]["class"]) not in ("ReplaceData", "WriteDelta"):
         return tree
     command, below = tree[0], children(tree)[0]
+    while simple_name(below[0]["class"]) == "Union":
+        below = children(below)[0]
     values = _row(below)
-    if _OPERATION not in values:
+    if _OPERATION not in values and not _is_update(values, command):
         return tree
     while simple_name(below[0]["class"]) in ("Project", "Expand", "Filter", "Union"):
         # The first input of a union is the rows that change.
@@ -268,6 +270,18 @@ def restored(tree: Tree) -> Tree:
     if simple_name(command["class"]) == "ReplaceData" and all(len(value) == 1 for value in values.values()):
         return tree
     return [{**command, "num-children": 1, _UPDATES: updates}, *below]
+
+
+def _is_update(values: Mapping[str, Tree], command: Mapping[str, Any]) -> bool:
+    """Return whether each column of the table is an IF between a new value and its own: before Spark 4."""
+    table = table_of(command)
+    rows = [values.get(column.name, []) for column in table]
+    tests = [row and simple_name(row[0]["class"]) == "If" for row in rows]
+    return (
+        bool(table)
+        and all(tests)
+        and all(_is_column(children(row)[2], column) for row, column in zip(rows, table, strict=True))
+    )
 
 
 def _row(plan: Tree) -> dict[str, Tree]:
