@@ -93,6 +93,17 @@ def test_an_append_to_an_absent_folder_adds_nothing_to_rows_of_other_folders() -
     assert edges_of(lineage, "out") == {edge("b.v", "v")}
 
 
+@pytest.mark.parametrize("mode", [Mode.CREATE, Mode.OVERWRITE, Mode.APPEND])
+def test_a_dataset_that_held_one_folder_after_its_first_write_has_no_older_rows(mode: Mode) -> None:
+    """A folder that was replaced has all rows of it; one that was added to may have older rows itself."""
+    write = writes("d", edge("a.v", "v"), mode=mode, is_alone=True)
+    first = execution(reads("a", "v"), replace(write, dataset=at(write, "day=1").dataset))
+    lineage = compose([first, copied("b", "day=2"), read()])
+    older = {"d"} if mode is Mode.APPEND else set()
+    assert sources(lineage) == {"a", "b"} | older
+    assert inputs_of(lineage) == ["a", "b", *older]
+
+
 def test_a_table_with_one_overwritten_folder_keeps_its_other_rows() -> None:
     """The folder has the new rows alone, the others those of the first write, and the table both."""
     steps = [copied("a"), copied("b", "day=1")]

@@ -27,8 +27,6 @@ from airflow_provider_spark_lineage.spark.runs.executions import executions
 need("iceberg", "h2")
 pytestmark = pytest.mark.spark
 
-"""There an UPDATE by a subquery is a union of filters."""
-
 SAYS_SNAPSHOT = pyspark.__version__ >= "4.1"
 """Iceberg for older Sparks does not give the state that was read, if the query names none."""
 

@@ -22,6 +22,22 @@ def names(datasets):
     return [(each.dataset.id.namespace, each.dataset.id.name) for each in datasets]
 
 
+@pytest.mark.parametrize("older", [True, False])
+def test_a_dataset_that_the_program_makes_folder_by_folder_is_no_input(spark, numbers, tmp_path, older):
+    """Its rows are those of the folders, unless another folder was there before."""
+    made, out = str(tmp_path / "made"), str(tmp_path / "out")
+    if older:
+        spark.range(1).selectExpr("id", "double(id) as x").write.parquet(f"{made}/day=0")
+    with capture_lineage(spark) as captured:
+        for day in (1, 2):
+            spark.read.parquet(numbers).write.mode("overwrite").parquet(f"{made}/day={day}")
+        spark.read.parquet(made).select("x").write.parquet(out)
+    sources = {numbers, made} if older else {numbers}
+    assert {name for _, name in names(captured.lineage.inputs)} == sources
+    read = next(output for output in captured.lineage.outputs if output.dataset.id.name == out)
+    assert {edge.source.name for edge in read.edges} == sources
+
+
 def test_a_statement_that_only_reads_has_inputs(spark, numbers):
     """Rows that a program fetches or walks through are read, whichever method does it; nothing is written."""
     frame = spark.read.parquet(numbers)

@@ -197,6 +197,16 @@ def test_a_merge_whose_clauses_are_not_in_the_text_has_no_edges_of_columns() -> 
     }
 
 
+def kinds_of_write(plan: str) -> set[tuple[str, str, str]]:
+    """Each written column with its sources and how it depends on them."""
+    (written,) = evaluate(read_plan(read_explain(explained(plan)).plan)).writes
+    return {
+        (column.name, name_of(origin), path.kind.subtype)
+        for column, value in written.columns
+        for origin, path in value.whole
+    }
+
+
 @pytest.mark.parametrize("test", ["true", "(b#2 > 1)"])
 @pytest.mark.parametrize("by_a_subquery", [False, True])
 def test_the_rows_that_an_update_of_spark_3_5_keeps_have_their_values(test: str, by_a_subquery: bool) -> None:
@@ -209,15 +219,28 @@ def test_the_rows_that_an_update_of_spark_3_5_keeps_have_their_values(test: str,
             f"ReplaceData {table}\n+- Union false, false\n   :- {row}   :  +- Filter (b#2 > 1)\n"
             f"   :     +- {table}\n   +- Filter NOT ((b#2 > 1) <=> true)\n      +- {table}"
         )
-    (written,) = evaluate(read_plan(read_explain(explained(plan)).plan)).writes
-    kinds = {
-        (column.name, name_of(origin), path.kind.subtype)
-        for column, value in written.columns
-        for origin, path in value.whole
-    }
     every_row = test == "true" and not by_a_subquery
     kept = set() if every_row else {("a", "a", "IDENTITY"), ("a", "b", "CONDITIONAL")}
-    assert kinds == {("a", "b", "IDENTITY"), ("b", "b", "IDENTITY")} | kept
+    assert kinds_of_write(plan) == {("a", "b", "IDENTITY"), ("b", "b", "IDENTITY")} | kept
+
+
+def test_a_new_value_of_an_update_is_that_above_a_projection_of_its_table() -> None:
+    """Spark may pad the table's columns first, under their own names and ids."""
+    table = "RelationV2[a#1, b#2] lake.db.t lake.db.t"
+    row = "Project [if ((b#2 > 1)) 5 else a#1 AS a#8, if ((b#2 > 1)) b#2 else b#2 AS b#9]"
+    plan = f"ReplaceData {table}\n+- {row}\n   +- Project [upper(a#1) AS a#1, b#2]\n      +- {table}"
+    kept = {("a", "a", "IDENTITY"), ("b", "b", "IDENTITY")}
+    assert kinds_of_write(plan) == kept | {("a", "b", "CONDITIONAL")}
+
+
+@pytest.mark.parametrize("second", ["if ((b#2 > 1)) b#2 else a#1 AS b#9", "b#2 AS b#9"])
+def test_other_rows_that_replace_a_table_are_no_update(second: str) -> None:
+    """An UPDATE has an IF for each column, which else leaves that column."""
+    table = "RelationV2[a#1, b#2] lake.db.t lake.db.t"
+    plan = f"ReplaceData {table}\n+- Project [if ((b#2 > 1)) b#2 else a#1 AS a#8, {second}]\n   +- {table}"
+    first = {("a", "a", "TRANSFORMATION"), ("a", "b", "TRANSFORMATION"), ("a", "b", "CONDITIONAL")}
+    swapped = {("b", *rest) for _, *rest in first}
+    assert kinds_of_write(plan) == first | ({("b", "b", "IDENTITY")} if second == "b#2 AS b#9" else swapped)
 
 
 def test_a_generator_that_cannot_be_read_is_taken_from_the_columns_that_it_names() -> None:

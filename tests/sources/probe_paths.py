@@ -24,7 +24,7 @@ Lookup = Callable[[str, str], frozenset[str]]
 """Takes a type and a member's key. Returns the types that the member may have; empty if unknown."""
 
 WHOLE = frozenset(
-    "$exists $files $files_among $modified $oldest_write $options $patterns $sample $sql".split()
+    "$alone_in $exists $files $files_among $modified $oldest_write $options $patterns $sample $sql".split()
 )
 NUMBERS = frozenset({"$started", "$ended"})
 

@@ -399,6 +399,26 @@ def test_a_relative_path_says_that_its_folder_is_not_known(facts: dict[str, Any]
     assert identity.note.kind is GapKind.UNKNOWN_LOCATION
 
 
+@pytest.mark.parametrize(
+    ("facts", "folder", "expected"),
+    [
+        ({"alone_in": 1}, "day=1", True),
+        ({"alone_in": 2}, "day=1", True),
+        ({"alone_in": 1}, "2026/11", False),
+        ({"alone_in": 2}, "2026/11", True),
+        ({"alone_in": 0}, "day=1", False),
+        ({}, "day=1", False),
+        # A partition of a table may be in any folder.
+        ({"alone_in": 1, "table": ["spark_catalog", "db", "t"]}, "day=1", False),
+    ],
+)
+def test_a_folder_is_alone_if_all_folders_up_to_its_dataset_hold_nothing_else(
+    facts: dict[str, Any], folder: str, expected: bool
+) -> None:
+    """Each folder between it and the dataset counts."""
+    assert source_of({**FILES, **facts}).is_alone(folder) is expected
+
+
 FILES = {"paths": "file:/out", "format": "Parquet"}
 SINK = {"sink": "FileSink[file:/out]"}
 TABLE_OF_FILES = {**FILES, "table": ["spark_catalog", "db", "t"]}

@@ -312,6 +312,7 @@ def _outputs(write: TableWrite, leaves: Leaves, statistics: Statistics) -> tuple
             rewrites=write.rewrites,
             partitions=write.deciding_partitions if is_partial else (),
             partitioned_by=write.partitions,
+            is_alone=bool(identity.folder) and write.source.is_alone(identity.folder),
         )
         for identity in identities
     ]

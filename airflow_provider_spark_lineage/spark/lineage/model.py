@@ -246,6 +246,9 @@ class Output:
     was_empty: bool = False
     """The dataset existed, without data, before its CREATE."""
 
+    is_alone: bool = False
+    """It wrote a folder of the dataset, and no other folder of it held data afterwards."""
+
     as_added: Output | None = field(default=None, compare=False, repr=False)
     """A write that is CREATE, because its target had no data: the same write with its own mode."""
 
@@ -307,12 +310,12 @@ class Output:
     def is_whole(self) -> bool:
         """Return whether only its rows are in the dataset afterwards."""
         replaces = self.mode in (Mode.CREATE, Mode.OVERWRITE) and not self.rewrites
-        return replaces and not self.partial and not self.dataset.identity.folder
+        return replaces and not self.partial and (self.is_alone or not self.dataset.identity.folder)
 
     def __post_init__(self) -> None:
         """Change CREATE of a folder to OVERWRITE: the dataset around the new folder may be older."""
         identity = self.dataset.identity
-        if self.mode is Mode.CREATE and identity.folder and identity.has_columns:
+        if self.mode is Mode.CREATE and identity.folder and identity.has_columns and not self.is_alone:
             object.__setattr__(self, "mode", Mode.OVERWRITE)
 
 

@@ -131,7 +131,7 @@ class TaskDatasets:
         if output.mode is not Mode.ALTER and not output.dataset.identity.is_entry:
             dataset.history = dataset.history or History()
             # Nothing is older than the task where the task itself freed the name.
-            is_empty = is_dropped or (dataset.anew and not was_read)
+            is_empty = is_dropped or output.is_whole or (dataset.anew and not was_read)
             deciding = dataset.history.write(output, dataset.key, edges, inputs, parts, empty=is_empty)
             # The lineage of a stream is the same after one batch and after several.
             edges = edges if is_batch else edges | deciding

@@ -64,6 +64,9 @@ class FileFacts(Facts, total=False):
     """For a write that keeps other files: number and bytes of the oldest files, those of one write, in the
     folder."""
 
+    alone_in: int
+    """For a written folder: how many of the folders around it held nothing else afterwards."""
+
 
 _DIRECTORY = {
     "location": "storage.locationUri?",
@@ -159,6 +162,7 @@ PROBES = (
             "static_partitions": "staticPartitions.size",
             "dynamic_partitions": "dynamicPartitionOverwrite",
             "oldest_write": "$oldest_write(outputPath, mode, dynamicPartitionOverwrite)",
+            "alone_in": "$alone_in(outputPath)",
             **BY_MODE,
             **NAMED,
         },
@@ -247,6 +251,10 @@ class Files(Source[FileFacts]):
         if (is_table and has_partitions) or self.facts.get("oldest_write") != [files, size_bytes]:
             return Before.UNKNOWN
         return Before.EMPTY if is_table else Before.ABSENT
+
+    def is_alone(self, folder: str) -> bool:
+        """Return whether the folders around held nothing else; partitions of a table may be elsewhere."""
+        return folder.count("/") < self.facts.get("alone_in", 0) and not self.facts.get("table")
 
     @property
     def _is_text(self) -> bool:

@@ -97,6 +97,10 @@ class Source(Generic[F]):
         """Return the state of the target before a write of this many files and bytes."""
         return Before.UNKNOWN
 
+    def is_alone(self, folder: str) -> bool:
+        """Return whether the dataset held nothing outside of the folder of it that was written."""
+        return False
+
     def stored_name(self, column: str) -> str:
         """Return the name of a write's only column when it is read again."""
         return column

@@ -91,13 +91,17 @@ public class Paths {
         if (path.startsWith("$modified(")) {
             return files().modified(target, argument(path, 1));
         }
+        // A failed write left nothing, so the next one may still be the first. One that runs is asked at its end.
+        boolean hasWritten = !query.failed() && !query.isRunning();
         if (path.startsWith("$oldest_write(")) {
             boolean keepsFiles = "Append".equals(String.valueOf(argument(path, 1)))
                 || Boolean.TRUE.equals(argument(path, 2));
-            // A failed write left nothing, so the next one may still be the first. One that runs is asked at its end.
-            boolean hasWritten = !query.failed() && !query.isRunning();
             boolean isFirst = keepsFiles && hasWritten && query.reader.added.add(target.toString());
             return isFirst ? files().oldestWrite(target, query.started) : null;
+        }
+        if (path.startsWith("$alone_in(")) {
+            String around = target.toString().replaceFirst("/[^/]*$", "/*");
+            return hasWritten && query.reader.added.add(around) ? files().aloneIn(target) : null;
         }
         if (path.startsWith("$sql(")) {
             Object url = argument(path, 1);

@@ -38,7 +38,7 @@ public class Reader {
     /** Local property with the number of the call over an RDD that started a job. */
     public final String call;
 
-    /** Folders whose oldest files were looked up: only the first write that keeps other files needs them. */
+    /** Folders that were looked at after the first write into them: whose oldest files, or (`/*`) what is in them. */
     public final Set added = ConcurrentHashMap.newKeySet();
     private final Map kept = new ConcurrentHashMap();
     private final AtomicLong number = new AtomicLong();

@@ -24,6 +24,9 @@ public class StoredFiles {
     /** Id of a write in the names of its files. */
     private static final Pattern WRITE = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
+    /** Name of a folder inside a dataset: a partition, or a part of a date. */
+    private static final Pattern INNER = Pattern.compile(".+=.*|[0-9].*");
+
     private final Configuration conf;
 
     public StoredFiles(Configuration conf) {
@@ -76,6 +79,35 @@ public class StoredFiles {
         }
         boolean isKnown = writes.size() < 2 || isAlone && started != null && oldest[2] >= started.longValue();
         return isKnown ? Arrays.asList(new Object[] {Long.valueOf(oldest[0]), Long.valueOf(oldest[1])}) : null;
+    }
+
+    /**
+     * Returns how many of the folders around a folder hold nothing else, from the inside out, as far as they are
+     * of one dataset by their names; null if that is unknown.
+     */
+    public Integer aloneIn(Object folder) {
+        org.apache.hadoop.fs.Path inner = path(folder);
+        int levels = 0;
+        try {
+            while (INNER.matcher(inner.getName()).matches() && isAlone(inner)) {
+                levels += 1;
+                inner = inner.getParent();
+            }
+        } catch (IOException error) {
+            return null;
+        }
+        return Integer.valueOf(levels);
+    }
+
+    private boolean isAlone(org.apache.hadoop.fs.Path inner) throws IOException {
+        RemoteIterator beside = inner.getFileSystem(conf).listStatusIterator(inner.getParent());
+        while (beside.hasNext()) {
+            String name = ((FileStatus) beside.next()).getPath().getName();
+            if (!isHidden(name) && !name.equals(inner.getName())) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**

@@ -256,12 +256,13 @@ def restored(tree: Tree) -> Tree:
     while simple_name(below[0]["class"]) == "Union":
         below = children(below)[0]
     values = _row(below)
-    if _OPERATION not in values and not _is_update(values, command):
+    has_operations = _OPERATION in values
+    if not has_operations and not _is_update(values, command):
         return tree
     while simple_name(below[0]["class"]) in ("Project", "Expand", "Filter", "Union"):
         # The first input of a union is the rows that change.
         below = children(below)[0]
-        inner = _row(below)
+        inner = _row(below) if has_operations else {}
         values = {name: inner.get(name, value) for name, value in values.items()}
     names = [column.name for column in table_of(command)]
     updates = None
@@ -273,15 +274,15 @@ def restored(tree: Tree) -> Tree:
 
 
 def _is_update(values: Mapping[str, Tree], command: Mapping[str, Any]) -> bool:
-    """Return whether each column of the table is an IF between a new value and its own: before Spark 4."""
+    """Return whether each column of the table is an IF of a new value and the column: so before Spark 4."""
     table = table_of(command)
-    rows = [values.get(column.name, []) for column in table]
-    tests = [row and simple_name(row[0]["class"]) == "If" for row in rows]
-    return (
-        bool(table)
-        and all(tests)
-        and all(_is_column(children(row)[2], column) for row, column in zip(rows, table, strict=True))
-    )
+    return bool(table) and all(_is_kept(values.get(column.name, []), column) for column in table)
+
+
+def _is_kept(tree: Tree, column: Attribute) -> bool:
+    """Return whether an expression is an IF that else leaves a column as it is."""
+    is_if = bool(tree) and simple_name(tree[0]["class"]) == "If"
+    return is_if and _is_column(children(tree)[2], column)
 
 
 def _row(plan: Tree) -> dict[str, Tree]:
