@@ -11,11 +11,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from recordings import RECORDS, recordings
 from spark_trees import column, project, record, scan
-from tasks import edge, edges_of, execution, inputs_of, reads, writes
+from tasks import changes, edge, edges_of, execution, inputs_of, modes_of, reads, writes
 
+from airflow_provider_spark_lineage.spark.gaps.of_plans import REMOVED_ROWS
 from airflow_provider_spark_lineage.spark.lineage.compose import compose
 from airflow_provider_spark_lineage.spark.lineage.execution import ExecutionLineage
-from airflow_provider_spark_lineage.spark.lineage.model import Input, Lineage, Mode, Output, Snapshot
+from airflow_provider_spark_lineage.spark.lineage.model import (
+    Failure,
+    Gap,
+    Input,
+    Lineage,
+    Mode,
+    Output,
+    Snapshot,
+)
 from airflow_provider_spark_lineage.spark.lineage.reads import together
 from airflow_provider_spark_lineage.spark.lineage.wrapping import wrapped
 from airflow_provider_spark_lineage.spark.records.record import Record
@@ -93,15 +102,44 @@ def test_an_append_to_an_absent_folder_adds_nothing_to_rows_of_other_folders() -
     assert edges_of(lineage, "out") == {edge("b.v", "v")}
 
 
+def alone(write: Output) -> Output:
+    """The first folder of a dataset: no other folder held data afterwards."""
+    return replace(write, is_alone=True, dataset=at(write, "day=1").dataset)
+
+
 @pytest.mark.parametrize("mode", [Mode.CREATE, Mode.OVERWRITE, Mode.APPEND])
 def test_a_dataset_that_held_one_folder_after_its_first_write_has_no_older_rows(mode: Mode) -> None:
     """A folder that was replaced has all rows of it; one that was added to may have older rows itself."""
-    write = writes("d", edge("a.v", "v"), mode=mode, is_alone=True)
-    first = execution(reads("a", "v"), replace(write, dataset=at(write, "day=1").dataset))
+    first = execution(reads("a", "v"), alone(writes("d", edge("a.v", "v"), mode=mode)))
     lineage = compose([first, copied("b", "day=2"), read()])
     older = {"d"} if mode is Mode.APPEND else set()
     assert sources(lineage) == {"a", "b"} | older
     assert inputs_of(lineage) == ["a", "b", *older]
+    assert modes_of(lineage)["d"] is Mode.OVERWRITE
+    dropped = compose([first, execution(changes("d", Mode.DROP))])
+    assert modes_of(dropped) == {"d": Mode.DROP}
+
+
+@pytest.mark.parametrize(("file_format", "name"), [("parquet", "V"), ("csv", "w")])
+def test_a_first_folder_gives_its_columns_their_names(file_format: str, name: str) -> None:
+    """Readers of all folders match columns of Parquet without regard to case, and of CSV by position."""
+
+    def formatted(output: Output) -> Output:
+        identity = replace(output.dataset.identity, file_format=file_format)
+        return replace(output, dataset=replace(output.dataset, identity=identity))
+
+    first = execution(reads("a", "v"), formatted(alone(writes("d", edge("a.v", "v")))))
+    second = execution(reads("b", "v"), formatted(at(writes("d", edge("b.v", name)), "day=2")))
+    assert sources(compose([first, second, read()])) == {"a", "b"}
+
+
+def test_a_first_folder_does_not_bring_back_what_a_failed_write_removed() -> None:
+    """Other folders may have held the rows, so the gap stays until the whole dataset is written."""
+    gap = Gap("Write", REMOVED_ROWS(), edge("d.v").source)
+    failed = execution(reads("a", "v"), gaps=(gap,), failures=(Failure("Error", "no"),))
+    first = execution(reads("a", "v"), alone(writes("d", edge("a.v", "v"))))
+    assert compose([failed, first]).gaps == (gap,)
+    assert compose([failed, copied("a")]).gaps == ()
 
 
 def test_a_table_with_one_overwritten_folder_keeps_its_other_rows() -> None:

@@ -261,7 +261,7 @@ class Composer:
     def _change(self, output: Output, resolved: _Resolved) -> None:
         """Add what an execution did to one dataset or catalog entry."""
         datasets, is_entry = self._datasets, output.dataset.identity.is_entry
-        if output.is_whole:
+        if output.is_whole and not output.dataset.identity.folder:
             for gap in self._unsettled.pop(output.dataset.id, ()):
                 self._gaps.pop(gap, None)
         match output.mode:

@@ -327,9 +327,9 @@ class History:
             self._set_version(output, layers[0].content)
 
     def _first_columns(self) -> Collection[str]:
-        """Return the columns of the oldest folder: readers of all folders know the columns by these names."""
-        layers = next(iter(self.folders.values()), [])
-        return layers[0].content.columns if layers else ()
+        """Return the columns of the oldest rows: readers of all folders know the columns by these names."""
+        columns = (layer.content.columns for layers in self.folders.values() for layer in layers)
+        return next(filter(None, columns), ())
 
     def _own(self, layer: _Layer) -> Content:
         """Return the content of a layer for a change: a copy if earlier versions or kept frames share it."""

@@ -315,7 +315,7 @@ class Output:
     def __post_init__(self) -> None:
         """Change CREATE of a folder to OVERWRITE: the dataset around the new folder may be older."""
         identity = self.dataset.identity
-        if self.mode is Mode.CREATE and identity.folder and identity.has_columns and not self.is_alone:
+        if self.mode is Mode.CREATE and identity.folder and identity.has_columns:
             object.__setattr__(self, "mode", Mode.OVERWRITE)
 
 

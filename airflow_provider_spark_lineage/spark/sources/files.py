@@ -253,7 +253,7 @@ class Files(Source[FileFacts]):
         return Before.EMPTY if is_table else Before.ABSENT
 
     def is_alone(self, folder: str) -> bool:
-        """Return whether the folders around held nothing else; partitions of a table may be elsewhere."""
+        """Return whether the folders around held nothing else; partitions of a table may be in others."""
         return folder.count("/") < self.facts.get("alone_in", 0) and not self.facts.get("table")
 
     @property

@@ -40,8 +40,8 @@ this table does not mention becomes a string, or a number or boolean if it is on
                         for the first append to a folder, or overwrite of its partitions: number and bytes
                         of the oldest files that one write left there:
                         `$oldest_write(outputPath, mode, dynamicPartitionOverwrite)`
-    $alone_in(path)     for the first write of a partition or of a date's folder: how many of the folders
-                        around it hold nothing else: `$alone_in(outputPath)`
+    $alone_in(path)     for the first folder of a partition or a date that is written in the folder around it:
+                        how many of the folders around it hold nothing else: `$alone_in(outputPath)`
     $exists(path)       true if there is a file, or a folder with files: `$exists(tableSpec.location?)`
     $sql(path, url)     SQL text without literals, by the syntax of the database at a JDBC URL; without
                         `url`, by all syntaxes: `$sql(relation.toString)`

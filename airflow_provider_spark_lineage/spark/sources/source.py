@@ -98,7 +98,7 @@ class Source(Generic[F]):
         return Before.UNKNOWN
 
     def is_alone(self, folder: str) -> bool:
-        """Return whether the dataset held nothing outside of the folder of it that was written."""
+        """Return whether the dataset held nothing outside of this folder after the folder was written."""
         return False
 
     def stored_name(self, column: str) -> str:

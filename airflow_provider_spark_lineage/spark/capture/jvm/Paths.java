@@ -101,7 +101,8 @@ public class Paths {
         }
         if (path.startsWith("$alone_in(")) {
             String around = target.toString().replaceFirst("/[^/]*$", "/*");
-            return hasWritten && query.reader.added.add(around) ? files().aloneIn(target) : null;
+            boolean isFirst = hasWritten && StoredFiles.isInner(target) && query.reader.added.add(around);
+            return isFirst ? files().aloneIn(target) : null;
         }
         if (path.startsWith("$sql(")) {
             Object url = argument(path, 1);

@@ -6,7 +6,8 @@ import java.util.List;
 public class Step {
     private static final List WHOLE = java.util.Arrays.asList(
         new String[] {
-            "$alone_in", "$exists", "$files", "$files_among", "$modified", "$oldest_write", "$options", "$patterns", "$sample", "$sql",
+            "$alone_in", "$exists", "$files", "$files_among", "$modified", "$oldest_write", "$options", "$patterns",
+            "$sample", "$sql",
         });
 
     public final String written;

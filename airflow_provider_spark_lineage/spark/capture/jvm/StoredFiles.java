@@ -24,8 +24,8 @@ public class StoredFiles {
     /** Id of a write in the names of its files. */
     private static final Pattern WRITE = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
-    /** Name of a folder inside a dataset: a partition, or a part of a date. */
-    private static final Pattern INNER = Pattern.compile(".+=.*|[0-9].*");
+    /** Name of a folder inside a dataset: a partition, a date, or a part of a date. */
+    private static final Pattern INNER = Pattern.compile(".+=.*|(19|20)?[0-9]{2}|(19|20)[0-9]{2}[-_0-9].*");
 
     private final Configuration conf;
 
@@ -81,15 +81,20 @@ public class StoredFiles {
         return isKnown ? Arrays.asList(new Object[] {Long.valueOf(oldest[0]), Long.valueOf(oldest[1])}) : null;
     }
 
+    /** Returns whether a folder is inside a dataset by its name. */
+    public static boolean isInner(Object folder) {
+        return INNER.matcher(path(folder).getName()).matches();
+    }
+
     /**
-     * Returns how many of the folders around a folder hold nothing else, from the inside out, as far as they are
-     * of one dataset by their names; null if that is unknown.
+     * Returns how many of the folders around a folder hold nothing else now, from the inside out, as far as they
+     * are of one dataset by their names; null if that is unknown.
      */
     public Integer aloneIn(Object folder) {
         org.apache.hadoop.fs.Path inner = path(folder);
         int levels = 0;
         try {
-            while (INNER.matcher(inner.getName()).matches() && isAlone(inner)) {
+            while (isInner(inner) && isAlone(inner)) {
                 levels += 1;
                 inner = inner.getParent();
             }
