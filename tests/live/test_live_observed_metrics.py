@@ -88,6 +88,7 @@ def test_observed_numbers_of_rows_as_they_are_read_are_metrics_of_the_input(spar
     ("existed", "write"),
     [
         pytest.param(True, lambda frame, path: frame.write.mode("append").parquet(path), id="appended"),
+        pytest.param(True, lambda frame, path: frame.write.parquet(f"{path}/part=1"), id="a folder"),
         pytest.param(False, lambda frame, path: frame.limit(5).write.parquet(path), id="limited"),
         pytest.param(False, lambda frame, path: frame.union(frame).write.parquet(path), id="twice"),
     ],

@@ -237,7 +237,7 @@ def written_by(execution: Execution) -> list[WrittenDataset]:
             output.dataset.id.name,
             # Rows of one of several outputs need not be all that were checked.
             output.statistics.rows if len(outputs) == 1 else None,
-            output.mode in (Mode.CREATE, Mode.OVERWRITE) and not (output.partial or output.rewrites),
+            output.is_whole and not output.dataset.identity.folder,
             execution.record.ended_at,
         )
         for output in outputs
