@@ -186,6 +186,7 @@ LONG = {
     "a warehouse of Delta, of Iceberg, by a cluster, in object storage": (
         "tests/warehouse/test_cluster.py::test_a_cluster_loads_the_tables_that_one_machine_loads",
         "tests/warehouse/test_formats.py::test_a_lake_has_the_rows_of_parquet",
+        "tests/warehouse/test_formats.py::test_any_history_has_the_same_rows_in_a_lake",
         "tests/warehouse/test_object_storage.py",
     ),
     "events to Kafka, and from Kafka": (

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from spark_packages import need
-from warehouse.histories import history
+from warehouse.histories import comparable, graph_of, history
 from warehouse.test_load import assert_same, load_in_parts, written
 
 from airflow_provider_spark_lineage.errors import BadInputError
+from airflow_provider_spark_lineage.openlineage.warehouse.asking import current_lineage
 from airflow_provider_spark_lineage.openlineage.warehouse.load import load
 from airflow_provider_spark_lineage.openlineage.warehouse.snapshots import read_tables
 
@@ -47,6 +48,17 @@ def parquet(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("parquet")
     load(spark, written(folder / "events.jsonl", EVENTS), folder / "warehouse")
     return folder / "warehouse"
+
+
+@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("name", ["delta", "iceberg"])
+def test_any_history_has_the_same_rows_in_a_lake(spark, tmp_path, monkeypatch, name, seed):
+    """Shuffled, split, repeated and killed loads have the rows of one load, and the lineage of the graph."""
+    documents = history(seed, days=2, jobs=3)
+    load(spark, written(tmp_path / "whole" / "events.jsonl", documents), tmp_path / "a")
+    load_in_parts(spark, tmp_path, monkeypatch, documents, seed, parts=2, stored_as=name)
+    assert_same(tmp_path / "a", tmp_path / "b")
+    assert comparable(current_lineage(tmp_path / "b")) == comparable(graph_of(documents))
 
 
 @pytest.mark.parametrize("name", ["delta", "iceberg"])
