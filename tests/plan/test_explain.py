@@ -224,13 +224,19 @@ def test_the_rows_that_an_update_of_spark_3_5_keeps_have_their_values(test: str,
     assert kinds_of_write(plan) == {("a", "b", "IDENTITY"), ("b", "b", "IDENTITY")} | kept
 
 
-def test_a_new_value_of_an_update_is_that_above_a_projection_of_its_table() -> None:
-    """Spark may pad the table's columns first, under their own names and ids."""
+def test_new_values_of_an_update_may_be_computed_below_it() -> None:
+    """Columns of a projection between the IFs and the table keep their sources."""
     table = "RelationV2[a#1, b#2] lake.db.t lake.db.t"
-    row = "Project [if ((b#2 > 1)) 5 else a#1 AS a#8, if ((b#2 > 1)) b#2 else b#2 AS b#9]"
-    plan = f"ReplaceData {table}\n+- {row}\n   +- Project [upper(a#1) AS a#1, b#2]\n      +- {table}"
-    kept = {("a", "a", "IDENTITY"), ("b", "b", "IDENTITY")}
-    assert kinds_of_write(plan) == kept | {("a", "b", "CONDITIONAL")}
+    row = "Project [if ((b#2 > 1)) s#5 else a#1 AS a#8, if ((b#2 > 1)) 5 else b#2 AS b#9]"
+    below = "Project [upper(a#1) AS a#1, b#2, (b#2 + 1) AS s#5]"
+    plan = f"ReplaceData {table}\n+- {row}\n   +- {below}\n      +- {table}"
+    assert kinds_of_write(plan) == {
+        ("a", "a", "TRANSFORMATION"),
+        ("a", "b", "TRANSFORMATION"),
+        ("a", "b", "CONDITIONAL"),
+        ("b", "b", "IDENTITY"),
+        ("b", "b", "CONDITIONAL"),
+    }
 
 
 @pytest.mark.parametrize("second", ["if ((b#2 > 1)) b#2 else a#1 AS b#9", "b#2 AS b#9"])

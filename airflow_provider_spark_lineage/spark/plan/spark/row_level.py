@@ -256,13 +256,16 @@ def restored(tree: Tree) -> Tree:
     while simple_name(below[0]["class"]) == "Union":
         below = children(below)[0]
     values = _row(below)
-    has_operations = _OPERATION in values
-    if not has_operations and not _is_update(values, command):
-        return tree
-    while simple_name(below[0]["class"]) in ("Project", "Expand", "Filter", "Union"):
+    passed: tuple[str, ...] = ("Project", "Expand", "Filter", "Union")
+    if _OPERATION not in values:
+        if not _is_update(values, command):
+            return tree
+        # All new values are in this projection, and may use columns of one below it.
+        below, passed = children(below)[0], ("Filter",)
+    while simple_name(below[0]["class"]) in passed:
         # The first input of a union is the rows that change.
         below = children(below)[0]
-        inner = _row(below) if has_operations else {}
+        inner = _row(below)
         values = {name: inner.get(name, value) for name, value in values.items()}
     names = [column.name for column in table_of(command)]
     updates = None
