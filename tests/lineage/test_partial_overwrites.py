@@ -10,8 +10,9 @@ from lineage.tasks import edge, edges_of, execution, reads, writes
 from spark_trees import WRITE, column, project, record, scan
 
 from airflow_provider_spark_lineage.spark.lineage.compose import compose
-from airflow_provider_spark_lineage.spark.lineage.model import Kind
+from airflow_provider_spark_lineage.spark.lineage.model import Kind, Output
 from airflow_provider_spark_lineage.spark.runs.executions import executions
+from airflow_provider_spark_lineage.spark.sources.dataset import Part
 
 OVER = writes("t", edge("c.x", "x"), edge("c.q", "p"), partial=True, partitions=("p",))
 DECIDING = {edge("a.p", kind=Kind.FILTER), edge("c.q", kind=Kind.FILTER)}
@@ -59,3 +60,51 @@ def test_an_output_has_what_decides_which_rows_of_the_task_stay(before, stream, 
     overwriting = execution(replace(reads("c", "x", "q"), stream=stream), OVER)
     lineage = compose([*before, overwriting])
     assert {each for each in edges_of(lineage, "t") if each.kind is Kind.FILTER} == expected
+
+
+def in_folder(output: Output, folder: str) -> Output:
+    location = f"file:{output.dataset.id.name}/{folder}"
+    return replace(output, dataset=output.dataset.of(Part((location,))))
+
+
+def reading(folder: str = "") -> Any:
+    """Column `x` of the dataset, or of a folder of it, is written to `out`."""
+    source = reads("t", "x")
+    location = f"file:{source.dataset.id.name}/{folder}"
+    parted = replace(source, dataset=source.dataset.of(Part((location,)))) if folder else source
+    return execution(parted, writes("out", edge("t.x", "x")))
+
+
+@pytest.mark.parametrize(
+    ("folder", "filters"),
+    [
+        ("p=1", {edge("a.p", kind=Kind.FILTER)}),
+        ("P=1", {edge("a.p", kind=Kind.FILTER)}),
+        ("day=1", set()),
+        ("1", set()),
+    ],
+)
+def test_a_folder_that_is_replaced_decides_by_its_name_which_rows_around_it_stay(folder, filters):
+    """Rows of the task with another value stay, and their readers know; the folder's own have no filter."""
+    before = filled(edge("a.x", "x"), edge("a.p", "p"))
+    over = execution(reads("c", "x"), in_folder(writes("t", edge("c.x", "x")), folder))
+    lineage = compose([before, over])
+    assert {each for each in edges_of(lineage, "t") if each.kind is Kind.FILTER} == filters
+    everything = compose([before, over, reading()])
+    assert edges_of(everything, "out") == {edge("a.x", "x"), edge("c.x", "x"), *filters}
+    other = compose([before, over, reading("p=2")])
+    assert edges_of(other, "out") == {edge("a.x", "x"), *filters}
+    own = compose([before, over, reading(folder)])
+    assert edges_of(own, "out") == {edge("c.x", "x")}
+
+
+def test_of_a_folder_that_the_whole_dataset_replaces_later_nothing_stays():
+    """The rows around it are gone, too, and with them what decided which of them stayed."""
+    steps = [
+        filled(edge("a.x", "x"), edge("a.p", "p")),
+        execution(reads("c", "x"), in_folder(writes("t", edge("c.x", "x")), "p=1")),
+        filled(edge("a.x", "x"), edge("a.p", "p")),
+    ]
+    lineage = compose([*steps, reading()])
+    assert {each for each in edges_of(lineage, "t") if each.kind is Kind.FILTER} == set()
+    assert edges_of(lineage, "out") == {edge("a.x", "x")}

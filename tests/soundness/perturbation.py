@@ -8,7 +8,7 @@ change, so one run shows it for all.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -63,7 +63,16 @@ class Claims:
     """Edges from base columns and gaps of a lineage, with the names of the program's text."""
 
     def __init__(self, program: Program, lineage: Lineage, short: Any = str) -> None:
-        self.outputs = [short(each.dataset.id.name) for each in lineage.outputs if each.mode is not Mode.DROP]
+        kept = [output for output in lineage.outputs if output.mode is not Mode.DROP]
+        self.outputs = [short(output.dataset.id.name) for output in kept]
+        self.added_to = {short(output.dataset.id.name) for output in kept if not output.is_whole}
+        """Outputs that may have rows from before the program."""
+
+        self.renames = {
+            short(each.previous.name): short(each.dataset.id.name) for each in kept if each.previous
+        }
+        """The name of a dataset before the program -> at its end, when its later reads have it."""
+
         self.edges: dict[str, dict[Column, list[Edge]]] = defaultdict(lambda: defaultdict(list))
         """Base column -> column of an output -> edges."""
         for output in lineage.outputs:
@@ -71,6 +80,11 @@ class Claims:
                 base = f"{short(edge.source.name)}.{edge.field}"
                 self.edges[base][short(output.dataset.id.name), edge.column].append(edge)
         self._program, self._gaps, self._short = program, lineage.gaps, short
+
+    def names_of(self, columns: Iterable[Column]) -> Iterator[str]:
+        """Yield the names of columns from before the program, also under the later name of their dataset."""
+        for place, name in columns:
+            yield from dict.fromkeys((f"{place}.{name}", f"{self.renames.get(place, place)}.{name}"))
 
     def explained(self, column: Column, bases: Collection[str]) -> list[str]:
         """Return the edges that let a column change; those of the whole output if it has none."""
@@ -144,8 +158,8 @@ class _Proof:
 
     def _all_bases(self) -> list[str]:
         """Return the columns of everything that was there before."""
-        started = [f"{place}.{name}" for place, columns in self.at_first.items() for name in columns]
-        return list(dict.fromkeys([*self.bases, *started]))
+        started = [(place, name) for place, columns in self.at_first.items() for name in columns]
+        return list(dict.fromkeys([*self.bases, *self.claims.names_of(started)]))
 
     def _reached(self, base: str) -> bool:
         # What the program finds in its tables may be computed from any of its files.
@@ -176,7 +190,8 @@ class _Proof:
             reasons = self.claims.explained(column, changed_bases)
             if len(bases) == 1:
                 self.result.confirmed |= set(reasons)
-            if {".".join(column)} == set(changed_bases):
+            own = {base for base in changed_bases if base.startswith(f"{column[0]}.")}
+            if own and (column[0] in self.claims.added_to or {".".join(column)} == set(changed_bases)):
                 # Rows from before, in a dataset that the program adds rows to.
                 continue
             if column[1] and not reasons and not self.claims.admitted(column):
@@ -204,8 +219,7 @@ class _Proof:
             stage.remove()
         if not change[0]:
             self.at_first = started
-        changed_bases = {*change[0], *(".".join(each) for each in different(self.at_first, started))}
-        return changed_bases, ended
+        return {*change[0], *self.claims.names_of(different(self.at_first, started))}, ended
 
     def _compare_equal_runs(self) -> None:
         if self.is_compared:

@@ -22,9 +22,10 @@ from servers.connect import client, connect
 from tables import UNIQUE, WAYS, Tables, changed, hand_made, row_level, tpch
 
 from airflow_provider_spark_lineage.spark.capture.this_process import Capture
+from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind
 from airflow_provider_spark_lineage.spark.lineage.compose import compose
 from airflow_provider_spark_lineage.spark.lineage.model import Edge as LineageEdge
-from airflow_provider_spark_lineage.spark.lineage.model import Kind, Lineage, Output
+from airflow_provider_spark_lineage.spark.lineage.model import Gap, Kind, Lineage, Output
 from airflow_provider_spark_lineage.spark.records.record import Record
 from airflow_provider_spark_lineage.spark.runs.executions import executions
 
@@ -69,6 +70,10 @@ class Edge:
         return f"{self.column or '*'} <- {self.base} {self.kind.subtype.lower()}"
 
 
+_OF_FEWER_EDGES = (GapKind.VARIABLE_VALUE, GapKind.COLLECTED_ROWS)
+"""Kinds of gaps that say of columns which have edges that some may be missing."""
+
+
 @dataclass
 class Verdict:
     """Proof of one query: differences, gaps and counts."""
@@ -88,6 +93,7 @@ class Verdict:
     text: str = ""
     """The lineage for a person, without places and counts."""
 
+    gaps: tuple[Gap, ...] = ()
     runs: int = 0
 
     @property
@@ -104,10 +110,12 @@ class Verdict:
         return "\ngap " in self.text
 
     def admits(self, column: str) -> bool:
-        """Return whether the lineage of a column is unknown, with a gap."""
+        """Return whether the lineage of a column is unknown, or may lack edges, with a gap."""
         known = any(edge.column in (column, EVERYWHERE) for edge in self.edges)
-        return not known and any(
-            f"`{column}`" in line for line in self.text.splitlines() if line.startswith("gap ")
+        return any(
+            (gap.column == column and not known)
+            or (gap.column in ("", column) and gap.kind in _OF_FEWER_EDGES)
+            for gap in self.gaps
         )
 
     def unconfirmed(self) -> list[Edge]:
@@ -231,7 +239,7 @@ class Prover:
             for edge in outputs[0].edges
             if Path(edge.source.name).parent == folder
         }
-        return Verdict(query, edges, text=readable(lineage, outputs[0]))
+        return Verdict(query, edges, text=readable(lineage, outputs[0]), gaps=lineage.gaps)
 
     def write(self, query: Query) -> None:
         """Run a query on files, without capture, and write its result."""

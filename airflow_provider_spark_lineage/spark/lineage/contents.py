@@ -281,13 +281,13 @@ class History:
         folder = output.dataset.identity.folder
         adds = output.mode is Mode.APPEND or output.partial
         reworked = False
-        wrote_before, deciding = False, set[Edge]()
+        deciding = set[Edge]() if adds else self._leave_around(folder)
         if output.partitions or output.rewrites:
             before = self.now((folder,)) or Content(from_outside=True)
-            wrote_before = bool(before.filled())
             if adds:
-                deciding = _partition_filters(output, before, edges)
-                edges = edges | deciding | _partition_filters_of_earlier_rows(output, source, before)
+                filters = _partition_filters(output, before, edges)
+                edges = edges | filters | _partition_filters_of_earlier_rows(output, source, before)
+                deciding = filters if before.filled() else deciding
             reworked = output.rewrites and (before.from_outside or before.reworked)
         layer = self._layer_for(folder, adds=adds, reworked=reworked)
         fields = (*output.dataset.fields, *_named_by(folder))
@@ -309,7 +309,7 @@ class History:
             layer.content.in_folders |= in_folders
         self.is_unknown = self.is_unknown or not output.dataset.identity.version
         self._set_version(output, layer.content)
-        return deciding if wrote_before else set()
+        return deciding
 
     def change_columns(self, output: Output) -> None:
         """Rename, drop and add columns; the rows stay.
@@ -325,6 +325,21 @@ class History:
                 self.versions[known] = before if version else layer.content
         if len(layers) == 1:
             self._set_version(output, layers[0].content)
+
+    def _leave_around(self, folder: str) -> set[Edge]:
+        """Return what decides which rows around a folder stay when its rows are replaced.
+
+        They stay unless they have the values in the folder's name, so their later readers have it, too.
+        """
+        names = {column.name.lower() for column in _named_by(folder)}
+        deciding = set[Edge]()
+        for name in self.folders.around(folder) if names else ():
+            for layer in self.folders[name] if name != folder else ():
+                filters = _filters(layer.content, names)
+                if not filters <= layer.content.rows:
+                    self._own(layer).rows |= filters
+                deciding |= filters
+        return deciding
 
     def _first_columns(self) -> Collection[str]:
         """Return the columns of the oldest rows: readers of all folders know the columns by these names."""
@@ -418,9 +433,18 @@ def _named_by(folder: str) -> Iterator[Field]:
 def _partition_filters(output: Output, before: Content, edges: set[Edge]) -> set[Edge]:
     """Return FILTER edges from the sources of the partition columns of both sides: they decide what stays."""
     names = {name.lower() for name in output.partitions if before.filled() or before.from_outside}
-    deciding = [edge for name, some in before.columns.items() if name.lower() in names for edge in some]
-    deciding += [edge for edge in edges if edge.column.lower() in names]
-    return {replace(edge, kind=Kind.FILTER, column="") for edge in deciding}
+    return _filters(before, names) | _as_filters(edge for edge in edges if edge.column.lower() in names)
+
+
+def _filters(content: Content, names: Container[str]) -> set[Edge]:
+    """Return FILTER edges from the sources of these columns, whose names are in lower case."""
+    return _as_filters(
+        edge for name, some in content.columns.items() if name.lower() in names for edge in some
+    )
+
+
+def _as_filters(edges: Iterable[Edge]) -> set[Edge]:
+    return {replace(edge, kind=Kind.FILTER, column="") for edge in edges}
 
 
 def _partition_filters_of_earlier_rows(output: Output, source: DatasetId, before: Content) -> set[Edge]:
