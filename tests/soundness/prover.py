@@ -111,12 +111,11 @@ class Verdict:
 
     def admits(self, column: str) -> bool:
         """Return whether the lineage of a column is unknown, or may lack edges, with a gap."""
+        about = [gap for gap in self.gaps if gap.column in ("", column)]
+        if any(gap.kind in _OF_FEWER_EDGES for gap in about):
+            return True
         known = any(edge.column in (column, EVERYWHERE) for edge in self.edges)
-        return any(
-            (gap.column == column and not known)
-            or (gap.column in ("", column) and gap.kind in _OF_FEWER_EDGES)
-            for gap in self.gaps
-        )
+        return not known and any(gap.column for gap in about)
 
     def unconfirmed(self) -> list[Edge]:
         """Return the edges that no change of data confirmed."""
