@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from lineage.tasks import edge, edges_of, execution, reads, writes
+from lineage.tasks import edge, edges_of, execution, inputs_of, reads, writes
 from spark_trees import WRITE, column, project, record, scan
 
 from airflow_provider_spark_lineage.spark.lineage.compose import compose
@@ -59,3 +59,31 @@ def test_an_output_has_what_decides_which_rows_of_the_task_stay(before, stream, 
     overwriting = execution(replace(reads("c", "x", "q"), stream=stream), OVER)
     lineage = compose([*before, overwriting])
     assert {each for each in edges_of(lineage, "t") if each.kind is Kind.FILTER} == expected
+
+
+def test_partial_overwrite_keeps_the_other_partitions() -> None:
+    """Overwriting one partition leaves rows from before the task."""
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("t", edge("a.x", "x"), partial=True)),
+            execution(reads("t", "x"), writes("b", edge("t.x", "x"))),
+        ]
+    )
+    assert inputs_of(lineage) == ["a", "t"]
+    assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("t.x", "x")}
+
+
+def test_partitions_decide_which_rows_a_partial_overwrite_leaves() -> None:
+    """Both for rows of the task and for rows from before; the output has those for the rows of the task."""
+    filled = execution(reads("a", "x", "p"), writes("t", edge("a.x", "x"), edge("a.p", "p")))
+    over = writes("t", edge("c.x", "x"), edge("c.q", "p"), partial=True, partitions=("P",))
+    reading = execution(reads("t", "x"), writes("b", edge("t.x", "x")))
+    left = {edge("a.p", kind=Kind.FILTER), edge("c.q", kind=Kind.FILTER)}
+    lineage = compose([filled, execution(reads("c", "x", "q"), over), reading])
+    assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("c.x", "x"), *left}
+    own = {edge("a.x", "x"), edge("a.p", "p"), edge("c.x", "x"), edge("c.q", "p")}
+    assert edges_of(lineage, "t") == {*own, *left}
+    lineage = compose([execution(reads("c", "x", "q"), over), reading])
+    assert edges_of(lineage, "t") == {edge("c.x", "x"), edge("c.q", "p")}
+    outside = {edge("t.p", kind=Kind.FILTER), edge("c.q", kind=Kind.FILTER)}
+    assert edges_of(lineage, "b") == {edge("t.x", "x"), edge("c.x", "x"), *outside}
