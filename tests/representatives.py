@@ -94,6 +94,8 @@ REPRESENTATIVES = {
         "tests/architecture/test_imports.py",
         "tests/facets/test_facets_redaction.py",
         "tests/task/test_task.py",
+        "tests/task/test_task_events.py",
+        "tests/task/test_task_stops.py",
         "tests/test_conf.py",
         "tests/test_get_provider_info.py",
     ),
