@@ -109,6 +109,7 @@ REPRESENTATIVES = {
         "tests/annotation/test_stated_datasets.py",
         "tests/annotation/test_who_wins.py",
         "tests/plugins/test_auto_capture.py",
+        "tests/plugins/test_auto_capture_of_launches.py",
     ),
     "the viewer in Airflow": (
         "tests/task/test_stored_lineage.py",
