@@ -25,6 +25,8 @@ REPRESENTATIVES = {
     "a session in the task's process": (
         "tests/operators/test_pyspark.py::test_does_what_airflows_operator_does[False]",
         "tests/live/test_live_files.py",
+        "tests/live/test_live_file_names.py",
+        "tests/live/test_live_file_writes.py",
         "tests/live/test_live_sessions.py",
         "tests/live/test_live_classes.py",
         "tests/live/test_live_foresight.py",

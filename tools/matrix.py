@@ -27,7 +27,7 @@ RESULTS = ROOT / "tools" / "matrix.json"
 PAGE = ROOT / "docs" / "versions.md"
 
 NAME = "airflow-provider-spark-lineage"
-LIVE = ("sessions", "files", "column_kinds", "rdd")
+LIVE = ("sessions", "files", "file_names", "file_writes", "column_kinds", "rdd")
 OF_TASKS = ("test_task", "test_task_events", "test_task_stops")
 ELSEWHERE = ("agent", "classes", "event_log", "connect", "connect_cases")
 
