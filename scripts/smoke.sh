@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/env.sh
 
-TESTS="$(echo tests/live/test_live_{sessions,files,errors,errors_of_processes,agent,event_log,connect,checks,broken_rows,observed_metrics,quality}.py)"
+TESTS="$(echo tests/live/test_live_{sessions,files,file_names,file_writes,errors,errors_of_processes,agent,event_log,connect,checks,broken_rows,observed_metrics,quality,kinds_of_checks}.py)"
 # The situations of docs/checks.md, by the operators in a DAG run.
 TESTS="$TESTS tests/operators/test_checks.py"
 

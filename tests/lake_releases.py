@@ -16,7 +16,7 @@ from rich.console import Console
 from spark_packages import LAKES
 
 ROOT = Path(__file__).resolve().parents[1]
-TESTS = ("tests/live/test_live_delta.py", "tests/live/test_live_iceberg.py")
+TESTS = tuple(f"tests/live/test_live_{name}.py" for name in ("delta", "delta_writes", "iceberg"))
 console = Console(highlight=False)
 
 

@@ -25,6 +25,8 @@ REPRESENTATIVES = {
     "a session in the task's process": (
         "tests/operators/test_pyspark.py::test_does_what_airflows_operator_does[False]",
         "tests/live/test_live_files.py",
+        "tests/live/test_live_file_names.py",
+        "tests/live/test_live_file_writes.py",
         "tests/live/test_live_sessions.py",
         "tests/live/test_live_classes.py",
         "tests/live/test_live_foresight.py",
@@ -94,6 +96,8 @@ REPRESENTATIVES = {
         "tests/architecture/test_imports.py",
         "tests/facets/test_facets_redaction.py",
         "tests/task/test_task.py",
+        "tests/task/test_task_events.py",
+        "tests/task/test_task_stops.py",
         "tests/test_conf.py",
         "tests/test_get_provider_info.py",
     ),
@@ -107,6 +111,7 @@ REPRESENTATIVES = {
         "tests/annotation/test_stated_datasets.py",
         "tests/annotation/test_who_wins.py",
         "tests/plugins/test_auto_capture.py",
+        "tests/plugins/test_auto_capture_of_launches.py",
     ),
     "the viewer in Airflow": (
         "tests/task/test_stored_lineage.py",

@@ -27,7 +27,8 @@ RESULTS = ROOT / "tools" / "matrix.json"
 PAGE = ROOT / "docs" / "versions.md"
 
 NAME = "airflow-provider-spark-lineage"
-LIVE = ("sessions", "files", "column_kinds", "rdd")
+LIVE = ("sessions", "files", "file_names", "file_writes", "column_kinds", "rdd")
+OF_TASKS = ("test_task", "test_task_events", "test_task_stops")
 ELSEWHERE = ("agent", "classes", "event_log", "connect", "connect_cases")
 
 SUITES: dict[str, tuple[str, list[str]]] = {
@@ -56,12 +57,12 @@ SUITES: dict[str, tuple[str, list[str]]] = {
     "provider": (
         "the other tests that import Airflow: `tests/annotation`, `tests/cli`, `tests/facets`, "
         "`tests/launch`, `tests/submitted`, `tests/testing`, `tests/test_conf.py`, "
-        "`tests/task/test_task.py`; those that need more providers are skipped "
-        "(`make services` has them)",
+        + ", ".join(f"`tests/task/{name}.py`" for name in OF_TASKS)
+        + "; those that need more providers are skipped (`make services` has them)",
         [
             *("-n2", "--dist=loadfile", "-m", "airflow", "tests/annotation", "tests/cli", "tests/facets"),
             *("tests/launch", "tests/submitted", "tests/testing", "tests/test_conf.py"),
-            "tests/task/test_task.py",
+            *(f"tests/task/{name}.py" for name in OF_TASKS),
         ],
     ),
     "tab": (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,19 +12,14 @@ from tasks import dataset, edge, edges_of, execution, inputs_of, modes_of, place
 from airflow_provider_spark_lineage.spark.gaps.kinds import GapKind, Reason
 from airflow_provider_spark_lineage.spark.lineage.compose import Composer, compose
 from airflow_provider_spark_lineage.spark.lineage.model import (
-    Dataset,
     Failure,
-    Field,
     Gap,
-    Input,
     Kind,
     Lineage,
     Mode,
     Output,
-    Snapshot,
     Statistics,
 )
-from airflow_provider_spark_lineage.spark.sources.dataset import Identity
 
 
 def test_column_is_traced_through_the_tasks_own_datasets() -> None:
@@ -75,18 +69,6 @@ def test_column_of_an_intermediate_that_is_not_its_source_s_is_a_gap() -> None:
     assert [(gap.output, gap.column) for gap in lineage.gaps] == [(place("b"), "z")]
 
 
-def test_column_is_read_back_in_another_case() -> None:
-    """Spark finds a column whatever the case of its name, so tracing does."""
-    lineage = compose(
-        [
-            execution(reads("a", "x"), writes("m", edge("a.x", "Name"))),
-            execution(reads("m", "NAME"), writes("b", edge("m.NAME", "z"))),
-        ]
-    )
-    assert edges_of(lineage, "b") == {edge("a.x", "z")}
-    assert not lineage.gaps
-
-
 def test_append_keeps_the_rows_from_before_the_task() -> None:
     """Data from before the append are read with it: the dataset is an input, both ways are edges."""
     lineage = compose(
@@ -123,121 +105,6 @@ def test_overwrite_is_read_back_as_the_last_one_left_it() -> None:
     )
     assert edges_of(lineage, "m") == {edge("c.x", "x")}
     assert edges_of(lineage, "b") == {edge("c.x", "x")}
-
-
-def test_former_version_holds_its_former_rows() -> None:
-    """Each version that the task made can be read after the next one, and become the last by a RESTORE."""
-    writing = [
-        execution(reads("a", "x"), writes("t", edge("a.x", "x"), version="0")),
-        execution(reads("c", "x"), writes("t", edge("c.x", "x"), mode=Mode.APPEND, version="1")),
-        execution(reads("d", "x"), writes("t", edge("d.x", "x"), version="2")),
-    ]
-    for version, sources in {"0": "a", "1": "ac", "2": "d"}.items():
-        reading = execution(reads("t", "x", version=version), writes("b", edge("t.x", "x")))
-        assert edges_of(compose([*writing, reading]), "b") == {edge(f"{source}.x", "x") for source in sources}
-        restoring = execution(reads("t", "x", version=version), writes("t", edge("t.x", "x"), version="3"))
-        reading = execution(reads("t", "x", version="3"), writes("b", edge("t.x", "x")))
-        restored = compose([*writing, restoring, reading])
-        assert edges_of(restored, "b") == {edge(f"{source}.x", "x") for source in sources}
-
-
-def test_two_versions_in_one_query_are_traced_apart() -> None:
-    """Each side of the join has the rows of its own version."""
-    old, new = edge("t.x", "old"), edge("t.x", "new")
-    snapshots = {edge_: Snapshot(version=version) for edge_, version in ((old, "0"), (new, "1"))}
-    joined = writes(
-        "b",
-        old,
-        new,
-        origins=frozenset(snapshots.items()),
-        snapshots=frozenset((place("t"), snapshot) for snapshot in snapshots.values()),
-    )
-    lineage = compose(
-        [
-            execution(reads("a", "x"), writes("t", edge("a.x", "x"), version="0")),
-            execution(reads("c", "x"), writes("t", edge("c.x", "x"), version="1")),
-            execution(reads("t", "x"), joined),
-        ]
-    )
-    assert edges_of(lineage, "b") == {edge("a.x", "old"), edge("c.x", "new")}
-
-
-@pytest.mark.parametrize("mode", [Mode.APPEND, Mode.OVERWRITE])
-def test_version_from_before_the_task_is_from_outside(mode: Mode) -> None:
-    """A later write of the task is not in it."""
-    lineage = compose(
-        [
-            execution(reads("a", "x"), writes("t", edge("a.x", "x"), mode=mode, version="6")),
-            execution(reads("t", "x", version="5"), writes("b", edge("t.x", "x"))),
-        ]
-    )
-    assert edges_of(lineage, "b") == {edge("t.x", "x")}
-    assert inputs_of(lineage) == ["a", "t"]
-
-
-@pytest.mark.parametrize(("is_chosen", "sources"), [(True, {"t.x"}), (False, {"a.x"})])
-@pytest.mark.parametrize("version", ["5", "7"])
-def test_a_snapshot_of_iceberg_is_from_outside_if_the_query_chose_it(version, is_chosen, sources) -> None:
-    """Its number says nothing: one that the task did not write and nobody chose has the current rows."""
-    written, read = writes("t", edge("a.x", "x"), version="6"), reads("t", "x", version=version)
-
-    def of_iceberg(part, **more):
-        identity = replace(part.dataset.identity, storage_layer="iceberg", **more)
-        return replace(part, dataset=replace(part.dataset, identity=identity))
-
-    lineage = compose(
-        [
-            execution(reads("a", "x"), of_iceberg(written)),
-            execution(of_iceberg(read, is_chosen=is_chosen), writes("b", edge("t.x", "x"))),
-        ]
-    )
-    assert edges_of(lineage, "b") == {edge(source, "x") for source in sources}
-
-
-def test_a_chosen_snapshot_may_be_the_one_of_a_write_whose_snapshot_is_unknown() -> None:
-    """Write, audit, publish: a staged snapshot is not in the table's history, and is read by its number."""
-
-    def of_iceberg(part, **more):
-        identity = replace(part.dataset.identity, storage_layer="iceberg", **more)
-        return replace(part, dataset=replace(part.dataset, identity=identity))
-
-    lineage = compose(
-        [
-            execution(reads("a", "x"), of_iceberg(writes("t", edge("a.x", "x")))),
-            execution(
-                of_iceberg(reads("t", "x", version="5"), is_chosen=True), writes("b", edge("t.x", "x"))
-            ),
-        ]
-    )
-    assert edges_of(lineage, "b") == {edge("a.x", "x")}
-
-
-def test_partial_overwrite_keeps_the_other_partitions() -> None:
-    """Overwriting one partition leaves rows from before the task."""
-    lineage = compose(
-        [
-            execution(reads("a", "x"), writes("t", edge("a.x", "x"), partial=True)),
-            execution(reads("t", "x"), writes("b", edge("t.x", "x"))),
-        ]
-    )
-    assert inputs_of(lineage) == ["a", "t"]
-    assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("t.x", "x")}
-
-
-def test_partitions_decide_which_rows_a_partial_overwrite_leaves() -> None:
-    """Both for rows of the task and for rows from before; the output has those for the rows of the task."""
-    filled = execution(reads("a", "x", "p"), writes("t", edge("a.x", "x"), edge("a.p", "p")))
-    over = writes("t", edge("c.x", "x"), edge("c.q", "p"), partial=True, partitions=("P",))
-    reading = execution(reads("t", "x"), writes("b", edge("t.x", "x")))
-    left = {edge("a.p", kind=Kind.FILTER), edge("c.q", kind=Kind.FILTER)}
-    lineage = compose([filled, execution(reads("c", "x", "q"), over), reading])
-    assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("c.x", "x"), *left}
-    own = {edge("a.x", "x"), edge("a.p", "p"), edge("c.x", "x"), edge("c.q", "p")}
-    assert edges_of(lineage, "t") == {*own, *left}
-    lineage = compose([execution(reads("c", "x", "q"), over), reading])
-    assert edges_of(lineage, "t") == {edge("c.x", "x"), edge("c.q", "p")}
-    outside = {edge("t.p", kind=Kind.FILTER), edge("c.q", kind=Kind.FILTER)}
-    assert edges_of(lineage, "b") == {edge("t.x", "x"), edge("c.x", "x"), *outside}
 
 
 def test_self_overwrite_comes_from_itself() -> None:
@@ -363,110 +230,3 @@ def test_a_complete_overwrite_ends_the_gap_of_a_failed_write(
     lineage = compose([FAILED, *later])
     assert lineage.gaps == gaps
     assert lineage.failures
-
-
-@pytest.mark.parametrize(
-    ("read", "source"),
-    [
-        (("_c0", "_c1"), "y"),
-        (("k", "v"), "y"),
-        # The header is not used if the reader has a schema, so names that are in both mean nothing.
-        (("x", "y"), "y"),
-        (("Y", "X"), "y"),
-        (("y", "x", "_corrupt_record"), "y"),
-        (("_corrupt_record", "k", "v"), "y"),
-    ],
-)
-def test_csv_is_read_back_by_position(read: tuple[str, ...], source: str) -> None:
-    """The reader's columns are those that were written, in their order, whatever their names are."""
-    steps = [execution(reads("a", "x", "y"), _csv_of_a("y", "x"))]
-    first = next(name for name in read if name != "_corrupt_record")
-    by_position = execution(Input(_csv(*read)), writes("b", edge(f"c.{first}", "z")))
-    assert edges_of(compose([*steps, by_position]), "b") == {edge(f"a.{source}", "z")}
-    other_width = execution(Input(_csv("_c0")), writes("b", edge("c._c0", "z")))
-    assert compose([*steps, other_width]).gaps
-
-
-def test_partition_columns_of_csv_are_read_after_the_others() -> None:
-    """They are in the names of folders, so the other columns have the first positions."""
-    steps = [execution(reads("a", "x", "y"), _csv_of_a("x", "y", partitioned_by=("X",)))]
-    for name, source in (("k", "y"), ("x", "x")):
-        read = execution(Input(_csv("k", "x")), writes("b", edge(f"c.{name}", "z")))
-        assert edges_of(compose([*steps, read]), "b") == {edge(f"a.{source}", "z")}
-
-
-def test_csv_that_is_appended_is_read_by_the_names_that_were_there_before() -> None:
-    """Its columns have the positions of the earlier ones, under which no reader sees its own names."""
-    edges = (edge("d.x", "x"), edge("d.q", "q"))
-    more = Output(_csv("x", "q"), Mode.APPEND, edges=edges, inputs=(place("d"),))
-    steps = [execution(reads("a", "x", "y"), _csv_of_a("y", "x")), execution(reads("d", "x", "q"), more)]
-    for name, sources in (("k", ("a.y", "d.x")), ("v", ("a.x", "d.q"))):
-        read = execution(Input(_csv("k", "v")), writes("b", edge(f"c.{name}", "z")))
-        assert edges_of(compose([*steps, read]), "b") == {edge(source, "z") for source in sources}
-
-
-def test_a_column_that_is_added_to_partitioned_csv_comes_before_the_partitions() -> None:
-    """Partition columns have no position in files: each is matched by its name."""
-    edges = (edge("d.x", "x"), edge("d.n", "n"), edge("d.day", "y"))
-    more = {"edges": edges, "inputs": (place("d"),), "partitioned_by": ("y",)}
-    steps = [
-        execution(reads("a", "x", "y"), _csv_of_a("x", "y", partitioned_by=("y",))),
-        execution(reads("d", "x", "n", "day"), Output(_csv("x", "n", "y"), Mode.APPEND, **more)),
-    ]
-    for name, sources in (("x", {"a.x", "d.x"}), ("n", {"d.n"}), ("y", {"a.y", "d.day"})):
-        read = execution(Input(_csv("x", "n", "y")), writes("b", edge(f"c.{name}", "z")))
-        assert edges_of(compose([*steps, read]), "b") == {edge(source, "z") for source in sources}
-
-
-def test_columns_of_several_reads_of_csv_have_no_positions() -> None:
-    """An event log has the columns of each scan: those of two scans together are in no order of the file."""
-    both = _csv("y").merged(_csv("x"))
-    read = execution(Input(both), writes("b", edge("c.x", "z")))
-    steps = [execution(reads("a", "x", "y"), _csv_of_a("x", "y")), read]
-    assert edges_of(compose(steps), "b") == {edge("a.x", "z")}
-
-
-def test_a_session_that_distinguishes_case_has_columns_that_differ_in_nothing_else() -> None:
-    """A write of two such columns shows it."""
-    identity = Identity(place("c"), file_format="parquet")
-
-    def written(source: str, mode: Mode, *names: str) -> Any:
-        columns = Dataset(identity, tuple(Field(name, "int") for name in names))
-        edges = tuple(edge(f"{source}.{name}", name) for name in names)
-        return execution(reads(source, *names), Output(columns, mode, edges=edges, inputs=(place(source),)))
-
-    steps = [written("a", Mode.CREATE, "x"), written("d", Mode.APPEND, "x", "X")]
-    columns = Dataset(identity, (Field("x", "int"), Field("X", "int")))
-    for name, sources in (("x", {"a.x", "d.x"}), ("X", {"d.X"})):
-        read = execution(Input(columns), writes("b", edge(f"c.{name}", "z")))
-        assert edges_of(compose([*steps, read]), "b") == {edge(source, "z") for source in sources}
-
-
-@pytest.mark.parametrize(("file_format", "found"), [("parquet", {"a.x", "d.x"}), ("json", {"a.x"})])
-def test_appended_columns_are_found_without_regard_to_case(file_format: str, found: set[str]) -> None:
-    """A reader has the names in one of the files; only the parser of JSON distinguishes case."""
-    identity = Identity(place("c"), file_format=file_format)
-    written = [
-        execution(
-            reads(source, "x"),
-            Output(
-                Dataset(identity, (Field(name, "int"),)),
-                mode,
-                edges=(edge(f"{source}.x", name),),
-                inputs=(place(source),),
-            ),
-        )
-        for source, name, mode in (("a", "id", Mode.CREATE), ("d", "ID", Mode.APPEND))
-    ]
-    read = execution(Input(Dataset(identity, (Field("id", "int"),))), writes("b", edge("c.id", "z")))
-    assert edges_of(compose([*written, read]), "b") == {edge(source, "z") for source in found}
-
-
-def _csv(*columns: str) -> Dataset:
-    identity = Identity(place("c"), file_format="csv")
-    return Dataset(identity, tuple(Field(column, "int") for column in columns))
-
-
-def _csv_of_a(*columns: str, **more: Any) -> Output:
-    edges = (edge("a.x", "x"), edge("a.y", "y"))
-    return Output(_csv(*columns), Mode.CREATE, edges=edges, inputs=(place("a"),), **more)

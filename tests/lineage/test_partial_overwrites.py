@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from lineage.tasks import edge, edges_of, execution, reads, writes
+from lineage.tasks import edge, edges_of, execution, inputs_of, reads, writes
 from spark_trees import WRITE, column, project, record, scan
 
 from airflow_provider_spark_lineage.spark.lineage.compose import compose
@@ -98,6 +98,26 @@ def test_a_folder_that_is_replaced_decides_by_its_name_which_rows_around_it_stay
     assert edges_of(own, "out") == {edge("c.x", "x")}
 
 
+@pytest.mark.parametrize(
+    ("folder", "read", "filters"),
+    [
+        ("p=1", "", {"p"}),
+        ("p=1/h=2", "", {"p", "h"}),
+        ("p=1/h=2", "p=1", {"h"}),
+        ("p=1", "p=2", None),
+        ("2024", "", set()),
+    ],
+)
+def test_a_folder_that_is_replaced_decides_which_older_rows_around_it_are_read(folder, read, filters):
+    """Readers of rows from before the task have it; the output is not a source of itself."""
+    over = execution(reads("c", "x"), in_folder(writes("t", edge("c.x", "x")), folder))
+    assert edges_of(compose([over]), "t") == {edge("c.x", "x")}
+    expected = {edge("t.x", "x"), *(edge(f"t.{name}", kind=Kind.FILTER) for name in filters or ())}
+    if filters is not None:
+        expected.add(edge("c.x", "x"))
+    assert edges_of(compose([over, reading(read)]), "out") == expected
+
+
 def test_of_a_folder_that_the_whole_dataset_replaces_later_nothing_stays():
     """The rows around it are gone, too, and with them what decided which of them stayed."""
     steps = [
@@ -108,3 +128,31 @@ def test_of_a_folder_that_the_whole_dataset_replaces_later_nothing_stays():
     lineage = compose([*steps, reading()])
     assert {each for each in edges_of(lineage, "t") if each.kind is Kind.FILTER} == set()
     assert edges_of(lineage, "out") == {edge("a.x", "x")}
+
+
+def test_partial_overwrite_keeps_the_other_partitions() -> None:
+    """Overwriting one partition leaves rows from before the task."""
+    lineage = compose(
+        [
+            execution(reads("a", "x"), writes("t", edge("a.x", "x"), partial=True)),
+            execution(reads("t", "x"), writes("b", edge("t.x", "x"))),
+        ]
+    )
+    assert inputs_of(lineage) == ["a", "t"]
+    assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("t.x", "x")}
+
+
+def test_partitions_decide_which_rows_a_partial_overwrite_leaves() -> None:
+    """Both for rows of the task and for rows from before; the output has those for the rows of the task."""
+    filled = execution(reads("a", "x", "p"), writes("t", edge("a.x", "x"), edge("a.p", "p")))
+    over = writes("t", edge("c.x", "x"), edge("c.q", "p"), partial=True, partitions=("P",))
+    reading = execution(reads("t", "x"), writes("b", edge("t.x", "x")))
+    left = {edge("a.p", kind=Kind.FILTER), edge("c.q", kind=Kind.FILTER)}
+    lineage = compose([filled, execution(reads("c", "x", "q"), over), reading])
+    assert edges_of(lineage, "b") == {edge("a.x", "x"), edge("c.x", "x"), *left}
+    own = {edge("a.x", "x"), edge("a.p", "p"), edge("c.x", "x"), edge("c.q", "p")}
+    assert edges_of(lineage, "t") == {*own, *left}
+    lineage = compose([execution(reads("c", "x", "q"), over), reading])
+    assert edges_of(lineage, "t") == {edge("c.x", "x"), edge("c.q", "p")}
+    outside = {edge("t.p", kind=Kind.FILTER), edge("c.q", kind=Kind.FILTER)}
+    assert edges_of(lineage, "b") == {edge("t.x", "x"), edge("c.x", "x"), *outside}

@@ -15,7 +15,7 @@ from openlineage.client.transport import Config, Transport
 from openlineage_client import needs_newest_client
 from senders import EVENTS, SLACK_S, TIMEOUT_S, Start, http, lost, put, senders, stop
 from servers.backend import Backend, Mode
-from test_task import instance
+from task_instances import instance
 
 from airflow_provider_spark_lineage.airflow.task import task_lineage
 from airflow_provider_spark_lineage.spark.runs.captured import Captured

@@ -243,7 +243,7 @@ KILLED = """
 import os
 from airflow_provider_spark_lineage.spark.runs.captured import Captured
 from airflow_provider_spark_lineage.airflow.task import task_lineage
-from test_task import instance
+from task_instances import instance
 
 # On a busy machine, the imports of a new process alone may take the 4 seconds.
 task_lineage.KILL_TIMEOUT_SECONDS = {seconds}
@@ -255,7 +255,7 @@ os._exit(0)
 def run_process(program: str, transport: dict[str, Any], seconds: float = SLACK_S) -> None:
     """Run a program with a transport; raise an error if it fails, or does not end."""
     root = Path(__file__).resolve().parents[2]
-    path = os.pathsep.join(map(str, (root, root / "tests", root / "tests/task")))
+    path = os.pathsep.join(map(str, (root, root / "tests")))
     options = {"PYTHONPATH": path, "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps(transport)}
     command = [sys.executable, "-c", program.format(seconds=seconds)]
     subprocess.run(command, env={**os.environ, **options}, timeout=SECONDS, check=True)

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from graph.estate import NAMESPACE, dataset, edges, run, task
 from warehouse.histories import comparable, events_in, history
 from warehouse.plain_tables import plain_warehouse
-from warehouse.test_changes import keep_current, over_midnight, times_of
+from warehouse.two_times import keep_current, over_midnight, times_of
 
 from airflow_provider_spark_lineage.cli import main
 from airflow_provider_spark_lineage.openlineage.events.instants import instant_ns

@@ -14,8 +14,8 @@ from pyarrow import parquet
 from warehouse import producers
 from warehouse.histories import comparable, graph_of, history
 from warehouse.plain_tables import PlainTables, comparable_tables
-from warehouse.test_changes import found_in, rebuilt, times_of
 from warehouse.test_lineage_at import of_events, tags_of, times_in
+from warehouse.two_times import found_in, rebuilt, times_of
 
 from airflow_provider_spark_lineage.openlineage.events.reader import read_events
 from airflow_provider_spark_lineage.openlineage.warehouse import formats, load_session, spreading

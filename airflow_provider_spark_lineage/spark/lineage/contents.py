@@ -214,6 +214,9 @@ class _Layer:
 class History:
     """The content of a dataset that the task wrote, now and in its versions."""
 
+    source: DatasetId
+    """Where the edges start that come from rows of the dataset from before the task."""
+
     folders: Folders[list[_Layer]] = field(default_factory=Folders)
     """The layers of each folder, in the order of writing."""
 
@@ -245,13 +248,17 @@ class History:
         """Return the content of these folders (none: all folders); None if the task wrote nothing there."""
         contents: dict[int, Content] = {}
         from_outside = False
+        left_by = set[str]()
         for folder in folders or ("",):
-            for layer in reversed(self._concerning(folder)):
+            layers = self._concerning(folder)
+            for layer in reversed(layers):
                 contents[id(layer.content)] = layer.content
                 if layer.replaces and is_within(folder, layer.folder):
                     break
             else:
                 from_outside = True
+                replaced = {layer.folder.removeprefix(folder) for layer in layers if layer.replaces}
+                left_by |= {column.name for below in replaced for column in _named_by(below)}
         if not contents:
             return None
         first, *others = contents.values()
@@ -259,12 +266,13 @@ class History:
             return first
         content = reduce(Content.merged, others, first.copy())
         content.from_outside = from_outside
+        # Older rows stay unless they have the values in the name of a folder that was replaced.
+        content.rows |= {Edge(self.source, name, Kind.FILTER) for name in left_by}
         return content
 
     def write(
         self,
         output: Output,
-        source: DatasetId,
         edges: set[Edge],
         inputs: set[DatasetId],
         parts: Parts,
@@ -273,8 +281,7 @@ class History:
     ) -> set[Edge]:
         """Add or replace rows; `empty` means that no rows from before the task are left.
 
-        Edges from the dataset itself start at `source`. Returns what decides which of the rows that the task
-        wrote before stay.
+        Returns what decides which of the rows that the task wrote before stay.
         """
         if empty and not self.folders:
             self._add("", Content(), replaces=True)
@@ -286,7 +293,7 @@ class History:
             before = self.now((folder,)) or Content(from_outside=True)
             if adds:
                 filters = _partition_filters(output, before, edges)
-                edges = edges | filters | _partition_filters_of_earlier_rows(output, source, before)
+                edges = edges | filters | _partition_filters_of_earlier_rows(output, self.source, before)
                 deciding = filters if before.filled() else deciding
             reworked = output.rewrites and (before.from_outside or before.reworked)
         layer = self._layer_for(folder, adds=adds, reworked=reworked)

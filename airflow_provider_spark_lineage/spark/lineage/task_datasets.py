@@ -129,10 +129,10 @@ class TaskDatasets:
                 return
         dataset = self.at(name)
         if output.mode is not Mode.ALTER and not output.dataset.identity.is_entry:
-            dataset.history = dataset.history or History()
+            dataset.history = dataset.history or History(dataset.key)
             # Nothing is older than the task where the task itself freed the name.
             is_empty = is_dropped or output.is_whole or (dataset.anew and not was_read)
-            deciding = dataset.history.write(output, dataset.key, edges, inputs, parts, empty=is_empty)
+            deciding = dataset.history.write(output, edges, inputs, parts, empty=is_empty)
             # The lineage of a stream is the same after one batch and after several.
             edges = edges if is_batch else edges | deciding
         elif dataset.history is not None:
@@ -269,6 +269,8 @@ class TaskDatasets:
         """Give a dataset a key of its own: the name itself, if no other dataset has had it."""
         is_taken = name in self._keys
         dataset.key = DatasetId(name.namespace, f"{name.name}\n{len(self._keys)}") if is_taken else name
+        if dataset.history is not None:
+            dataset.history.source = dataset.key
         self._keys[dataset.key] = dataset, name
         self._changes |= is_taken
 
