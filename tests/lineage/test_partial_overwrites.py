@@ -10,7 +10,7 @@ from lineage.tasks import edge, edges_of, execution, inputs_of, reads, writes
 from spark_trees import WRITE, column, project, record, scan
 
 from airflow_provider_spark_lineage.spark.lineage.compose import compose
-from airflow_provider_spark_lineage.spark.lineage.model import Kind, Output
+from airflow_provider_spark_lineage.spark.lineage.model import Kind, Lineage, Mode, Output, Statistics
 from airflow_provider_spark_lineage.spark.runs.executions import executions
 from airflow_provider_spark_lineage.spark.sources.dataset import Part
 
@@ -75,27 +75,84 @@ def reading(folder: str = "") -> Any:
     return execution(parted, writes("out", edge("t.x", "x")))
 
 
+def filters_of(lineage: Lineage, name: str) -> set[str]:
+    return {
+        f"{each.source.name.removeprefix('/wh/')}.{each.field}"
+        for each in edges_of(lineage, name)
+        if each.kind is Kind.FILTER
+    }
+
+
+def parted(*names: str) -> Lineage:
+    """The whole dataset is written by these partitions."""
+    columns = [edge(f"a.{name}", name) for name in ("x", *names)]
+    return execution(reads("a", "x", *names), writes("t", *columns, partitioned_by=names))
+
+
+def over(source: str, folder: str, *columns: str, **more: Any) -> Lineage:
+    """A folder of the dataset is overwritten."""
+    edges = [edge(f"{source}.{name}", name) for name in ("x", *columns)]
+    return execution(reads(source, "x", *columns), in_folder(writes("t", *edges, **more), folder))
+
+
 @pytest.mark.parametrize(
-    ("folder", "filters"),
-    [
-        ("p=1", {edge("a.p", kind=Kind.FILTER)}),
-        ("P=1", {edge("a.p", kind=Kind.FILTER)}),
-        ("day=1", set()),
-        ("1", set()),
-    ],
+    ("folder", "filters"), [("p=1", {"a.p"}), ("P=1", {"a.p"}), ("day=1", set()), ("1", set())]
 )
 def test_a_folder_that_is_replaced_decides_by_its_name_which_rows_around_it_stay(folder, filters):
-    """Rows of the task with another value stay, and their readers know; the folder's own have no filter."""
-    before = filled(edge("a.x", "x"), edge("a.p", "p"))
-    over = execution(reads("c", "x"), in_folder(writes("t", edge("c.x", "x")), folder))
-    lineage = compose([before, over])
-    assert {each for each in edges_of(lineage, "t") if each.kind is Kind.FILTER} == filters
-    everything = compose([before, over, reading()])
-    assert edges_of(everything, "out") == {edge("a.x", "x"), edge("c.x", "x"), *filters}
-    other = compose([before, over, reading("p=2")])
-    assert edges_of(other, "out") == {edge("a.x", "x"), *filters}
-    own = compose([before, over, reading(folder)])
-    assert edges_of(own, "out") == {edge("c.x", "x")}
+    """For the output, and for readers of all rows; not for those of the folder itself, which has new rows."""
+    steps = [parted("p"), over("c", folder)]
+    assert filters_of(compose(steps), "t") == filters
+    everything = compose([*steps, reading()])
+    assert edges_of(everything, "out") - {edge("a.p", kind=Kind.FILTER)} == {
+        edge("a.x", "x"),
+        edge("c.x", "x"),
+    }
+    assert filters_of(everything, "out") == filters
+    assert edges_of(compose([*steps, reading(folder)]), "out") == {edge("c.x", "x")}
+
+
+def test_who_reads_a_partition_by_its_folder_depends_on_what_the_task_wrote_into_its_column():
+    """The folder is a choice among the rows that were written."""
+    lineage = compose([parted("p"), reading("p=2")])
+    assert edges_of(lineage, "out") == {edge("a.x", "x"), edge("a.p", kind=Kind.FILTER)}
+    assert filters_of(lineage, "t") == set()
+
+
+def test_of_nested_folders_each_decides_about_the_rows_that_it_replaced():
+    """No row of the first write was left in the inner folder."""
+    nested = compose([parted("p", "q"), over("b", "p=1", "q", partitioned_by=("q",)), over("c", "p=1/q=2")])
+    assert filters_of(nested, "t") == {"a.p", "b.q"}
+    replaced = compose([parted("p", "q"), over("c", "p=1/q=2"), over("d", "p=1"), reading()])
+    assert (filters_of(replaced, "t"), filters_of(replaced, "out")) == ({"a.p"}, {"a.p"})
+
+
+def test_partitions_that_are_overwritten_inside_of_a_folder_are_chosen_by_its_name_too():
+    """Rows with the values of the folder and of the new rows are gone."""
+    inside = over("c", "p=1", "q", partitioned_by=("q",), partial=True, partitions=("q",))
+    lineage = compose([parted("p", "q"), inside, reading()])
+    expected = {"a.p", "a.q", "c.q"}
+    assert (filters_of(lineage, "t"), filters_of(lineage, "out")) == (expected, expected)
+
+
+def test_rows_that_are_not_in_folders_of_the_column_are_not_chosen_by_its_name():
+    """A column of that name inside of the files decides nothing."""
+    written = execution(reads("a", "x", "p"), writes("t", edge("a.x", "x"), edge("a.p", "p")))
+    assert filters_of(compose([written, over("c", "p=1")]), "t") == set()
+
+
+def test_an_append_to_a_folder_without_data_removes_nothing():
+    """Its readers have the rows that the task wrote around it, too: the next run may have some there."""
+    appended = in_folder(writes("t", edge("c.x", "x"), mode=Mode.APPEND), "p=7")
+    created = replace(appended, mode=Mode.CREATE, as_added=appended)
+    written = in_counts(parted("p"), 5)
+    lineage = compose([written, execution(reads("c", "x"), created), reading("p=7")])
+    assert filters_of(lineage, "t") == set()
+    assert edges_of(lineage, "out") == {edge("a.x", "x"), edge("c.x", "x"), edge("a.p", kind=Kind.FILTER)}
+
+
+def in_counts(lineage: Lineage, rows: int) -> Lineage:
+    outputs = tuple(replace(output, statistics=Statistics(rows)) for output in lineage.outputs)
+    return replace(lineage, outputs=outputs)
 
 
 @pytest.mark.parametrize(
@@ -110,23 +167,18 @@ def test_a_folder_that_is_replaced_decides_by_its_name_which_rows_around_it_stay
 )
 def test_a_folder_that_is_replaced_decides_which_older_rows_around_it_are_read(folder, read, filters):
     """Readers of rows from before the task have it; the output is not a source of itself."""
-    over = execution(reads("c", "x"), in_folder(writes("t", edge("c.x", "x")), folder))
-    assert edges_of(compose([over]), "t") == {edge("c.x", "x")}
+    step = over("c", folder)
+    assert edges_of(compose([step]), "t") == {edge("c.x", "x")}
     expected = {edge("t.x", "x"), *(edge(f"t.{name}", kind=Kind.FILTER) for name in filters or ())}
     if filters is not None:
         expected.add(edge("c.x", "x"))
-    assert edges_of(compose([over, reading(read)]), "out") == expected
+    assert edges_of(compose([step, reading(read)]), "out") == expected
 
 
 def test_of_a_folder_that_the_whole_dataset_replaces_later_nothing_stays():
     """The rows around it are gone, too, and with them what decided which of them stayed."""
-    steps = [
-        filled(edge("a.x", "x"), edge("a.p", "p")),
-        execution(reads("c", "x"), in_folder(writes("t", edge("c.x", "x")), "p=1")),
-        filled(edge("a.x", "x"), edge("a.p", "p")),
-    ]
-    lineage = compose([*steps, reading()])
-    assert {each for each in edges_of(lineage, "t") if each.kind is Kind.FILTER} == set()
+    lineage = compose([parted("p"), over("c", "p=1"), parted("p"), reading()])
+    assert filters_of(lineage, "t") == set()
     assert edges_of(lineage, "out") == {edge("a.x", "x")}
 
 

@@ -171,9 +171,12 @@ class Composer:
         if output.as_added is None or claim is None or claim.data_mode in (None, Mode.ALTER):
             return output
         folder = output.dataset.identity.folder
-        parts = [claim.parts[each] for each in (*claim.parts.around(folder), *claim.parts.below(folder))]
-        had_rows = any(part.counts is not None and part.counts.rows for part in parts)
-        return replace(output.as_added, dataset=output.dataset) if parts and not had_rows else output
+        around, below = claim.parts.around(folder), claim.parts.below(folder)
+        # The rows in folders around it lie elsewhere, or it would have had data.
+        inside = [claim.parts[each] for each in (folder, *below) if each in claim.parts]
+        had_rows = any(part.counts is not None and part.counts.rows for part in inside)
+        is_own = bool(around or below)
+        return replace(output.as_added, dataset=output.dataset) if is_own and not had_rows else output
 
     def lineage(self) -> Lineage:
         """Return the merged lineage; the same on every call."""
@@ -182,8 +185,8 @@ class Composer:
         reads = {**self._inputs, **{key: self._read_back[key] for key in sorted(of_views)}}
         names = self._datasets.reported_names(self._created_sources | of_views)
         outputs = [
-            _reported_output(claim, self._datasets.mode(claim.output), names, views.get(claim))
-            for claim in self._datasets.claims()
+            _reported_output(claim, self._datasets.mode(claim.output), names, views.get(claim), filters)
+            for claim, filters in self._datasets.claims()
         ]
         outputs += self._datasets.drops()
         inputs: dict[DatasetId, Input] = {}
@@ -386,10 +389,14 @@ def _grouped(pairs: Iterable[tuple[Key, Snapshot]]) -> Mapping[Key, Sequence[Sna
 
 
 def _reported_output(
-    claim: Claim, mode: Mode, names: Mapping[DatasetId, DatasetId | None], view: _Resolved | None
+    claim: Claim,
+    mode: Mode,
+    names: Mapping[DatasetId, DatasetId | None],
+    view: _Resolved | None,
+    filters: set[Edge],
 ) -> Output:
     """Return the reported form of an output; `view`: its sources, if it is a view."""
-    edges, inputs = (view.edges, view.inputs) if view else (claim.edges, claim.inputs)
+    edges, inputs = (view.edges, view.inputs) if view else (claim.edges | filters, claim.inputs)
     return replace(
         claim.output,
         mode=mode,

@@ -248,27 +248,51 @@ class History:
         """Return the content of these folders (none: all folders); None if the task wrote nothing there."""
         contents: dict[int, Content] = {}
         from_outside = False
-        left_by = set[str]()
+        filters = set[Edge]()
         for folder in folders or ("",):
-            layers = self._concerning(folder)
-            for layer in reversed(layers):
-                contents[id(layer.content)] = layer.content
-                if layer.replaces and is_within(folder, layer.folder):
-                    break
-            else:
-                from_outside = True
-                replaced = {layer.folder.removeprefix(folder) for layer in layers if layer.replaces}
-                left_by |= {column.name for below in replaced for column in _named_by(below)}
+            for content, deciding in self._found_in(folder):
+                filters |= deciding
+                if content is None:
+                    from_outside = True
+                else:
+                    contents[id(content)] = content
         if not contents:
             return None
         first, *others = contents.values()
-        if not others and first.from_outside == from_outside:
+        if not others and not filters and first.from_outside == from_outside:
             return first
         content = reduce(Content.merged, others, first.copy())
         content.from_outside = from_outside
-        # Older rows stay unless they have the values in the name of a folder that was replaced.
-        content.rows |= {Edge(self.source, name, Kind.FILTER) for name in left_by}
+        content.rows |= filters
         return content
+
+    def filters(self) -> set[Edge]:
+        """Return the FILTER edges of the rows that the task wrote around folders that it replaced later."""
+        found = self._found_in("")
+        return {edge for content, deciding in found if content is not None for edge in deciding}
+
+    def _found_in(self, folder: str) -> Iterator[tuple[Content | None, set[Edge]]]:
+        """Yield what a reader of a folder finds, newest first: contents, and None for rows before the task.
+
+        With each, the FILTER edges from the columns in names of folders that decide which of its rows are
+        found: the reader's folder has one value, and rows with the values of a folder that was replaced later
+        are gone.
+        """
+        replaced = Folders[AbstractSet[str]]()
+        for layer in reversed(self._concerning(folder)):
+            names = _names_below(replaced, layer.folder)
+            if is_within(folder, layer.folder):
+                names |= _names_in(folder)
+            yield layer.content, _filters(layer.content, names - _names_in(layer.folder))
+            if layer.replaces:
+                if is_within(folder, layer.folder):
+                    return
+                # These replaced rows of this layer, not older ones.
+                for below in replaced.below(layer.folder):
+                    del replaced[below]
+                replaced[layer.folder] = _names_in(layer.folder)
+        names = _names_below(replaced, folder) - _names_in(folder)
+        yield None, {Edge(self.source, name, Kind.FILTER) for name in names}
 
     def write(
         self,
@@ -281,14 +305,14 @@ class History:
     ) -> set[Edge]:
         """Add or replace rows; `empty` means that no rows from before the task are left.
 
-        Returns what decides which of the rows that the task wrote before stay.
+        Returns the FILTER edges that decide which earlier rows of the task a partial overwrite keeps.
         """
         if empty and not self.folders:
             self._add("", Content(), replaces=True)
         folder = output.dataset.identity.folder
         adds = output.mode is Mode.APPEND or output.partial
         reworked = False
-        deciding = set[Edge]() if adds else self._leave_around(folder)
+        deciding = set[Edge]()
         if output.partitions or output.rewrites:
             before = self.now((folder,)) or Content(from_outside=True)
             if adds:
@@ -332,21 +356,6 @@ class History:
                 self.versions[known] = before if version else layer.content
         if len(layers) == 1:
             self._set_version(output, layers[0].content)
-
-    def _leave_around(self, folder: str) -> set[Edge]:
-        """Return what decides which rows around a folder stay when its rows are replaced.
-
-        They stay unless they have the values in the folder's name, so their later readers have it, too.
-        """
-        names = {column.name.lower() for column in _named_by(folder)}
-        deciding = set[Edge]()
-        for name in self.folders.around(folder) if names else ():
-            for layer in self.folders[name] if name != folder else ():
-                filters = _filters(layer.content, names)
-                if not filters <= layer.content.rows:
-                    self._own(layer).rows |= filters
-                deciding |= filters
-        return deciding
 
     def _first_columns(self) -> Collection[str]:
         """Return the columns of the oldest rows: readers of all folders know the columns by these names."""
@@ -437,25 +446,42 @@ def _named_by(folder: str) -> Iterator[Field]:
             yield Field(unquote(name), "")
 
 
+def _names_in(folder: str) -> frozenset[str]:
+    """Return the columns in a folder's name."""
+    return frozenset(column.name for column in _named_by(folder))
+
+
+def _names_below(replaced: Folders[AbstractSet[str]], folder: str) -> AbstractSet[str]:
+    return frozenset[str]().union(*(replaced[below] for below in replaced.below(folder)))
+
+
 def _partition_filters(output: Output, before: Content, edges: set[Edge]) -> set[Edge]:
     """Return FILTER edges from the sources of the partition columns of both sides: they decide what stays."""
-    names = {name.lower() for name in output.partitions if before.filled() or before.from_outside}
-    return _filters(before, names) | _as_filters(edge for edge in edges if edge.column.lower() in names)
+    names = _deciding_names(output) if before.filled() or before.from_outside else frozenset()
+    deciding = [edge for name, some in before.columns.items() if name.lower() in names for edge in some]
+    deciding += [edge for edge in edges if edge.column.lower() in names]
+    return _as_filters(deciding)
 
 
-def _filters(content: Content, names: Container[str]) -> set[Edge]:
-    """Return FILTER edges from the sources of these columns, whose names are in lower case."""
-    return _as_filters(
-        edge for name, some in content.columns.items() if name.lower() in names for edge in some
-    )
+def _filters(content: Content, names: AbstractSet[str]) -> set[Edge]:
+    """Return FILTER edges from the sources of those of these columns that the folders of its rows have."""
+    known = {name.lower() for name in names} & content.in_folders
+    filled = content.filled() if known else ()
+    return _as_filters(edge for name in filled if name.lower() in known for edge in content.columns[name])
 
 
 def _as_filters(edges: Iterable[Edge]) -> set[Edge]:
     return {replace(edge, kind=Kind.FILTER, column="") for edge in edges}
 
 
+def _deciding_names(output: Output) -> frozenset[str]:
+    """Return the partition columns, in lower case, that decide which earlier rows a write keeps."""
+    names = (*output.partitions, *_names_in(output.dataset.identity.folder)) if output.partitions else ()
+    return frozenset(name.lower() for name in names)
+
+
 def _partition_filters_of_earlier_rows(output: Output, source: DatasetId, before: Content) -> set[Edge]:
     """Return FILTER edges from the partition columns of rows that were there before the task."""
-    names = {name.lower() for name in output.partitions if before.from_outside}
+    names = _deciding_names(output) if before.from_outside else frozenset()
     shown = (field.name for field in output.dataset.fields if field.name.lower() in names)
     return {Edge(source, name, Kind.FILTER) for name in shown}

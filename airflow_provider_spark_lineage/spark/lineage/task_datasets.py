@@ -70,9 +70,14 @@ class TaskDatasets:
             self._set_key(self._now[name], name)
         return self._now[name]
 
-    def claims(self) -> Iterator[Claim]:
-        """Yield the reports about the datasets that the task wrote and that are still there."""
-        return (dataset.claim for dataset in self._now.values() if dataset.claim is not None)
+    def claims(self) -> Iterator[tuple[Claim, set[Edge]]]:
+        """Yield the reports about the datasets that the task wrote and that are still there.
+
+        With each, the FILTER edges of rows around folders that were replaced.
+        """
+        for dataset in self._now.values():
+            if dataset.claim is not None:
+                yield dataset.claim, dataset.history.filters() if dataset.history else set()
 
     def drops(self) -> Iterator[Output]:
         """Yield the drops of datasets from before the task whose names are unused now."""
