@@ -65,13 +65,10 @@ class Claims:
     def __init__(self, program: Program, lineage: Lineage, short: Any = str) -> None:
         kept = [output for output in lineage.outputs if output.mode is not Mode.DROP]
         self.outputs = [short(output.dataset.id.name) for output in kept]
-        self.added_to = {short(output.dataset.id.name) for output in kept if not output.is_whole}
-        """Outputs that may have rows from before the program."""
-
         self.renames = {
             short(each.previous.name): short(each.dataset.id.name) for each in kept if each.previous
         }
-        """The name of a dataset before the program -> at its end, when its later reads have it."""
+        """Name of a dataset before the program -> at its end: edges of reads after the rename start there."""
 
         self.edges: dict[str, dict[Column, list[Edge]]] = defaultdict(lambda: defaultdict(list))
         """Base column -> column of an output -> edges."""
@@ -84,7 +81,10 @@ class Claims:
     def names_of(self, columns: Iterable[Column]) -> Iterator[str]:
         """Yield the names of columns from before the program, also under the later name of their dataset."""
         for place, name in columns:
-            yield from dict.fromkeys((f"{place}.{name}", f"{self.renames.get(place, place)}.{name}"))
+            if place in self.renames:
+                yield f"{self.renames[place]}.{name}"
+            if place not in self.renames or place not in self.outputs:
+                yield f"{place}.{name}"
 
     def explained(self, column: Column, bases: Collection[str]) -> list[str]:
         """Return the edges that let a column change; those of the whole output if it has none."""
@@ -183,30 +183,44 @@ class _Proof:
             # What cannot be shown for many at once may be shown for each.
             return [("", "")] * (len(bases) > 1)
         changed_bases, now = run
-        missing = []
+        missing, excused = [], []
         for column in different(self.usual, now):
             if column in self.result.unstable:
                 continue
             reasons = self.claims.explained(column, changed_bases)
             if len(bases) == 1:
                 self.result.confirmed |= set(reasons)
-            own = {base for base in changed_bases if base.startswith(f"{column[0]}.")}
-            if own and (column[0] in self.claims.added_to or {".".join(column)} == set(changed_bases)):
-                # Rows from before, in a dataset that the program adds rows to.
+            if not column[1] or reasons or self.claims.admitted(column):
                 continue
-            if column[1] and not reasons and not self.claims.admitted(column):
-                missing.append(column)
-        return missing
+            is_own = any(base.startswith(f"{column[0]}.") for base in changed_bases)
+            # Of an output with rows from before the program, these may have changed.
+            (excused if is_own else missing).append(column)
+        return missing + (self._changed_by_program(bases, ways, excused) if excused else [])
 
-    def _run(self, change: tuple[list[str], tuple[str, ...]]) -> tuple[Collection[str], Contents] | None:
-        """Run the program; return the base columns that differ from the usual, and the outputs."""
+    def _changed_by_program(
+        self, bases: list[str], ways: tuple[str, ...], columns: Collection[Column]
+    ) -> list[Column]:
+        """Return those of some columns that change though all that was there before does not."""
+        run = self._run((bases, ways), late=True)
+        changed = set(different(self.usual, run[1])) if run is not None else ()
+        return [column for column in columns if column in changed and ".".join(column) not in bases]
+
+    def _run(
+        self, change: tuple[list[str], tuple[str, ...]], *, late: bool = False
+    ) -> tuple[Collection[str], Contents] | None:
+        """Run the program; return the base columns that differ from the usual, and the outputs.
+
+        `late`: the base columns change when the other datasets from before the program are there.
+        """
         outer = self.stage
         suffix = f"x{next(self.numbers)}"
         # Variables and views belong to a session.
         stage = Stage(outer.spark.newSession(), outer.folder, self.program, outer.lakes, suffix)
         self.result.runs += 1
         try:
-            stage.prepare(change)
+            stage.prepare(((), ()) if late else change)
+            if late:
+                stage.change(change)
             started = contents(stage) if self.program.before else {}
             for step in self.program.steps:
                 stage.do(step)

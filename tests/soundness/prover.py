@@ -70,8 +70,8 @@ class Edge:
         return f"{self.column or '*'} <- {self.base} {self.kind.subtype.lower()}"
 
 
-_OF_FEWER_EDGES = (GapKind.VARIABLE_VALUE, GapKind.COLLECTED_ROWS)
-"""Kinds of gaps that say of columns which have edges that some may be missing."""
+_MAY_LACK_EDGES = (GapKind.VARIABLE_VALUE,)
+"""Kinds of gaps that say that a column with edges may lack others."""
 
 
 @dataclass
@@ -112,7 +112,7 @@ class Verdict:
     def admits(self, column: str) -> bool:
         """Return whether the lineage of a column is unknown, or may lack edges, with a gap."""
         about = [gap for gap in self.gaps if gap.column in ("", column)]
-        if any(gap.kind in _OF_FEWER_EDGES for gap in about):
+        if any(gap.kind in _MAY_LACK_EDGES for gap in about):
             return True
         known = any(edge.column in (column, EVERYWHERE) for edge in self.edges)
         return not known and any(gap.column for gap in about)

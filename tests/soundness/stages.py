@@ -77,6 +77,12 @@ class Stage:
         for step in self.program.before:
             self.do(step)
 
+    def change(self, change: Change) -> None:
+        """Write the files from before the program again, with some columns changed."""
+        for source in self.program.sources:
+            shutil.rmtree(self.real(source.place))
+            self._write(source, change)
+
     def do(self, step: Step) -> str:
         """Take a step; return its error, if it was to raise."""
         text = self.real(step.text)
