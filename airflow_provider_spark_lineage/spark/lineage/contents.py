@@ -250,7 +250,7 @@ class History:
         from_outside = False
         filters = set[Edge]()
         for folder in folders or ("",):
-            for content, deciding in self._found_in(folder):
+            for content, deciding in self._reads_of(folder):
                 filters |= deciding
                 if content is None:
                     from_outside = True
@@ -268,15 +268,14 @@ class History:
 
     def filters(self) -> set[Edge]:
         """Return the FILTER edges of the rows that the task wrote around folders that it replaced later."""
-        found = self._found_in("")
-        return {edge for content, deciding in found if content is not None for edge in deciding}
+        contents = self._reads_of("")
+        return {edge for content, deciding in contents if content is not None for edge in deciding}
 
-    def _found_in(self, folder: str) -> Iterator[tuple[Content | None, set[Edge]]]:
-        """Yield what a reader of a folder finds, newest first: contents, and None for rows before the task.
+    def _reads_of(self, folder: str) -> Iterator[tuple[Content | None, set[Edge]]]:
+        """Yield the contents that a reader of a folder reads, newest first; None: rows from before the task.
 
-        With each, the FILTER edges from the columns in names of folders that decide which of its rows are
-        found: the reader's folder has one value, and rows with the values of a folder that was replaced later
-        are gone.
+        With each, the FILTER edges that decide which of its rows these are, from columns in the names of
+        folders: the reader's folder has one value, and rows in a folder that was replaced later are gone.
         """
         replaced = Folders[AbstractSet[str]]()
         for layer in reversed(self._concerning(folder)):
@@ -464,7 +463,7 @@ def _partition_filters(output: Output, before: Content, edges: set[Edge]) -> set
 
 
 def _filters(content: Content, names: AbstractSet[str]) -> set[Edge]:
-    """Return FILTER edges from the sources of those of these columns that the folders of its rows have."""
+    """Return FILTER edges from the sources of these columns, where folders of the rows are named by them."""
     known = {name.lower() for name in names} & content.in_folders
     filled = content.filled() if known else ()
     return _as_filters(edge for name in filled if name.lower() in known for edge in content.columns[name])
