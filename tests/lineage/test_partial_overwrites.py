@@ -132,6 +132,23 @@ def test_partitions_that_are_overwritten_inside_of_a_folder_are_chosen_by_its_na
     lineage = compose([parted("p", "q"), inside, reading()])
     expected = {"a.p", "a.q", "c.q"}
     assert (filters_of(lineage, "t"), filters_of(lineage, "out")) == (expected, expected)
+    older = compose([inside, reading()])
+    assert (filters_of(older, "t"), filters_of(older, "out")) == (set(), {"t.p", "t.q", "c.q"})
+
+
+def test_folders_that_a_stream_replaces_decide_nothing_about_its_own_rows():
+    """Its lineage is the same after one batch and after several; rows from before it are decided about."""
+    columns = [edge("c.x", "x"), edge("c.p", "p")]
+    appended = writes("t", *columns, mode=Mode.APPEND, partitioned_by=("p",))
+    batch = [streamed(over("c", "p=1")), streamed(execution(reads("c", "x", "p"), appended))]
+    once, twice = compose(batch), compose(batch * 2)
+    assert edges_of(once, "t") == edges_of(twice, "t")
+    assert filters_of(once, "t") == set()
+    assert filters_of(compose([parted("p"), *batch]), "t") == {"a.p"}
+
+
+def streamed(lineage: Lineage) -> Lineage:
+    return replace(lineage, inputs=tuple(replace(source, stream="query") for source in lineage.inputs))
 
 
 def test_rows_that_are_not_in_folders_of_the_column_are_not_chosen_by_its_name():
@@ -148,6 +165,15 @@ def test_an_append_to_a_folder_without_data_removes_nothing():
     lineage = compose([written, execution(reads("c", "x"), created), reading("p=7")])
     assert filters_of(lineage, "t") == set()
     assert edges_of(lineage, "out") == {edge("a.x", "x"), edge("c.x", "x"), edge("a.p", kind=Kind.FILTER)}
+
+
+def test_an_append_to_a_folder_that_names_no_partition_is_alone_in_it():
+    """The rows around it are in no folder, so its readers do not have them."""
+    appended = in_folder(writes("t", edge("c.x", "x"), mode=Mode.APPEND), "extra")
+    created = replace(appended, mode=Mode.CREATE, as_added=appended)
+    written = in_counts(parted("p"), 5)
+    lineage = compose([written, execution(reads("c", "x"), created), reading("extra")])
+    assert edges_of(lineage, "out") == {edge("c.x", "x")}
 
 
 def in_counts(lineage: Lineage, rows: int) -> Lineage:

@@ -172,9 +172,10 @@ class Composer:
             return output
         folder = output.dataset.identity.folder
         around, below = claim.parts.around(folder), claim.parts.below(folder)
-        # The rows in folders around it lie elsewhere, or it would have had data.
-        inside = [claim.parts[each] for each in (folder, *below) if each in claim.parts]
-        had_rows = any(part.counts is not None and part.counts.rows for part in inside)
+        # Rows of the folders around a partition lie in other partitions, or it would have had data.
+        inside = [each for each in around if each == folder or "=" not in folder]
+        counts = [claim.parts[each].counts for each in (*inside, *below)]
+        had_rows = any(each is not None and each.rows for each in counts)
         is_own = bool(around or below)
         return replace(output.as_added, dataset=output.dataset) if is_own and not had_rows else output
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
+from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -209,6 +210,9 @@ class _Layer:
     number: int
     """Its position in the order of writing."""
 
+    of_stream: bool = False
+    """The first of these writes was a batch of a stream."""
+
 
 @dataclass(slots=True)
 class History:
@@ -250,12 +254,12 @@ class History:
         from_outside = False
         filters = set[Edge]()
         for folder in folders or ("",):
-            for content, deciding in self._reads_of(folder):
+            for layer, deciding in self._reads_of(folder):
                 filters |= deciding
-                if content is None:
+                if layer is None:
                     from_outside = True
                 else:
-                    contents[id(content)] = content
+                    contents[id(layer.content)] = layer.content
         if not contents:
             return None
         first, *others = contents.values()
@@ -267,31 +271,41 @@ class History:
         return content
 
     def filters(self) -> set[Edge]:
-        """Return the FILTER edges of the rows that the task wrote around folders that it replaced later."""
-        contents = self._reads_of("")
-        return {edge for content, deciding in contents if content is not None for edge in deciding}
+        """Return the FILTER edges of the rows that the task wrote around folders that it replaced later.
 
-    def _reads_of(self, folder: str) -> Iterator[tuple[Content | None, set[Edge]]]:
-        """Yield the contents that a reader of a folder reads, newest first; None: rows from before the task.
+        Rows of a stream have none: its lineage is the same after one batch and after several.
+        """
+        return {
+            edge
+            for layer, deciding in self._reads_of("")
+            if layer is not None and not layer.of_stream
+            for edge in deciding
+        }
+
+    def _reads_of(self, folder: str) -> Iterator[tuple[_Layer | None, set[Edge]]]:
+        """Yield the layers that a reader of a folder reads, newest first; None: rows from before the task.
 
         With each, the FILTER edges that decide which of its rows these are, from columns in the names of
         folders: the reader's folder has one value, and rows in a folder that was replaced later are gone.
         """
         replaced = Folders[AbstractSet[str]]()
+        names = Counter[str]()
+        """Of all of these folders: column -> number of folders."""
         for layer in reversed(self._concerning(folder)):
-            names = _names_below(replaced, layer.folder)
-            if is_within(folder, layer.folder):
-                names |= _names_in(folder)
-            yield layer.content, _filters(layer.content, names - _names_in(layer.folder))
+            is_around = is_within(folder, layer.folder)
+            below = () if is_around else replaced.below(layer.folder)
+            deciding = {*names, *_names_in(folder)} if is_around else {n for b in below for n in replaced[b]}
+            yield layer, _filters(layer.content, deciding - _names_in(layer.folder))
             if layer.replaces:
-                if is_within(folder, layer.folder):
+                if is_around:
                     return
                 # These replaced rows of this layer, not older ones.
-                for below in replaced.below(layer.folder):
-                    del replaced[below]
+                for each in below:
+                    names -= Counter(replaced[each])
+                    del replaced[each]
                 replaced[layer.folder] = _names_in(layer.folder)
-        names = _names_below(replaced, folder) - _names_in(folder)
-        yield None, {Edge(self.source, name, Kind.FILTER) for name in names}
+                names.update(replaced[layer.folder])
+        yield None, {Edge(self.source, name, Kind.FILTER) for name in names.keys() - _names_in(folder)}
 
     def write(
         self,
@@ -301,8 +315,9 @@ class History:
         parts: Parts,
         *,
         empty: bool,
+        is_batch: bool,
     ) -> set[Edge]:
-        """Add or replace rows; `empty` means that no rows from before the task are left.
+        """Add or replace rows; `empty`: no rows from before the task are left, `is_batch`: of a stream.
 
         Returns the FILTER edges that decide which earlier rows of the task a partial overwrite keeps.
         """
@@ -319,7 +334,7 @@ class History:
                 edges = edges | filters | _partition_filters_of_earlier_rows(output, self.source, before)
                 deciding = filters if before.filled() else deciding
             reworked = output.rewrites and (before.from_outside or before.reworked)
-        layer = self._layer_for(folder, adds=adds, reworked=reworked)
+        layer = self._layer_for(folder, adds=adds, reworked=reworked, of_stream=is_batch)
         fields = (*output.dataset.fields, *_named_by(folder))
         in_folders = {name.lower() for name in output.partitioned_by}
         in_folders |= {column.name.lower() for column in _named_by(folder)}
@@ -375,7 +390,7 @@ class History:
             number = int(identity.version)
             self.first = number if self.first is None else min(number, self.first)
 
-    def _layer_for(self, folder: str, *, adds: bool, reworked: bool) -> _Layer:
+    def _layer_for(self, folder: str, *, adds: bool, reworked: bool, of_stream: bool) -> _Layer:
         """Return the layer for the next write into a folder, which adds rows or replaces all rows."""
         if adds:
             for layer in reversed(self._concerning(folder)):
@@ -385,12 +400,13 @@ class History:
                     break
         else:
             self._remove(folder)
-        return self._add(folder, Content(from_outside=adds, reworked=reworked), replaces=not adds)
+        content = Content(from_outside=adds, reworked=reworked)
+        return self._add(folder, content, replaces=not adds, of_stream=of_stream)
 
-    def _add(self, folder: str, content: Content, *, replaces: bool) -> _Layer:
+    def _add(self, folder: str, content: Content, *, replaces: bool, of_stream: bool = False) -> _Layer:
         """Add a layer over all others."""
         self.numbers += 1
-        layer = _Layer(folder, content, replaces, self.numbers)
+        layer = _Layer(folder, content, replaces, self.numbers, of_stream)
         self.folders[folder] = [*self.folders.get(folder, []), layer]
         return layer
 
@@ -450,10 +466,6 @@ def _names_in(folder: str) -> frozenset[str]:
     return frozenset(column.name for column in _named_by(folder))
 
 
-def _names_below(replaced: Folders[AbstractSet[str]], folder: str) -> AbstractSet[str]:
-    return frozenset[str]().union(*(replaced[below] for below in replaced.below(folder)))
-
-
 def _partition_filters(output: Output, before: Content, edges: set[Edge]) -> set[Edge]:
     """Return FILTER edges from the sources of the partition columns of both sides: they decide what stays."""
     names = _deciding_names(output) if before.filled() or before.from_outside else frozenset()
@@ -482,5 +494,6 @@ def _deciding_names(output: Output) -> frozenset[str]:
 def _partition_filters_of_earlier_rows(output: Output, source: DatasetId, before: Content) -> set[Edge]:
     """Return FILTER edges from the partition columns of rows that were there before the task."""
     names = _deciding_names(output) if before.from_outside else frozenset()
-    shown = (field.name for field in output.dataset.fields if field.name.lower() in names)
-    return {Edge(source, name, Kind.FILTER) for name in shown}
+    fields = (*output.dataset.fields, *_named_by(output.dataset.identity.folder))
+    shown = {field.name.lower(): field.name for field in reversed(fields)}
+    return {Edge(source, shown[name], Kind.FILTER) for name in names if name in shown}

@@ -137,7 +137,7 @@ class TaskDatasets:
             dataset.history = dataset.history or History(dataset.key)
             # Nothing is older than the task where the task itself freed the name.
             is_empty = is_dropped or output.is_whole or (dataset.anew and not was_read)
-            deciding = dataset.history.write(output, edges, inputs, parts, empty=is_empty)
+            deciding = dataset.history.write(output, edges, inputs, parts, empty=is_empty, is_batch=is_batch)
             # The lineage of a stream is the same after one batch and after several.
             edges = edges if is_batch else edges | deciding
         elif dataset.history is not None:
