@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from airflow_provider_spark_lineage.spark.lineage.claims import Claim, names_of, renamed
-from airflow_provider_spark_lineage.spark.lineage.contents import Content, History, Parts
+from airflow_provider_spark_lineage.spark.lineage.contents import Content, Parts
+from airflow_provider_spark_lineage.spark.lineage.history import History
 from airflow_provider_spark_lineage.spark.lineage.model import Dataset, Edge, Mode, Output, Snapshot
 from airflow_provider_spark_lineage.spark.sources.dataset import DatasetId, Symlink
 
