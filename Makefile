@@ -74,9 +74,9 @@ matrix: ## Try the package with all versions that it declares, in hours (needs u
 	@command -v uv >/dev/null || { echo "make matrix: uv is not on PATH; install it (pip install uv)." >&2; exit 1; }
 	@python3 tools/matrix.py $(ROWS)
 
-spark-4.3: ## Run the live tests on Spark 4.3, in an environment of its own
+spark-4.3: ## Run the live tests but for the long ones on Spark 4.3, in an environment of its own
 	@bash scripts/setup.sh .venv-spark-4.3 requirements/spark-4.3.txt 11
-	@SPARK_LINEAGE_VENV=.venv-spark-4.3; . scripts/env.sh && $(PREPARED) && $(LIVE) -m "(spark or airflow) and not installs" tests
+	@SPARK_LINEAGE_VENV=.venv-spark-4.3; . scripts/env.sh && $(PREPARED) && $(LIVE) -m "(spark or airflow) and not long and not installs" tests
 
 docs: ## Build the site of the pages, with search and a reference of public names, and check its links
 	@bash scripts/docs.sh

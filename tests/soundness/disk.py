@@ -101,7 +101,7 @@ class Looker:
 
     def _place(self, path: Path) -> Place:
         if (path / "_delta_log").is_dir():
-            return _of_delta(path)
+            return of_delta(path)
         if (path / "metadata").is_dir():
             return self._of_iceberg(path)
         files = {name: _file(path / name) for name in _data_files(path)}
@@ -148,10 +148,10 @@ def _data_files(path: Path) -> Iterator[str]:
                 yield os.path.relpath(os.path.join(folder, name), path)
 
 
-def _of_delta(path: Path) -> Place:
-    """Read Delta's log: the files added and not removed since."""
+def of_delta(path: Path) -> Place:
+    """Read Delta's log: the files added and not removed since, none before the first commit."""
     files: dict[str, File] = {}
-    columns: Columns = ()
+    columns: Columns | None = None
     commits = sorted((path / "_delta_log").glob("*.json"))
     for commit in commits:
         for line in commit.read_text(encoding="utf-8").splitlines():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from agreement import TakenStep, differences
-from disk import File, Moment, Place, Table
+from disk import File, Moment, Place, Table, of_delta
 from programs import ALL, of_seed
 from wide_programs import WIDE, wide_of_seed
 
@@ -70,6 +70,13 @@ def test_changed_data_find_missing_edges(runners, tmp_path_factory):
         assert perturbed(stage, captured.lineage, steps).missing == []
         outputs = tuple(replace(output, edges=()) for output in captured.lineage.outputs)
         assert perturbed(stage, replace(captured.lineage, outputs=outputs), steps).missing
+
+
+def test_a_table_of_delta_begins_with_its_first_commit(tmp_path):
+    """What a failed CREATE TABLE ... AS SELECT leaves is no change: a file, and a log without a commit."""
+    (tmp_path / "_delta_log" / "_staged_commits").mkdir(parents=True)
+    (tmp_path / "part-0.parquet").touch()
+    assert of_delta(tmp_path) == Place({})
 
 
 def runner(runners, lakes, tmp_path_factory):
