@@ -121,6 +121,9 @@ class Stage:
         self.spark.sql(f"drop database if exists {self.database} cascade")
         for folder in (self.base, Path(self.names["DB"]), Path(self.names["LAKE"])):
             shutil.rmtree(folder, ignore_errors=True)
+        if self.lakes:
+            # Delta keeps the logs of 10,000 tables for an hour: too much for the memory of all programs.
+            self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
     def _write(self, source: Source, change: Change) -> None:
         folder = Path(self.real(source.place))
