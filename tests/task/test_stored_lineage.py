@@ -19,7 +19,7 @@ from task_instances import instance, record
 
 from airflow_provider_spark_lineage.airflow import stored_form
 from airflow_provider_spark_lineage.airflow.plugins.task_ends import StoredLineage
-from airflow_provider_spark_lineage.airflow.task import answers, provider
+from airflow_provider_spark_lineage.airflow.task import answers, provider, task_lineage
 from airflow_provider_spark_lineage.airflow.task import store as task_store
 from airflow_provider_spark_lineage.airflow.task.answers import reported
 from airflow_provider_spark_lineage.airflow.task.process import TASK
@@ -59,6 +59,7 @@ def xcoms(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(TASK, "capture", None)
     # What is imported for the first time may take longer than a task may wait.
     monkeypatch.setattr(task_store, "MAX_SECONDS", 60)
+    monkeypatch.setattr(task_lineage, "KILL_TIMEOUT_SECONDS", 60)
     return values
 
 
@@ -293,7 +294,7 @@ def test_an_interim_event_that_is_too_large_is_made_smaller(xcoms, monkeypatch, 
     monkeypatch.setattr(stored_form, "MAX_STORED_BYTES", 20_000)
     run = Run(wide(300))
     collector: Any = SimpleNamespace(run=lambda *_: run, planned=None, findings=(), drain=lambda _: [])
-    lineage = TaskLineage(collector)
+    lineage = TaskLineage(collector, emit_timeout_seconds=60)
     getattr(lineage, ends)(instance())
     [value] = xcoms
     [event] = stored_form.unpack(value).events
