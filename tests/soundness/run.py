@@ -41,7 +41,7 @@ EVERY = (*ALL, *WIDE)
 """The seeds of all programs."""
 
 PROGRAMS_OF_A_SESSION = 40
-"""Programs keep tables, streams and caches: a session runs out of its 2 GB after about 80 on lakes."""
+"""Programs leave streams and caches in their session, which has 2 GB."""
 
 console = Console(highlight=False)
 
